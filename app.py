@@ -1,6 +1,8 @@
-"""The server: a guard before the pages of navigation.py, and addresses of our own beside them.
+"""The server: a guard before the pages of navigation.py, and addresses of our own
+beside them.
 
-`streamlit run app.py` is the whole product: Streamlit finds `st.App` in this file and serves it.
+`streamlit run app.py` is the whole product: Streamlit finds `st.App` in this file and
+serves it.
 """
 
 import sys
@@ -41,23 +43,31 @@ try:
     ports.check_port()
 except DpcoreError as error:
     sys.exit(f"The server cannot start: {error}")
-# Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
+# Streamlit hands a session only to whom it began with; the guard writes this header and
+# nobody else can.
 config.set_option("server.allowedHosts", list(settings.hosts))
-if settings.address:  # a proxy may ask for the pages under another name than the browser did
+# a proxy may ask for the pages under another name than the browser did
+if settings.address:
     root = urlsplit(settings.address)
     config.set_option("server.corsAllowedOrigins", [f"{root.scheme}://{root.netloc}"])
 config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 
 
 def routes() -> list[Route]:
-    """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
+    """All addresses beside the pages.
+
+    Those that need the database are left out while it cannot be opened.
+    """
     base = config.get_option("server.baseUrlPath").strip("/")
     try:
         ours = [*answers.routes(start.surveys()), *links.routes(start.shares())]
     except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
         ours = []
     if base:  # where the pages are
-        ours = [Route(f"/{base}{each.path}", each.endpoint, methods=each.methods) for each in ours]
+        ours = [
+            Route(f"/{base}{each.path}", each.endpoint, methods=each.methods)
+            for each in ours
+        ]
     return [*health.HEALTH, *ours]
 
 

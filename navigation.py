@@ -1,4 +1,7 @@
-"""The script of every page: page set-up, and the list of pages. `app.py` is what starts it."""
+"""The script of every page: page set-up, and the list of pages.
+
+`app.py` is what starts it.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -14,13 +17,25 @@ st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="
 st.logo(Path(__file__).parent / "workbench" / "ui" / "name.svg", size="large")
 sign_in_view.choose_language()
 who = sign_in_view.let_in()
-FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pages/learn.py")
+FOR_ANALYSTS = (
+    "pages/upload.py",
+    "pages/synthesize.py",
+    "pages/links.py",
+    "pages/learn.py",
+)
 
 
 def page_of(path: str, title: str, icon: str, **options: Any) -> Any:
-    """Return a page of the navigation. Analysts see the few that open no data and spend nothing."""
+    """Return a page of the navigation.
+
+    Analysts see the few that open no data and spend nothing.
+    """
     shown = who.role == "steward" or path in FOR_ANALYSTS
-    options |= {"title": title, "icon": icon, "visibility": "visible" if shown else "hidden"}
+    options |= {
+        "title": title,
+        "icon": icon,
+        "visibility": "visible" if shown else "hidden",
+    }
     return st.Page(path, **options)
 
 

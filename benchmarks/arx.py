@@ -1,4 +1,6 @@
-"""The ARX reference: its table, its data, and its names for models and metrics as ours."""
+"""The ARX reference: its table, its data, and its names for models and metrics as
+ours.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,20 @@ from dpcore.anonymization.models import (
     SensitiveModel,
 )
 
-QI7 = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
-SETUPS = {"qi7": QI7, "qi8": (*QI7, "salary-class"), "qi9": (*QI7, "occupation", "salary-class")}
+QI7 = (
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+)
+SETUPS = {
+    "qi7": QI7,
+    "qi8": (*QI7, "salary-class"),
+    "qi9": (*QI7, "occupation", "salary-class"),
+}
 SECRET = "occupation"
 METRICS: dict[str, Metric] = {
     "loss_geomean": InformationLoss(),
@@ -51,13 +65,20 @@ class Adult:
     def read(cls, folder: Path) -> Adult:
         """Read ARX's example data."""
         frame = pd.read_csv(folder / "adult_30162.csv", sep=";")
-        files = {name: (folder / f"adult_hierarchy_{name}.csv").read_text() for name in frame.columns}
-        return cls(frame, {name: Hierarchy.from_csv(text) for name, text in files.items()})
+        files = {
+            name: (folder / f"adult_hierarchy_{name}.csv").read_text()
+            for name in frame.columns
+        }
+        return cls(
+            frame, {name: Hierarchy.from_csv(text) for name, text in files.items()}
+        )
 
     def tuples(self, setup: str, models: list[PrivacyModel]) -> Tuples:
-        """The tuples of a setup, with the sensitive column or the research subset that the models need.
+        """The tuples of a setup, with the sensitive column or the research subset that
+        the models need.
 
-        The subset is every tenth row, from the first on: the reference does not say so, but its rows agree.
+        The subset is every tenth row, from the first on: the reference does not say so,
+        but its rows agree.
         """
         secret = any(isinstance(model, SensitiveModel) for model in models)
         population = any(isinstance(model, KMap | DeltaPresence) for model in models)
@@ -73,7 +94,9 @@ def reference(path: Path) -> pd.DataFrame:
     """The reference rows, with k (1 for none) apart from the `others`."""
     rows = pd.read_csv(path)
     k = rows["privacy_model"].str.extract(r"^k:(\d+)")[0].fillna("1").astype(int)
-    return rows.assign(k=k, others=rows["privacy_model"].str.replace(r"^k:\d+\+?", "", regex=True))
+    return rows.assign(
+        k=k, others=rows["privacy_model"].str.replace(r"^k:\d+\+?", "", regex=True)
+    )
 
 
 def models_of(text: str) -> list[PrivacyModel]:

@@ -2,10 +2,11 @@
 
     python benchmarks/attacks.py --json
 
-Invented people, 13 columns, half of them in the release and half the control. A copy, columns drawn one by
-one, and a sample of other people are attacked: rates of each attack on both halves and of its baseline,
-whether it is found to work, and CPU seconds. With --peers, anonymeter in an environment of its own makes
-three of these attacks on the same tables.
+Invented people, 13 columns, half of them in the release and half the control. A copy,
+columns drawn one by one, and a sample of other people are attacked: rates of each
+attack on both halves and of its baseline, whether it is found to work, and CPU seconds.
+With --peers, anonymeter in an environment of its own makes three of these attacks on
+the same tables.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from dpcore.evaluation import disclosure
 from dpcore.schema import suggest_schema
 from workbench import samples
 
-PEOPLE, ATTEMPTS, SECRET = 3_000, 500, "income"
+PEOPLE = 3_000
+ATTEMPTS = 500
+SECRET = "income"
 
 
 def releases(inside: pd.DataFrame, others: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -34,24 +37,39 @@ def releases(inside: pd.DataFrame, others: pd.DataFrame) -> dict[str, pd.DataFra
     schema = suggest_schema(inside)
     codes = schema.encode(inside)
     drawn = {
-        column.name: column.decode(rng.choice(codes[column.name], len(inside)), rng).to_numpy()
+        column.name: column.decode(
+            rng.choice(codes[column.name], len(inside)), rng
+        ).to_numpy()
         for column in schema.columns
     }
-    return {"copy": inside, "independent columns": pd.DataFrame(drawn), "other people": others}
+    return {
+        "copy": inside,
+        "independent columns": pd.DataFrame(drawn),
+        "other people": others,
+    }
 
 
 def lines(
-    name: str, release: pd.DataFrame, inside: pd.DataFrame, control: pd.DataFrame, *, with_peers: bool
+    name: str,
+    release: pd.DataFrame,
+    inside: pd.DataFrame,
+    control: pd.DataFrame,
+    *,
+    with_peers: bool,
 ) -> list[dict[str, Any]]:
     """One line per attack."""
     schema = suggest_schema(inside)
     seconds, found = cpu(
-        lambda: disclosure(inside, release, schema, control=control, secret=SECRET, attempts=ATTEMPTS)
+        lambda: disclosure(
+            inside, release, schema, control=control, secret=SECRET, attempts=ATTEMPTS
+        ),
     )
     theirs = None
     if with_peers:
         tables = {"original": inside, "release": release, "control": control}
-        together = pd.concat([table[list(found.columns)].assign(_of=of) for of, table in tables.items()])
+        together = pd.concat(
+            [table[list(found.columns)].assign(_of=of) for of, table in tables.items()]
+        )
         theirs = peers.anonymeter(together, SECRET, ATTEMPTS)
     answers = []
     for each in found.attacks:
@@ -78,11 +96,14 @@ def lines(
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--peers", action="store_true", help="anonymeter as well, downloaded for it")
+    parser.add_argument(
+        "--peers", action="store_true", help="anonymeter as well, downloaded for it"
+    )
     asked = parser.parse_args()
     people = samples.census().head(3 * PEOPLE)
     inside, control, others = (
-        people.iloc[start : start + PEOPLE].reset_index(drop=True) for start in range(0, 3 * PEOPLE, PEOPLE)
+        people.iloc[start : start + PEOPLE].reset_index(drop=True)
+        for start in range(0, 3 * PEOPLE, PEOPLE)
     )
     answers = [
         line

@@ -4,13 +4,15 @@
     python -m benchmarks.cells --least 2000 --worst 30
     python -m benchmarks.cells --folder tables
 
-Every table of Rdatasets (as the package pydataset has them, fetched for the run) with so many rows at least,
-and Adult where it is at hand. Cells as suggested, from the data and marked so; each column of numbers is
-encoded and decoded, and the Kolmogorov distance to what it was is taken. Beside it, in the same run, as many
-cells of one width between the least and the largest number, which is what many tools do. For tables with
-10,000 rows or more also the cells that `open_with_cells` finds privately, with its noise, for what it charges
-to a budget of epsilon 1, delta 1e-9, for all columns of numbers together. Prints ten tables of each, those
-with the worst column first, and the worst columns.
+Every table of Rdatasets (as the package pydataset has them, fetched for the run) with
+so many rows at least, and Adult where it is at hand. Cells as suggested, from the data
+and marked so; each column of numbers is encoded and decoded, and the Kolmogorov
+distance to what it was is taken. Beside it, in the same run, as many cells of one width
+between the least and the largest number, which is what many tools do. For tables with
+10,000 rows or more also the cells that `open_with_cells` finds privately, with its
+noise, for what it charges to a budget of epsilon 1, delta 1e-9, for all columns of
+numbers together. Prints ten tables of each, those with the worst column first, and the
+worst columns.
 """
 
 import statistics
@@ -34,7 +36,8 @@ from dpcore.schema import Column
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import CELLS
 
-ROWS, BUDGET = 10_000, dp.ApproxDP(epsilon=1, delta="1e-9")
+ROWS = 10_000
+BUDGET = dp.ApproxDP(epsilon=1, delta="1e-9")
 """From which on cells are found privately, and of what a twentieth pays for that."""
 
 
@@ -54,40 +57,57 @@ def of_files(paths: Iterable[Path]) -> dict[str, pd.DataFrame]:
     found: dict[str, pd.DataFrame] = {}
     for path in paths:
         frame = pd.read_csv(path, encoding_errors="replace", on_bad_lines="skip")
-        numbered = [each for each in frame.columns if each.startswith("Unnamed") or each == "rownames"]
+        numbered = [
+            each
+            for each in frame.columns
+            if each.startswith("Unnamed") or each == "rownames"
+        ]
         found[path.stem] = frame.drop(columns=numbered)
     return found
 
 
 def distance(column: Column, values: pd.Series, rng: np.random.Generator) -> float:
     """The Kolmogorov distance of a column, encoded and decoded, to what it was."""
-    decoded = pd.to_numeric(column.decode(column.encode(values), rng), errors="coerce").dropna()
+    decoded = pd.to_numeric(
+        column.decode(column.encode(values), rng), errors="coerce"
+    ).dropna()
     numbers = pd.to_numeric(values, errors="coerce").dropna().astype(float)
     return float(ks_2samp(numbers, decoded.astype(float)).statistic)
 
 
 def found_in(frame: pd.DataFrame, schema: dp.Schema) -> dict[str, Column]:
-    """Columns of numbers in the cells that are found privately; none in a table that is too small."""
+    """Columns of numbers in the cells that are found privately; none in a table that is
+    too small.
+    """
     numbers = [each for each in schema.columns if isinstance(each, NumberColumn)]
     names = [each.name for each in numbers if set(CELLS).intersection(each.from_data)]
     if len(frame) < ROWS or not names:
         return {}
-    each_row = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1))  # as they are decoded
-    curator = dp.open_with_cells(frame, each_row, names, budget=BUDGET, ledger=dp.MemoryLedger())
+    # as they are decoded
+    each_row = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1))
+    curator = dp.open_with_cells(
+        frame, each_row, names, budget=BUDGET, ledger=dp.MemoryLedger()
+    )
     return {name: curator.schema.column(name) for name in names}
 
 
 def of_table(name: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
     """One line per column of numbers that falls into intervals."""
-    rng, lines, schema = np.random.default_rng(0), [], dp.suggest_schema(frame)
+    rng = np.random.default_rng(0)
+    lines = []
+    schema = dp.suggest_schema(frame)
     found = found_in(frame, schema)
     for column in schema.columns:
         if not isinstance(column, NumberColumn):
             continue
-        values = pd.to_numeric(frame[column.name], errors="coerce").dropna().astype(float)
+        values = (
+            pd.to_numeric(frame[column.name], errors="coerce").dropna().astype(float)
+        )
         whole = bool((values % 1 == 0).all())
         bounds = np.linspace(values.min(), values.max() + whole, column.values_size + 1)
-        cells = np.clip(np.searchsorted(bounds, values, side="right") - 1, 0, column.values_size - 1)
+        cells = np.clip(
+            np.searchsorted(bounds, values, side="right") - 1, 0, column.values_size - 1
+        )
         even = bounds[cells] + rng.random(len(values)) * np.diff(bounds)[cells]
         even = np.floor(even) if whole else even
         lines.append(
@@ -99,7 +119,7 @@ def of_table(name: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
                 "cells": column.values_size,
                 "Kolmogorov": distance(column, frame[column.name], rng),
                 "one width": float(ks_2samp(values, even).statistic),
-            }
+            },
         )
         if private := found.get(column.name):
             lines[-1]["private cells"] = private.size - private.missing
@@ -109,16 +129,23 @@ def of_table(name: str, frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def privately(lines: list[dict[str, Any]], worst: int) -> list[Table]:
     """What the private cells keep: of all, by table, and of the worst columns."""
-    lines = sorted((line for line in lines if "private" in line), key=lambda line: -line["private"])
+    lines = sorted(
+        (line for line in lines if "private" in line), key=lambda line: -line["private"]
+    )
     names = list(dict.fromkeys(line["table"] for line in lines))
     by_table = [
         {"table": name, "rows": own[0]["rows"], **_together(own)}
         for name in names
         if (own := [line for line in lines if line["table"] == name])
     ]
-    columns = [{key: line[key] for key in line if key != "one width"} for line in lines[:worst]]
+    columns = [
+        {key: line[key] for key in line if key != "one width"} for line in lines[:worst]
+    ]
     return [
-        Table(title="Found privately", lines=[{"tables": len(names), **_together(lines)}] if lines else []),
+        Table(
+            title="Found privately",
+            lines=[{"tables": len(names), **_together(lines)}] if lines else [],
+        ),
         Table(title="Found privately, tables", lines=by_table[:worst]),
         Table(title="Found privately, columns", lines=columns),
     ]
@@ -138,13 +165,23 @@ def _together(lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--least", type=int, default=2_000, help="rows that a table has at least")
-    parser.add_argument("--worst", type=int, default=10, help="columns and tables that are printed")
-    parser.add_argument("--folder", type=Path, help="tables as CSV, in place of those of Rdatasets and Adult")
+    parser.add_argument(
+        "--least", type=int, default=2_000, help="rows that a table has at least"
+    )
+    parser.add_argument(
+        "--worst", type=int, default=10, help="columns and tables that are printed"
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="tables as CSV, in place of those of Rdatasets and Adult",
+    )
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
-        read = of_files(args.folder.glob("*.csv")) if args.folder else tables(Path(folder))
+        read = (
+            of_files(args.folder.glob("*.csv")) if args.folder else tables(Path(folder))
+        )
     found = {name: frame for name, frame in read.items() if len(frame) >= args.least}
     lines = [line for name, frame in found.items() for line in of_table(name, frame)]
     lines.sort(key=lambda line: -line["Kolmogorov"])
@@ -153,7 +190,8 @@ def main() -> None:
     for name in ranked:
         own = [line for line in lines if line["table"] == name]
         figures = {
-            key: statistics.fmean(line[key] for line in own) for key in ("cells", "Kolmogorov", "one width")
+            key: statistics.fmean(line[key] for line in own)
+            for key in ("cells", "Kolmogorov", "one width")
         }
         by_table.append(
             {
@@ -162,7 +200,7 @@ def main() -> None:
                 "columns": len(own),
                 **figures,
                 "worst": own[0]["Kolmogorov"],
-            }
+            },
         )
     everything = {
         "tables": len(found),

@@ -1,11 +1,14 @@
-"""Tables that do not fit: what counting, choosing rows, tuples and memory cost on each engine, and elsewhere.
+"""Tables that do not fit: what counting, choosing rows, tuples and memory cost on each
+engine, and elsewhere.
 
     python -m benchmarks.engines [--rows 10000000] [--json] [--spark] [--huge] [--mixed]
 
-The table has 14 coded columns, drawn from the rows of the first sample, and lies as Parquet in a folder that
-stays, so that a second run finds it. Each line is a process of its own: CPU seconds of its work, and the most
-memory that it took. --spark adds PySpark, --huge 100 million rows. --mixed takes an ordinary table in its
-place: ids as texts, reals, whole numbers, texts, a day, a time and a truth value, some of them missing.
+The table has 14 coded columns, drawn from the rows of the first sample, and lies as
+Parquet in a folder that stays, so that a second run finds it. Each line is a process of
+its own: CPU seconds of its work, and the most memory that it took. --spark adds
+PySpark, --huge 100 million rows. --mixed takes an ordinary table in its place: ids as
+texts, reals, whole numbers, texts, a day, a time and a truth value, some of them
+missing.
 """
 
 from __future__ import annotations
@@ -36,19 +39,32 @@ PLACE = Path(tempfile.gettempdir()) / "dpcore-benchmark-engines"
 
 
 def seconds() -> float:
-    """CPU of this process, of those that it waited for, and of those that live: Java and its workers."""
-    own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    """CPU of this process, of those that it waited for, and of those that live: Java
+    and its workers.
+    """
+    own, others = (
+        resource.getrusage(who)
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
     done = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
-    parents, used = {}, {}
+    parents = {}
+    used = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has just ended
             fields = status.read_text().rpartition(")")[2].split()
             process = int(status.parent.name)
-            parents[process], used[process] = int(fields[1]), sum(map(int, fields[11:15]))
+            parents[process], used[process] = (
+                int(fields[1]),
+                sum(map(int, fields[11:15])),
+            )
     living = {os.getpid()}
     for _ in range(8):  # Java starts a daemon, which starts workers
         living |= {process for process, parent in parents.items() if parent in living}
-    ticks = sum(used[process] for process in living if process != os.getpid() and process in used)
+    ticks = sum(
+        used[process]
+        for process in living
+        if process != os.getpid() and process in used
+    )
     return done + ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -68,13 +84,19 @@ def table(rows: int) -> Path:
     codes = [codes % 100 for codes in suggest_schema(sample).encode(sample).values()]
     while len(codes) < COLUMNS:  # some more, each about two others
         codes.append((codes[len(codes) % 5] + codes[len(codes) - 3]) % 40)
-    base = pd.DataFrame({f"c{place}": code.astype("int8") for place, code in enumerate(codes[:COLUMNS])})
+    base = pd.DataFrame(
+        {f"c{place}": code.astype("int8") for place, code in enumerate(codes[:COLUMNS])}
+    )
     rng = np.random.default_rng(5)
-    with pq.ParquetWriter(folder / "table.parquet", _schema(base), compression="zstd") as writer:
+    with pq.ParquetWriter(
+        folder / "table.parquet", _schema(base), compression="zstd"
+    ) as writer:
         for start in range(0, rows, ONCE):
             drawn = base.iloc[rng.integers(0, len(base), min(ONCE, rows - start))]
             people = rng.integers(0, rows // 5, len(drawn))
-            writer.write_table(pa.Table.from_pandas(drawn.assign(person=people), preserve_index=False))
+            writer.write_table(
+                pa.Table.from_pandas(drawn.assign(person=people), preserve_index=False)
+            )
     (folder / "done").touch()
     return folder
 
@@ -92,32 +114,48 @@ def mixed(rows: int) -> Path:
     if (folder / "done").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
-    rng, first = np.random.default_rng(6), np.datetime64("2015-01-01", "us")
+    rng = np.random.default_rng(6)
+    first = np.datetime64("2015-01-01", "us")
     for number, start in enumerate(range(0, rows, 2 * ONCE)):
         some = min(2 * ONCE, rows - start)
         texts = {name: rng.integers(0, most, some) for name, most in TEXTS.items()}
         columns = {
-            "person": pa.array([f"P{each:08d}" for each in rng.integers(0, rows // 5, some).tolist()]),
+            "person": pa.array(
+                [f"P{each:08d}" for each in rng.integers(0, rows // 5, some).tolist()]
+            ),
             "price": rng.normal(50, 10, some).round(2),
             "level": rng.normal(0, 1, some),
             "age": pa.array(rng.integers(0, 100, some), mask=rng.random(some) < 0.05),
-            "visits": pa.array(rng.integers(0, 1000, some, dtype="int16"), mask=rng.random(some) < 0.05),
-            "year": pa.array(rng.integers(1900, 2020, some), mask=rng.random(some) < 0.05),
+            "visits": pa.array(
+                rng.integers(0, 1000, some, dtype="int16"), mask=rng.random(some) < 0.05
+            ),
+            "year": pa.array(
+                rng.integers(1900, 2020, some), mask=rng.random(some) < 0.05
+            ),
             **{
                 name: pa.DictionaryArray.from_arrays(
-                    pa.array(codes.astype("int32"), mask=rng.random(some) < (0.05 if name < "t2" else 0)),
+                    pa.array(
+                        codes.astype("int32"),
+                        mask=rng.random(some) < (0.05 if name < "t2" else 0),
+                    ),
                     pa.array([f"{name}-{each}" for each in range(TEXTS[name])]),
                 ).cast(pa.string())
                 for name, codes in texts.items()
             },
             "day": pa.array(
-                (first + rng.integers(0, 2000, some) * np.timedelta64(86_400_000_000, "us")).astype("M8[D]")
+                (
+                    first
+                    + rng.integers(0, 2000, some) * np.timedelta64(86_400_000_000, "us")
+                ).astype("M8[D]"),
             ),
             "at": first + rng.integers(0, 10**14, some).astype("m8[us]"),
             "flag": pa.array(rng.random(some) < 0.3, mask=rng.random(some) < 0.05),
         }
         pq.write_table(
-            pa.table(columns), folder / f"{number}.parquet", compression="zstd", row_group_size=250_000
+            pa.table(columns),
+            folder / f"{number}.parquet",
+            compression="zstd",
+            row_group_size=250_000,
         )
     (folder / "done").touch()
     return folder
@@ -133,14 +171,20 @@ def declared_mixed(person: str | None = None, max_rows: int = 1) -> Any:
         dp.Integer("visits", low=0, high=999, bin_width=50, missing=True),
         dp.Integer("year", low=1900, high=2019, bin_width=10, missing=True),
         *(
-            dp.Categorical(name, categories=tuple(f"{name}-{place}" for place in range(most)), missing=True)
+            dp.Categorical(
+                name,
+                categories=tuple(f"{name}-{place}" for place in range(most)),
+                missing=True,
+            )
             for name, most in TEXTS.items()
         ),
         dp.Date("day", low="2015-01-01", high="2021-12-31", step="month"),
         dp.Date("at", low="2015-01-01", high="2018-12-31", step="month"),
         dp.Boolean("flag", missing=True),
     )
-    return dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=max_rows, id_column=person))
+    return dp.Schema(
+        columns=columns, unit=dp.PrivacyUnit(max_rows=max_rows, id_column=person)
+    )
 
 
 def open_mixed(folder: Path, **unit: Any) -> Any:
@@ -156,11 +200,15 @@ def mixed_cliques() -> list[tuple[str, ...]]:
 
 
 def mixed_engine(folder: Path) -> Callable[[], int]:
-    return lambda: checksum(counts.values for counts in open_mixed(folder).counts(mixed_cliques()))
+    return lambda: checksum(
+        counts.values for counts in open_mixed(folder).counts(mixed_cliques())
+    )
 
 
 def mixed_plain(folder: Path) -> Callable[[], int]:
-    """The same cells and counts as DuckDB has them when somebody writes the SQL by hand."""
+    """The same cells and counts as DuckDB has them when somebody writes the SQL by
+    hand.
+    """
     import duckdb
 
     connection = duckdb.connect(config={"threads": "2", "memory_limit": "500MB"})
@@ -168,8 +216,14 @@ def mixed_plain(folder: Path) -> Callable[[], int]:
         "price": "least(greatest(floor(price / 5), 0), 19)",
         "level": "least(greatest(floor((level + 5) / 0.5), 0), 19)",
         "age": "CASE WHEN age IS NULL THEN 20 ELSE least(greatest(age // 5, 0), 19) END",
-        "visits": "CASE WHEN visits IS NULL THEN 20 ELSE least(greatest(visits // 50, 0), 19) END",
-        "year": "CASE WHEN year IS NULL THEN 12 ELSE least(greatest((year - 1900) // 10, 0), 11) END",
+        "visits": (
+            "CASE WHEN visits IS NULL THEN 20 ELSE least(greatest(visits // 50, 0), "
+            "19) END"
+        ),
+        "year": (
+            "CASE WHEN year IS NULL THEN 12 ELSE least(greatest((year - 1900) // 10, "
+            "0), 11) END"
+        ),
         **{
             name: f"coalesce(CAST(substr({name}, {len(name) + 2}) AS SMALLINT), {most})"
             for name, most in TEXTS.items()
@@ -178,16 +232,24 @@ def mixed_plain(folder: Path) -> Callable[[], int]:
         "at": '(year("at") - 2015) * 12 + month("at") - 1',
         "flag": "coalesce(flag::INT, 2)",
     }
-    columns = ", ".join(f'CAST({rule} AS USMALLINT) AS "{name}"' for name, rule in cells.items())
+    columns = ", ".join(
+        f'CAST({rule} AS USMALLINT) AS "{name}"' for name, rule in cells.items()
+    )
 
     def count() -> int:
         connection.execute(
-            f"CREATE TEMP TABLE cells AS SELECT {columns} FROM read_parquet('{folder}/*.parquet')"
+            (
+                f"CREATE TEMP TABLE cells AS SELECT {columns} FROM "
+                f"read_parquet('{folder}/*.parquet')"
+            ),
         )
         total = 0
         for clique in mixed_cliques():
             by = ", ".join(f'"{name}"' for name in clique)
-            query = f"SELECT sum(n::HUGEINT * n) FROM (SELECT count(*) AS n FROM cells GROUP BY {by})"
+            query = (
+                "SELECT sum(n::HUGEINT * n) FROM (SELECT count(*) AS n FROM cells "
+                f"GROUP BY {by})"
+            )
             total += int(connection.execute(query).fetchone()[0])
         return total
 
@@ -204,7 +266,9 @@ def declared(person: str | None = None, max_rows: int = 1) -> Any:
     import dpcore as dp
 
     columns = tuple(dp.Integer(f"c{place}", low=0, high=99) for place in range(COLUMNS))
-    return dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=max_rows, id_column=person))
+    return dp.Schema(
+        columns=columns, unit=dp.PrivacyUnit(max_rows=max_rows, id_column=person)
+    )
 
 
 def cliques() -> list[tuple[str, ...]]:
@@ -231,13 +295,17 @@ def duckdb_engine(folder: Path, **unit: Any) -> Any:
 def spark_engine(folder: Path, **unit: Any) -> Any:
     from dpcore.engines.spark.engine import SparkEngine
 
-    return SparkEngine(_spark().read.parquet(str(folder / "table.parquet")), declared(**unit), key=KEY)
+    return SparkEngine(
+        _spark().read.parquet(str(folder / "table.parquet")), declared(**unit), key=KEY
+    )
 
 
 def spark_mixed(folder: Path, **unit: Any) -> Any:
     from dpcore.engines.spark.engine import SparkEngine
 
-    return SparkEngine(_spark().read.parquet(f"{folder}/*.parquet"), declared_mixed(**unit), key=KEY)
+    return SparkEngine(
+        _spark().read.parquet(f"{folder}/*.parquet"), declared_mixed(**unit), key=KEY
+    )
 
 
 def anonymized(engine: Any) -> Callable[[], int]:
@@ -250,7 +318,9 @@ def anonymized(engine: Any) -> Callable[[], int]:
     known = ["age", "year", "t5"]
     drawn = engine.sample(100_000).frame
     whole = pd.DataFrame({"age": np.arange(100), "year": np.arange(1900, 2000)})
-    roles = dict.fromkeys(drawn.columns, "insensitive") | dict.fromkeys(known, "quasi-identifier")
+    roles = dict.fromkeys(drawn.columns, "insensitive") | dict.fromkeys(
+        known, "quasi-identifier"
+    )
     plan = Plan(
         roles=roles | {"person": "identifier", "t20": "sensitive"},
         hierarchies=suggest_together(pd.concat([drawn[known], whole]), known),
@@ -259,7 +329,11 @@ def anonymized(engine: Any) -> Callable[[], int]:
     )
     base.MOST_ROWS = 0
     curator = dp.Curator.open(
-        engine, engine._schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="benchmark"
+        engine,
+        engine._schema,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="benchmark",
     )
 
     def write() -> int:
@@ -277,14 +351,18 @@ def spark_started(folder: Path) -> Callable[[], int]:
 
         yield from batches
 
-    return lambda: len(_spark().range(0, 10, 1, 2).mapInArrow(same, "id long").collect())
+    return lambda: len(
+        _spark().range(0, 10, 1, 2).mapInArrow(same, "id long").collect()
+    )
 
 
 def _spark() -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = SparkSession.builder.master("local[2]").config(
+        "spark.ui.enabled", "false"
+    )
     return builder.config("spark.driver.memory", "1g").getOrCreate()
 
 
@@ -294,7 +372,9 @@ def counted(engine: Any) -> Callable[[], int]:
 
 def checksum(tables: Any) -> int:
     """The same for the same counts, whatever the order of cells that are not empty."""
-    return int(sum(int((values.astype(object).ravel() ** 2).sum()) for values in tables))
+    return int(
+        sum(int((values.astype(object).ravel() ** 2).sum()) for values in tables)
+    )
 
 
 def grouping_sets(folder: Path) -> Callable[[], int]:
@@ -310,14 +390,20 @@ def grouping_sets(folder: Path) -> Callable[[], int]:
 
 
 def pandas_groups(folder: Path) -> Callable[[], int]:
-    frame = pd.read_parquet(folder / "table.parquet", columns=[f"c{place}" for place in range(COLUMNS)])
-    return lambda: checksum(frame.groupby(list(clique)).size().to_numpy() for clique in cliques())
+    frame = pd.read_parquet(
+        folder / "table.parquet", columns=[f"c{place}" for place in range(COLUMNS)]
+    )
+    return lambda: checksum(
+        frame.groupby(list(clique)).size().to_numpy() for clique in cliques()
+    )
 
 
 def spark_groups(folder: Path) -> Callable[[], int]:
     frame = _spark().read.parquet(str(folder / "table.parquet"))
     return lambda: sum(
-        int(row["count"]) ** 2 for clique in cliques() for row in frame.groupBy(*clique).count().collect()
+        int(row["count"]) ** 2
+        for clique in cliques()
+        for row in frame.groupBy(*clique).count().collect()
     )
 
 
@@ -330,7 +416,11 @@ def adaptive(folder: Path) -> Callable[[], int]:
 
     engine = parquet(folder)
     curator = dp.Curator.open(
-        engine, declared(), budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="benchmark"
+        engine,
+        declared(),
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="benchmark",
     )
     recipe = dp.Adaptive()
     return lambda: len(curator.run(recipe, dp.PureDP(epsilon="1")).marginals)
@@ -345,7 +435,9 @@ def streamed(folder: Path) -> Callable[[], int]:
 
     rows = int(folder.name)
     with pq.ParquetFile(folder / "table.parquet") as file:
-        frame = next(file.iter_batches(100_000, columns=list(declared().domain.names))).to_pandas()
+        frame = next(
+            file.iter_batches(100_000, columns=list(declared().domain.names))
+        ).to_pandas()
     loss = dp.PureDP(epsilon="1")
     curator = dp.Curator.open(frame, declared(), budget=loss, ledger=dp.MemoryLedger())
     release = curator.run(dp.Independent(columns=declared().domain.names), loss)
@@ -371,18 +463,34 @@ def examined(engine: Any) -> Callable[[], int]:
     names = [f"c{place}" for place in range(8)]
     others = [f"c{place}" for place in range(8, COLUMNS)] + ["person"]
     curator = dp.Curator.open(
-        engine, declared(), budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="benchmark"
+        engine,
+        declared(),
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="benchmark",
     )
 
     def ask() -> int:
         found = curator.evaluate(Audit(quasi_identifiers=tuple(names))).content
         hierarchies = curator.evaluate(HierarchiesOf(columns=tuple(names))).content
-        roles = dict.fromkeys(names, "quasi-identifier") | dict.fromkeys(others, "insensitive")
+        roles = dict.fromkeys(names, "quasi-identifier") | dict.fromkeys(
+            others, "insensitive"
+        )
         plan = default_plan(roles, hierarchies)
-        asked = FrontierOf(plan=plan, ks=(2, 3, 5, 10, 25, 50, 100), limits=(0.0, 0.02, 0.05, 0.1))
+        asked = FrontierOf(
+            plan=plan, ks=(2, 3, 5, 10, 25, 50, 100), limits=(0.0, 0.02, 0.05, 0.1)
+        )
         points = curator.evaluate(asked).content
-        figures = [found.people, found.risk.uniques, *(each.uniques for each in found.sets)]
-        figures += [figure for each in points for figure in (each.k, each.suppressed, *each.node)]
+        figures = [
+            found.people,
+            found.risk.uniques,
+            *(each.uniques for each in found.sets),
+        ]
+        figures += [
+            figure
+            for each in points
+            for figure in (each.k, each.suppressed, *each.node)
+        ]
         return round(sum(place * figure for place, figure in enumerate(figures, 1)))
 
     return ask
@@ -410,11 +518,19 @@ WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
     "105 tables, SparkEngine": lambda folder: counted(spark_engine(folder)),
     "105 tables, Spark groupBy each": spark_groups,
     "open and check, ParquetEngine": lambda folder: opened(parquet, folder),
-    "max_rows 3, ParquetEngine": lambda folder: opened(parquet, folder, person="person", max_rows=3),
-    "max_rows 3, DuckDBEngine": lambda folder: opened(duckdb_engine, folder, person="person", max_rows=3),
+    "max_rows 3, ParquetEngine": lambda folder: opened(
+        parquet, folder, person="person", max_rows=3
+    ),
+    "max_rows 3, DuckDBEngine": lambda folder: opened(
+        duckdb_engine, folder, person="person", max_rows=3
+    ),
     "8 columns as tuples, DuckDBEngine": lambda folder: _tuples(duckdb_engine(folder)),
-    "audit and frontier of 8 columns, DuckDBEngine": lambda folder: examined(duckdb_engine(folder)),
-    "audit and frontier of 8 columns, FrameEngine": lambda folder: examined(in_frame(folder)),
+    "audit and frontier of 8 columns, DuckDBEngine": lambda folder: examined(
+        duckdb_engine(folder)
+    ),
+    "audit and frontier of 8 columns, FrameEngine": lambda folder: examined(
+        in_frame(folder)
+    ),
     "Adaptive, epsilon 1, ParquetEngine": adaptive,
     "synthetic rows as a folder of Parquet": streamed,
     "1,000,000 rows x 30 in memory, FrameEngine": lambda folder: in_memory,
@@ -422,19 +538,31 @@ WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
 MIXED: dict[str, Callable[[Path], Callable[[], int]]] = {
     "91 tables, plain DuckDB": mixed_plain,
     "91 tables, ParquetEngine": mixed_engine,
-    "open and check, ParquetEngine": lambda folder: lambda: int(open_mixed(folder).counts([()])[0].values),
-    "max_rows 3, ParquetEngine": lambda folder: (
-        lambda: int(open_mixed(folder, person="person", max_rows=3).counts([()])[0].values)
+    "open and check, ParquetEngine": lambda folder: (
+        lambda: int(open_mixed(folder).counts([()])[0].values)
     ),
-    "anonymized into a folder, ParquetEngine": lambda folder: anonymized(open_mixed(folder)),
+    "max_rows 3, ParquetEngine": lambda folder: (
+        lambda: int(
+            open_mixed(folder, person="person", max_rows=3).counts([()])[0].values
+        )
+    ),
+    "anonymized into a folder, ParquetEngine": lambda folder: anonymized(
+        open_mixed(folder)
+    ),
     "an empty job, Spark": spark_started,
     "91 tables, SparkEngine": lambda folder: (
-        lambda: checksum(counts.values for counts in spark_mixed(folder).counts(mixed_cliques()))
+        lambda: checksum(
+            counts.values for counts in spark_mixed(folder).counts(mixed_cliques())
+        )
     ),
     "max_rows 3, SparkEngine": lambda folder: (
-        lambda: int(spark_mixed(folder, person="person", max_rows=3).counts([()])[0].values)
+        lambda: int(
+            spark_mixed(folder, person="person", max_rows=3).counts([()])[0].values
+        )
     ),
-    "anonymized into a folder, SparkEngine": lambda folder: anonymized(spark_mixed(folder)),
+    "anonymized into a folder, SparkEngine": lambda folder: anonymized(
+        spark_mixed(folder)
+    ),
 }
 HUGE = ("105 tables, ParquetEngine", "105 tables, DuckDB grouping sets")
 
@@ -444,17 +572,39 @@ def _tuples(engine: Any) -> Callable[[], int]:
 
 
 def made(rows: int, *words: str) -> None:
-    """The table, made by another process: what a process took at its most is passed on to those it starts."""
-    command = [sys.executable, "-m", "benchmarks.engines", "--make", "--rows", str(rows), *words]
+    """The table, made by another process: what a process took at its most is passed on
+    to those it starts.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.engines",
+        "--make",
+        "--rows",
+        str(rows),
+        *words,
+    ]
     subprocess.run(command, check=True)
 
 
 def measured(name: str, rows: int, *words: str) -> list[Any]:
     """One line: a process of its own, which says what its work took."""
-    command = [sys.executable, "-m", "benchmarks.engines", "--one", name, "--rows", str(rows), *words]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.engines",
+        "--one",
+        name,
+        "--rows",
+        str(rows),
+        *words,
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
-        print(f"{name} is left out: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        print(
+            f"{name} is left out: {ended.stderr.strip().splitlines()[-1:]}",
+            file=sys.stderr,
+        )
         return [name, rows, None, None, None, None]
     answer = json.loads(ended.stdout.splitlines()[-1])
     print(name, answer, file=sys.stderr, flush=True)
@@ -471,7 +621,9 @@ def main() -> None:
     parser.add_argument("--one", help="one line in this process")
     parser.add_argument("--make", action="store_true", help="only make the table")
     asked = parser.parse_args()
-    names, make, words = (MIXED, mixed, ["--mixed"]) if asked.mixed else (WORK, table, [])
+    names, make, words = (
+        (MIXED, mixed, ["--mixed"]) if asked.mixed else (WORK, table, [])
+    )
     if asked.make:
         make(asked.rows)
         return
@@ -480,10 +632,16 @@ def main() -> None:
         start = seconds()
         check = work()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(json.dumps({"start": start, "cpu": seconds() - start, "peak": peak, "check": check}))
+        print(
+            json.dumps(
+                {"start": start, "cpu": seconds() - start, "peak": peak, "check": check}
+            )
+        )
         return
     made(asked.rows, *words)
-    chosen = [name for name in asked.only or names if asked.spark or "Spark" not in name]
+    chosen = [
+        name for name in asked.only or names if asked.spark or "Spark" not in name
+    ]
     lines = [measured(name, asked.rows, *words) for name in chosen]
     if asked.huge:
         made(100_000_000)

@@ -1,8 +1,9 @@
-"""Seeded tables of many shapes, for benchmarks: drawn from structure that is public, from no person's data.
+"""Seeded tables of many shapes, for benchmarks: drawn from structure that is public,
+from no person's data.
 
-A Bayesian network draws a column after its parents: every combination of the parents' cells has its own
-distribution, from a Dirichlet law around the column's own. Of ordered columns the distribution moves with the
-parents, in bumps.
+A Bayesian network draws a column after its parents: every combination of the parents'
+cells has its own distribution, from a Dirichlet law around the column's own. Of ordered
+columns the distribution moves with the parents, in bumps.
 """
 
 from __future__ import annotations
@@ -14,9 +15,48 @@ import numpy as np
 import pandas as pd
 
 MIXED = (2, 2, 5, 5, 6, 7, 9, 9, 15, 16, 26, 41, 73, 100)
-FEW_PAIRS = (2, 4, 7, 35, 3, 3, 5, 10, *(2, 3, 5, 8, 12, 20, 50) * 6, 100, 100, 100, 100)
+FEW_PAIRS = (
+    2,
+    4,
+    7,
+    35,
+    3,
+    3,
+    5,
+    10,
+    *(2, 3, 5, 8, 12, 20, 50) * 6,
+    100,
+    100,
+    100,
+    100,
+)
 CENSUS = (2, 2, 3, 4, 5, 6, 8, 9, 12, 100)
-DENSE = (2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 8, 9, 10, 10, 12, 12, 14, 15, 16, 18, 20, 20)
+DENSE = (
+    2,
+    2,
+    3,
+    3,
+    4,
+    4,
+    5,
+    5,
+    6,
+    6,
+    7,
+    8,
+    8,
+    9,
+    10,
+    10,
+    12,
+    12,
+    14,
+    15,
+    16,
+    18,
+    20,
+    20,
+)
 PARITY = (2,) * 9 + (3, 4, 5)
 TRUE_RULE = 0.95
 """Accuracy of the rule by which the class of a parity comes about."""
@@ -49,7 +89,8 @@ def network(
     """Rows of a random Bayesian network with at most so many parents a column.
 
     Args:
-        strength: how far a distribution moves with the parents; 0 leaves columns independent.
+        strength: how far a distribution moves with the parents; 0 leaves columns
+            independent.
         ordered: positions of columns with bumps.
     """
     rng = np.random.default_rng(seed)
@@ -60,7 +101,8 @@ def network(
         own = rng.dirichlet(np.full(size, 0.7))
         count = min(place, parents)
         above = rng.choice(order[:place], size=count, replace=False) if count else []
-        key, cells = np.zeros(rows, dtype=np.int64), 1
+        key = np.zeros(rows, dtype=np.int64)
+        cells = 1
         for parent in above:
             groups = min(sizes[parent], 6)
             key = key * groups + codes[:, parent] * groups // sizes[parent]
@@ -68,11 +110,14 @@ def network(
         laws = np.empty((cells, size))
         for cell in range(cells):
             if column in ordered:
-                center, width = rng.uniform(0, size), size * rng.uniform(0.05, 0.3)
+                center = rng.uniform(0, size)
+                width = size * rng.uniform(0.05, 0.3)
                 bump = np.exp(-0.5 * ((np.arange(size) - center) / width) ** 2)
                 laws[cell] = (1 - strength / 2) * own + strength / 2 * bump / bump.sum()
             else:
-                laws[cell] = rng.dirichlet(own * size / max(strength, 1e-9) * 0.7 + 1e-3)
+                laws[cell] = rng.dirichlet(
+                    own * size / max(strength, 1e-9) * 0.7 + 1e-3
+                )
         ends = laws.cumsum(axis=1)
         ends[:, -1] = 1.0
         codes[:, column] = (rng.random(rows)[:, None] > ends[key]).sum(axis=1)
@@ -88,9 +133,13 @@ def strong_pair(rows: int, seed: int) -> pd.DataFrame:
 
 
 def few_pairs(rows: int, seed: int) -> pd.DataFrame:
-    """A wide raw table: 46 columns of noise, and eight that nearly determine each other in pairs."""
+    """A wide raw table: 46 columns of noise, and eight that nearly determine each other
+    in pairs.
+    """
     rng = np.random.default_rng(seed)
-    codes = np.column_stack([rng.choice(size, rows, p=rng.dirichlet(np.ones(size))) for size in FEW_PAIRS])
+    codes = np.column_stack(
+        [rng.choice(size, rows, p=rng.dirichlet(np.ones(size))) for size in FEW_PAIRS]
+    )
     for first, second in ((0, 1), (2, 3), (4, 5), (6, 7)):
         same = codes[:, first] * FEW_PAIRS[second] // FEW_PAIRS[first]
         codes[:, second] = np.where(rng.random(rows) < 0.95, same, codes[:, second])
@@ -98,7 +147,9 @@ def few_pairs(rows: int, seed: int) -> pd.DataFrame:
 
 
 def dense(rows: int, seed: int) -> pd.DataFrame:
-    """Columns that all depend: noisy copies of one hidden factor, in even cells up to 2.5 deviations."""
+    """Columns that all depend: noisy copies of one hidden factor, in even cells up to
+    2.5 deviations.
+    """
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=rows)
     codes = np.empty((rows, len(DENSE)), dtype=np.int64)
@@ -110,12 +161,19 @@ def dense(rows: int, seed: int) -> pd.DataFrame:
 
 
 def parity(rows: int, seed: int, *, inputs: int = 3) -> pd.DataFrame:
-    """Twelve independent columns, and a class: whether the first few add up to an odd number, mostly."""
+    """Twelve independent columns, and a class: whether the first few add up to an odd
+    number, mostly.
+    """
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
-        {name: rng.integers(0, n, rows) for name, n in zip(_names(PARITY), PARITY, strict=True)}
+        {
+            name: rng.integers(0, n, rows)
+            for name, n in zip(_names(PARITY), PARITY, strict=True)
+        },
     )
-    frame["class"] = (frame.iloc[:, :inputs].sum(axis=1) + (rng.random(rows) >= TRUE_RULE)) % 2
+    frame["class"] = (
+        frame.iloc[:, :inputs].sum(axis=1) + (rng.random(rows) >= TRUE_RULE)
+    ) % 2
     return frame
 
 
@@ -124,13 +182,20 @@ def _names(sizes: Sequence[int]) -> list[str]:
 
 
 def _family(
-    name: str, sizes: Sequence[int], rows: int, *, ordered: Sequence[int] = (), strength: float = 1.0
+    name: str,
+    sizes: Sequence[int],
+    rows: int,
+    *,
+    ordered: Sequence[int] = (),
+    strength: float = 1.0,
 ) -> Family:
     names = _names(sizes)
     return Family(
         name=name,
         sizes=dict(zip(names, sizes, strict=True)),
-        make=lambda seed: network(sizes, rows, seed, strength=strength, ordered=ordered),
+        make=lambda seed: network(
+            sizes, rows, seed, strength=strength, ordered=ordered
+        ),
         ordered=tuple(names[i] for i in ordered),
     )
 

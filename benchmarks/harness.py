@@ -1,4 +1,6 @@
-"""What every benchmark shares: one thread, CPU seconds, other libraries by themselves, a table or JSON."""
+"""What every benchmark shares: one thread, CPU seconds, other libraries by themselves,
+a table or JSON.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 """Reference tables, where they are beside the checkout."""
@@ -29,16 +33,26 @@ class Table:
     lines: list[dict[str, Any]]
 
     @classmethod
-    def of(cls, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    def of(
+        cls, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> Table:
         """A table from its columns and rows of cells."""
-        return cls(title=title, lines=[dict(zip(columns, row, strict=True)) for row in rows])
+        return cls(
+            title=title, lines=[dict(zip(columns, row, strict=True)) for row in rows]
+        )
 
 
 def arguments(explained: str | None) -> argparse.ArgumentParser:
-    """A parser with --json; the module's docstring is its help. Starts the program again with one thread."""
-    if not ONE_THREAD.items() <= os.environ.items():  # read when numpy is loaded, which it is by now
+    """A parser with --json; the module's docstring is its help.
+
+    Starts the program again with one thread.
+    """
+    # read when numpy is loaded, which it is by now
+    if not ONE_THREAD.items() <= os.environ.items():
         os.execve(sys.executable, sys.orig_argv, {**os.environ, **ONE_THREAD})
-    parser = argparse.ArgumentParser(description=explained, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=explained, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--json", action="store_true", help="JSON in place of tables")
     return parser
 
@@ -63,7 +77,11 @@ def show(tables: Iterable[Table], *, as_json: bool) -> None:
     answers = list(tables)
     if as_json:
         lines = {table.title: table.lines for table in answers}
-        print(json.dumps({"tables": lines, "peak_memory_mb": peak_mb()}, indent=1, default=float))
+        print(
+            json.dumps(
+                {"tables": lines, "peak_memory_mb": peak_mb()}, indent=1, default=float
+            )
+        )
         return
     for table in answers:
         print(text_of(table))
@@ -71,7 +89,9 @@ def show(tables: Iterable[Table], *, as_json: bool) -> None:
 
 
 def peer(packages: Sequence[str], script: str, *words: str) -> str | None:
-    """The last line that a script prints in an environment of its own; None where that cannot be had."""
+    """The last line that a script prints in an environment of its own; None where that
+    cannot be had.
+    """
     with tempfile.TemporaryDirectory() as folder:
         python = environment(folder, packages)
         ended = python and run([python, "-c", script, *words])
@@ -80,10 +100,22 @@ def peer(packages: Sequence[str], script: str, *words: str) -> str | None:
         return ended.stdout.splitlines()[-1] if ended and not ended.returncode else None
 
 
-def environment(folder: str, packages: Sequence[str], python: str = sys.executable) -> str | None:
-    """The interpreter of a new environment in this folder, with packages; None where it cannot be had."""
+def environment(
+    folder: str, packages: Sequence[str], python: str = sys.executable
+) -> str | None:
+    """The interpreter of a new environment in this folder, with packages; None where it
+    cannot be had.
+    """
     own = str(Path(folder) / "bin" / "python")
-    install = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    install = [
+        own,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *packages,
+    ]
     for command in ([python, "-m", "venv", folder], install):
         ended = run(command)
         if ended.returncode:
@@ -95,7 +127,11 @@ def environment(folder: str, packages: Sequence[str], python: str = sys.executab
 def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """What a command of one thread printed."""
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **ONE_THREAD}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **ONE_THREAD},
     )
 
 
@@ -117,4 +153,10 @@ def text_of(table: Table) -> str:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+    return (
+        f"{value:.4g}"
+        if isinstance(value, float)
+        else ""
+        if value is None
+        else str(value)
+    )

@@ -2,14 +2,16 @@
 
     python benchmarks/histogram.py --data adult.csv --json
 
-Takes any CSV file with a header; facts about its columns are suggested from it, and columns of more than 200
-texts are left out. On Adult, 15 columns are coded, and 14 of them (all but education; fnlwgt in 100 cells)
-give 14 one-way and 91 two-way marginals. Prints CPU seconds of each stage in one thread, beside a plain
-version with pandas or numpy on the same numbers (whose noise is not safe), the ratio of the two, and the peak
+Takes any CSV file with a header; facts about its columns are suggested from it, and
+columns of more than 200 texts are left out. On Adult, 15 columns are coded, and 14 of
+them (all but education; fnlwgt in 100 cells) give 14 one-way and 91 two-way marginals.
+Prints CPU seconds of each stage in one thread, beside a plain version with pandas or
+numpy on the same numbers (whose noise is not safe), the ratio of the two, and the peak
 memory of the process.
 
-Then clipping against the projection that the library uses, at epsilon 1 over more and more cells, as total
-variation distances from the exact counts: of the first column alone, and of all columns together.
+Then clipping against the projection that the library uses, at epsilon 1 over more and
+more cells, as total variation distances from the exact counts: of the first column
+alone, and of all columns together.
 """
 
 from __future__ import annotations
@@ -39,30 +41,40 @@ GROWING = ("age", "marital-status", "occupation", "education")
 
 
 def public_facts(frame: pd.DataFrame) -> dp.Schema:
-    """The suggested schema; fnlwgt in 100 cells, as the figures to compare with have it."""
+    """The suggested schema; fnlwgt in 100 cells, as the figures to compare with have
+    it.
+    """
     suggested = dp.suggest_schema(frame)
     columns = [
-        dp.Integer("fnlwgt", low=0, high=1_499_999, bin_width=15_000) if column.name == "fnlwgt" else column
+        dp.Integer("fnlwgt", low=0, high=1_499_999, bin_width=15_000)
+        if column.name == "fnlwgt"
+        else column
         for column in suggested.columns
     ]
     return dp.Schema(columns=tuple(columns), unit=suggested.unit)
 
 
 def plain_encode(frame: pd.DataFrame, schema: dp.Schema) -> pd.DataFrame:
-    """Cell numbers by pandas: cut numbers at the edges, look categories up row by row."""
+    """Cell numbers by pandas: cut numbers at the edges, look categories up row by
+    row.
+    """
     codes = {}
     for column in schema.columns:
         values = frame[column.name]
         if isinstance(column, dp.Categorical):
             place = {label: code for code, label in enumerate(column.labels)}
-            codes[column.name] = values.map(lambda value, place=place: place.get(str(value), len(place) - 1))
+            codes[column.name] = values.map(
+                lambda value, place=place: place.get(str(value), len(place) - 1)
+            )
         else:
             codes[column.name] = pd.cut(values, column.edges, right=False, labels=False)
     return pd.DataFrame(codes)
 
 
 def plain_rows(table: np.ndarray, rows: int) -> list[tuple[int, ...]]:
-    """Rows of two columns by a loop over cells, each repeated as often as its noisy count says."""
+    """Rows of two columns by a loop over cells, each repeated as often as its noisy
+    count says.
+    """
     cut = np.clip(table, 0, None)
     chances = (cut / cut.sum()).ravel()
     drawn = np.random.default_rng(1).choice(len(chances), size=rows, p=chances)
@@ -79,14 +91,19 @@ def stages(frame: pd.DataFrame) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     def compare(
-        stage: str, ours: Callable[[], Any], plain: Callable[[], Any] | None = None
+        stage: str,
+        ours: Callable[[], Any],
+        plain: Callable[[], Any] | None = None,
     ) -> tuple[Any, Any]:
         seconds, result = cpu(ours, repeats=REPEATS)
         line = {"stage": stage, "cpu_s": seconds}
         other = None
         if plain is not None:
             plain_seconds, other = cpu(plain, repeats=REPEATS)
-            line |= {"plain_cpu_s": plain_seconds, "times_faster": plain_seconds / seconds}
+            line |= {
+                "plain_cpu_s": plain_seconds,
+                "times_faster": plain_seconds / seconds,
+            }
         found.append(line)
         return result, other
 
@@ -115,21 +132,26 @@ def stages(frame: pd.DataFrame) -> list[dict[str, Any]]:
     noisy, _ = compare(
         f"{len(pairs)} two-way noisy, {sum(each.values.size for each in exact)} cells",
         measured,
-        lambda: [each.values + source.laplace(scale=len(pairs), size=each.values.shape) for each in exact],
+        lambda: [
+            each.values + source.laplace(scale=len(pairs), size=each.values.shape)
+            for each in exact
+        ],
     )
     agreed, _ = compare("made consistent", lambda: consistent(schema.domain, noisy))
     rows = len(frame)
     compare(
         f"sampled {rows} rows of {len(names)} columns, a chain of pairs",
         lambda: ChainModel(domain=schema.domain, marginals=agreed).sample_codes(
-            rows, np.random.default_rng(1)
+            rows,
+            np.random.default_rng(1),
         ),
     )
     joint = agreed[0]
     compare(
         f"sampled {rows} rows of 2 columns",
         lambda: ChainModel(domain=schema.domain, marginals=(joint,)).sample_codes(
-            rows, np.random.default_rng(1)
+            rows,
+            np.random.default_rng(1),
         ),
         lambda: plain_rows(joint.values, rows),
     )
@@ -137,13 +159,20 @@ def stages(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def clipping(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Total variation distances after clipping and after projecting, over one to four columns."""
+    """Total variation distances after clipping and after projecting, over one to four
+    columns.
+    """
     schema = public_facts(frame)
     columns = tuple(
-        dp.Integer("age", low=17, high=90) if column.name == "age" else column for column in schema.columns
+        dp.Integer("age", low=17, high=90) if column.name == "age" else column
+        for column in schema.columns
     )
-    names = [name for name in GROWING if name in schema.domain.names] or list(schema.domain.names[:3])
-    engine = FrameEngine(frame, dp.Schema(columns=columns, unit=schema.unit), key=b"benchmark")
+    names = [name for name in GROWING if name in schema.domain.names] or list(
+        schema.domain.names[:3]
+    )
+    engine = FrameEngine(
+        frame, dp.Schema(columns=columns, unit=schema.unit), key=b"benchmark"
+    )
     found = []
     for ways in range(1, len(names) + 1):
         clique = tuple(names[:ways])
@@ -152,9 +181,14 @@ def clipping(frame: pd.DataFrame) -> list[dict[str, Any]]:
         distances = []
         for _ in range(REPEATS):
             noisy = discrete_laplace(exact, noise_scale=1.0)
-            cut, near = np.clip(noisy, 0, None), nearest_distribution(noisy, float(noisy.sum()))
+            cut = np.clip(noisy, 0, None)
+            near = nearest_distribution(noisy, float(noisy.sum()))
             distances.append(
-                [distance(table.sum(axes), exact.sum(axes)) for axes in (others, ()) for table in (cut, near)]
+                [
+                    distance(table.sum(axes), exact.sum(axes))
+                    for axes in (others, ())
+                    for table in (cut, near)
+                ],
             )
         first_cut, first_near, all_cut, all_near = np.mean(distances, axis=0)
         found.append(
@@ -165,7 +199,7 @@ def clipping(frame: pd.DataFrame) -> list[dict[str, Any]]:
                 "first_projected": first_near,
                 "all_clipped": all_cut,
                 "all_projected": all_near,
-            }
+            },
         )
     return found
 
@@ -178,7 +212,10 @@ def distance(first: np.ndarray, second: np.ndarray) -> float:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument(
-        "--data", type=Path, default=SHARED / "data" / "adult.csv", help="a CSV file with a header"
+        "--data",
+        type=Path,
+        default=SHARED / "data" / "adult.csv",
+        help="a CSV file with a header",
     )
     args = parser.parse_args()
     if not args.data.exists():
@@ -186,7 +223,9 @@ def main() -> None:
     frame = pd.read_csv(args.data)
     tables = [
         Table(title=f"CPU seconds, {len(frame)} rows", lines=stages(frame)),
-        Table(title="Distance after clipping and after projecting", lines=clipping(frame)),
+        Table(
+            title="Distance after clipping and after projecting", lines=clipping(frame)
+        ),
     ]
     show(tables, as_json=args.json)
 

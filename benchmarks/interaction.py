@@ -6,13 +6,16 @@ Needs Chromium and playwright. Seconds of wall time: median and 95th percentile.
 
 - first page: from starting the server until the title is on the screen; and the same on a server that runs.
 - chart: on the Evaluate page of a data set of 100,000 rows, from choosing another column until its chart is
-  drawn. Beside it a plain page that gives all rows to the chart, as people do; `ratio` is plain / ours.
+  drawn. Beside it a plain page that gives all rows to the chart, as people do; `ratio`
+  is plain / ours.
 - quote: `Curator.quote` alone; and on the Synthesize page, from typing another epsilon until the new cost is
   on the screen.
 - reruns: CPU seconds that the serving process takes to draw each page again, with a sample open and counts
-  released. `--only reruns` does these alone, without a browser; none may take .3 s at the 95th percentile.
+  released. `--only reruns` does these alone, without a browser; none may take .3 s at
+  the 95th percentile.
 - ways: the three ways from the first page, with 1,000, 20,000 and 200,000 rows, once each: clicks (a
-  chosen file is one), CPU seconds of the server and its workers, and wall seconds. `--only ways` does these.
+  chosen file is one), CPU seconds of the server and its workers, and wall seconds.
+  `--only ways` does these.
 """
 
 from __future__ import annotations
@@ -49,7 +52,10 @@ WAYS = {
         ("Show it to somebody", "The page behind the link"),
         ("Make the link", "/share/"),
     ),
-    "collect": (("Ask a question", "What you would get"), ("Make 1,000 links", "The survey is open")),
+    "collect": (
+        ("Ask a question", "What you would get"),
+        ("Make 1,000 links", "The survey is open"),
+    ),
 }
 """What is clicked on each way, and what is seen after it."""
 
@@ -75,7 +81,10 @@ def seconds(step: Callable[[], object]) -> float:
 def summary(times: list[float]) -> dict[str, float]:
     """Median and 95th percentile."""
     ordered = sorted(times)
-    return {"median": statistics.median(ordered), "p95": ordered[round(0.95 * (len(ordered) - 1))]}
+    return {
+        "median": statistics.median(ordered),
+        "p95": ordered[round(0.95 * (len(ordered) - 1))],
+    }
 
 
 def first_page(browser) -> tuple[list[float], list[float]]:
@@ -84,10 +93,13 @@ def first_page(browser) -> tuple[list[float], list[float]]:
     def visit(server) -> None:
         person = Person(browser, server)
         person.page.goto(server.url)
-        person.page.get_by_role("heading", name="Privacy Workbench").wait_for(timeout=60_000)
+        person.page.get_by_role("heading", name="Privacy Workbench").wait_for(
+            timeout=60_000
+        )
         person.close()
 
-    cold, warm = [], []
+    cold = []
+    warm = []
     for _ in range(3):
         began = time.perf_counter()
         with serving() as server:
@@ -107,7 +119,9 @@ def choose(person: Person, column: str) -> float:
     option.wait_for()
     began = time.perf_counter()
     option.click()
-    title = person.page.get_by_test_id("stVegaLiteChart").last.get_by_text(column, exact=True)
+    title = person.page.get_by_test_id("stVegaLiteChart").last.get_by_text(
+        column, exact=True
+    )
     title.wait_for(timeout=120_000)
     found = time.perf_counter() - began
     person.rest()
@@ -115,7 +129,9 @@ def choose(person: Person, column: str) -> float:
 
 
 def charts(person: Person) -> list[float]:
-    """Times of one choice after the other; the first column of the plain page is chosen at the start."""
+    """Times of one choice after the other; the first column of the plain page is chosen
+    at the start.
+    """
     order = itertools.cycle([*COLUMNS[1:], COLUMNS[0]])
     return [choose(person, column) for column in itertools.islice(order, REPEATS)]
 
@@ -138,7 +154,9 @@ def quotes_on_the_page(person: Person) -> list[float]:
 def quotes_alone(table) -> list[float]:
     """`Curator.quote` of all pairs of 13 columns."""
     schema = dp.suggest_schema(table)
-    curator = dp.Curator.open(table, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        table, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger()
+    )
     recipe = dp.Marginals(cliques=tuple(itertools.combinations(schema.domain.names, 2)))
     loss = dp.PureDP(epsilon="0.5")
     return [seconds(lambda: curator.quote(recipe, loss)) for _ in range(30)]
@@ -152,21 +170,27 @@ def reruns() -> list[dict[str, object]]:
             visitor = raw.Visitor(server.host).run(seconds=120)
             visitor.press(f"Open this sample: {sample}", seconds=120)
             visitor.press("Open the data set", seconds=120).go("synthesize")
-            visitor.press("Release for", seconds=120).press("Pay and release", seconds=120)
+            visitor.press("Release for", seconds=120).press(
+                "Pay and release", seconds=120
+            )
             for name in sorted(visitor.pages):
                 visitor.go(name)
-                first, times = used(server)[0], []
+                first = used(server)[0]
+                times = []
                 for _ in range(REPEATS):
                     visitor.run(seconds=120)
                     times.append(used(server)[0] - first)
                     first += times[-1]
-                lines.append({"sample": sample, "page": name or "data", **summary(times)})
+                lines.append(
+                    {"sample": sample, "page": name or "data", **summary(times)}
+                )
     return lines
 
 
 def computed(process: int) -> float:
     """CPU seconds of a process and of all that it started."""
-    parents, seconds = {}, {}
+    parents = {}
+    seconds = {}
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has just ended
             stat = file.read_text().rpartition(")")[2].split()
@@ -179,7 +203,9 @@ def computed(process: int) -> float:
 
 
 def ways() -> list[dict[str, object]]:
-    """Clicks, CPU and wall seconds of each way from the first page to what comes out."""
+    """Clicks, CPU and wall seconds of each way from the first page to what comes
+    out.
+    """
     lines = []
     for rows in (1_000, 20_000, 200_000):
         csv = (
@@ -191,18 +217,21 @@ def ways() -> list[dict[str, object]]:
         for way, steps in WAYS.items():
             with serving() as server, chromium() as browser:
                 person = Person(browser, server).visit().rest()
-                began, before = time.perf_counter(), computed(server.process)
+                began = time.perf_counter()
+                before = computed(server.process)
                 clicks = 0
                 for step, seen in steps:
                     if step.startswith("A table"):
                         person.bring(csv, "people.csv", step)
-                    elif person.button(step).is_disabled():  # few rows: a verdict would be noise alone
+                    # few rows: a verdict would be noise alone
+                    elif person.button(step).is_disabled():
                         continue
                     else:
                         person.button(step).click()
                     clicks += 1
                     person.sees(seen, seconds=300).rest()
-                wall, after = time.perf_counter() - began, computed(server.process)
+                wall = time.perf_counter() - began
+                after = computed(server.process)
                 cpu = {"CPU s": after - before, "wall s": wall}
                 lines.append({"rows": rows, "way": way, "clicks": clicks, **cpu})
                 person.close()
@@ -220,12 +249,18 @@ def measure() -> dict[str, dict[str, float]]:
             on_page = quotes_on_the_page(person)
             person.press("A whole table")
             person.page.get_by_text("drop the relations", exact=False).first.click()
-            person.rest().release().go("Evaluate").sees("Farthest from the original", seconds=120).rest()
+            person.rest().release().go("Evaluate").sees(
+                "Farthest from the original", seconds=120
+            ).rest()
             ours = charts(person)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "people.csv").write_bytes(csv)
             script = Path(folder) / "plain.py"
-            script.write_text(PLAIN.format(path=str(Path(folder) / "people.csv"), columns=list(COLUMNS)))
+            script.write_text(
+                PLAIN.format(
+                    path=str(Path(folder) / "people.csv"), columns=list(COLUMNS)
+                )
+            )
             with serving(str(script)) as server:
                 plain = charts(Person(browser, server).visit().rest())
     figures = {

@@ -1,9 +1,10 @@
-"""Spenders that are killed at any moment: is a spend lost, done twice, or more than the budget?
+"""Spenders that are killed at any moment: is a spend lost, done twice, or more than the
+budget?
 
-Children reserve and commit again and again, four at a time, and write down what was acknowledged; each is
-ended by SIGKILL after a random time. Then the ledger is opened anew. Where DATABASE_URL points to a
-PostgreSQL server, that is tried too, in a schema of its own. Prints a table, or JSON with --json;
-`--kills N` sets how many.
+Children reserve and commit again and again, four at a time, and write down what was
+acknowledged; each is ended by SIGKILL after a random time. Then the ledger is opened
+anew. Where DATABASE_URL points to a PostgreSQL server, that is tried too, in a schema
+of its own. Prints a table, or JSON with --json; `--kills N` sets how many.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ from workbench.store.ledger import leases
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.settings import Settings
 
-AT_ONCE, UNITS, BUDGET = 4, 500, 1_000_000
+AT_ONCE = 4
+UNITS = 500
+BUDGET = 1_000_000
 DATASET = "kills"
 
 
 def spend(settings: Settings, told: Path) -> None:
-    """Spend until killed or refused; each id is written down after its commit was acknowledged."""
+    """Spend until killed or refused; each id is written down after its commit was
+    acknowledged.
+    """
     ledger = SqlLedger(Store(settings))
     with told.open("a") as out:
         while True:
@@ -69,7 +74,9 @@ def tried(name: str, settings: Settings, told: Path, kills: int) -> dict[str, An
     done = killed = 0
     while done < kills:
         while len(running) < AT_ONCE:
-            running.append((child(settings, told), time.monotonic() + random.uniform(0, 0.4)))
+            running.append(
+                (child(settings, told), time.monotonic() + random.uniform(0, 0.4))
+            )
         process, end = running.pop(0)
         time.sleep(max(0.0, end - time.monotonic()))
         os.kill(process, signal.SIGKILL)
@@ -109,9 +116,13 @@ def main() -> None:
         local = Settings(data_dir=Path(folder) / "local")
         lines = [tried("SQLite file", local, Path(folder) / "sqlite", asked.kills)]
         if url.startswith("postgres"):
-            other = Settings(data_dir=Path(folder) / "other", database_url=url, key=os.urandom(32))
+            other = Settings(
+                data_dir=Path(folder) / "other", database_url=url, key=os.urandom(32)
+            )
             with schema_on(other) as server:
-                lines.append(tried("PostgreSQL", server, Path(folder) / "postgres", asked.kills))
+                lines.append(
+                    tried("PostgreSQL", server, Path(folder) / "postgres", asked.kills)
+                )
     show([Table(title="Killed spenders", lines=lines)], as_json=asked.json)
 
 

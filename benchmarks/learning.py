@@ -3,21 +3,24 @@
     python benchmarks/learning.py --json
     python benchmarks/learning.py --data privsyn_diabetes.csv --epsilon 1 --runs 4
 
-Tables of numbers scaled to [-1, 1] with a column `label` of 1 and -1; the bounds are the files' own,
-and every release says so. Five random 80/20 splits, and so many runs each: the Gaussian recipe learns from
-80 % at each epsilon, 2,000 rows are drawn (which is free), and a support vector machine (RBF kernel, C and
-gamma from a 5 x 5 grid by 3-fold cross-validation of macro F1 on at most 500 rows) is trained on them and
-tested on the original 20 % (scenario 2), or trained on the original and tested on the drawn rows (scenario
-1). Beside it: no privacy, the larger class, shuffled labels; linear regression of the label (mean squared
-error); and k-means: two centers from drawn rows, original rows assigned to them, normalized mutual
-information with k-means on the original. The best of the book's figures over its k, whose code keeps no
-epsilon at all, follow where their file is found. CPU seconds are of one thread and count everything but
+Tables of numbers scaled to [-1, 1] with a column `label` of 1 and -1; the bounds are
+the files' own, and every release says so. Five random 80/20 splits, and so many runs
+each: the Gaussian recipe learns from 80 % at each epsilon, 2,000 rows are drawn (which
+is free), and a support vector machine (RBF kernel, C and gamma from a 5 x 5 grid by
+3-fold cross-validation of macro F1 on at most 500 rows) is trained on them and tested
+on the original 20 % (scenario 2), or trained on the original and tested on the drawn
+rows (scenario 1). Beside it: no privacy, the larger class, shuffled labels; linear
+regression of the label (mean squared error); and k-means: two centers from drawn rows,
+original rows assigned to them, normalized mutual information with k-means on the
+original. The best of the book's figures over its k, whose code keeps no epsilon at all,
+follow where their file is found. CPU seconds are of one thread and count everything but
 microaggregation; all settings of a table should take less than a minute (SEEDS P2).
 
-With --figures the lines of the book's figures 6.19 to 6.21 are written: every score against epsilon, of
-this recipe, of microaggregation (MDAV, no epsilon) and of the book's code for each k. The page Evaluate shows
-them. Beside them stand the CPU seconds of each table, and the constants of the method, so that a test sees
-when the method has moved on:
+With --figures the lines of the book's figures 6.19 to 6.21 are written: every score
+against epsilon, of this recipe, of microaggregation (MDAV, no epsilon) and of the
+book's code for each k. The page Evaluate shows them. Beside them stand the CPU seconds
+of each table, and the constants of the method, so that a test sees when the method has
+moved on:
 
     python benchmarks/learning.py --figures workbench/learn/book.json
 """
@@ -35,7 +38,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ[
+    "MKL_NUM_THREADS"
+] = "1"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
@@ -51,18 +56,26 @@ from dpcore.anonymization.apply import apply
 from dpcore.anonymization.methods import Microaggregation
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.synthesis.gaussian import class_means, clipped_normal, moments, recipe, split_classes
+from dpcore.synthesis.gaussian import (
+    class_means,
+    clipped_normal,
+    moments,
+    recipe,
+    split_classes,
+)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 TABLES = ("diabetes", "breast-cancer", "australian")
 EPSILONS = ("0.1", "0.5", "1")
 FIGURES_EPSILONS = ("0.1", "0.2", "0.5", "0.8", "1")
 KS = (25, 50, 75, 100)
-SPLITS, TEST_SHARE, TUNED_ROWS, DRAWN_ROWS = 5, 0.2, 500, 2_000
-COSTS, GAMMAS = (
-    (0.25, 1, 4, 16, 64),
-    [4.0**power for power in range(-5, 0)],
-)  # of utility.learners
+SPLITS = 5
+TEST_SHARE = 0.2
+TUNED_ROWS = 500
+DRAWN_ROWS = 2_000
+# of utility.learners
+COSTS = (0.25, 1, 4, 16, 64)
+GAMMAS = [4.0**power for power in range(-5, 0)]
 NAMES = ("svm_2", "svm_1", "mse_2", "mse_1", "nmi")
 BARS = {  # accuracy in scenario 2 at each epsilon
     "diabetes": (0.66, 0.70, 0.745),
@@ -94,18 +107,29 @@ def splits(frame: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     for seed in range(SPLITS):
         order = np.random.default_rng(seed).permutation(len(frame))
         cut = round(len(frame) * TEST_SHARE)
-        yield frame.iloc[order[cut:]].reset_index(drop=True), frame.iloc[order[:cut]].reset_index(drop=True)
+        yield (
+            frame.iloc[order[cut:]].reset_index(drop=True),
+            frame.iloc[order[:cut]].reset_index(drop=True),
+        )
 
 
 def parts(frame: pd.DataFrame) -> Rows:
     """Features and labels."""
-    return frame.drop(columns="label").to_numpy(dtype=float), frame["label"].to_numpy(dtype=int)
+    return frame.drop(columns="label").to_numpy(dtype=float), frame["label"].to_numpy(
+        dtype=int
+    )
 
 
 def draw(
-    frame: pd.DataFrame, schema: dp.Schema, epsilon: str, columns: Sequence[str], detail: Any = None
+    frame: pd.DataFrame,
+    schema: dp.Schema,
+    epsilon: str,
+    columns: Sequence[str],
+    detail: Any = None,
 ) -> pd.DataFrame:
-    """A drawn table; drawing is free, and more rows than people leave less to the chance of drawing."""
+    """A drawn table; drawing is free, and more rows than people leave less to the
+    chance of drawing.
+    """
     loss = dp.PureDP(epsilon=epsilon)
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
     release = curator.run(dp.Gaussian.of(schema, label="label", detail=detail), loss)
@@ -113,7 +137,9 @@ def draw(
 
 
 def classifier(train: Rows) -> Any:
-    """A tuned support vector machine; where a class has hardly a row, the larger class."""
+    """A tuned support vector machine; where a class has hardly a row, the larger
+    class.
+    """
     features, labels = train
     if min((labels == 1).sum(), (labels == -1).sum()) < 10:
         return DummyClassifier().fit(features, labels)
@@ -123,7 +149,9 @@ def classifier(train: Rows) -> Any:
 
 
 def tuned(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """C and gamma with the best macro F1 over three folds; each kernel is computed once."""
+    """C and gamma with the best macro F1 over three folds; each kernel is computed
+    once.
+    """
     squares = (features**2).sum(axis=1)
     distances = np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0.0)
     fold = np.empty(len(labels), dtype=int)
@@ -134,12 +162,17 @@ def tuned(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
         for cost in COSTS:
             marks = []
             for number in range(3):
-                train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+                train = np.flatnonzero(fold != number)
+                test = np.flatnonzero(fold == number)
                 if len(set(labels[train])) < 2:
                     continue
-                machine = SVC(C=cost, kernel="precomputed").fit(kernel[np.ix_(train, train)], labels[train])
+                machine = SVC(C=cost, kernel="precomputed").fit(
+                    kernel[np.ix_(train, train)], labels[train]
+                )
                 said = machine.predict(kernel[np.ix_(test, train)])
-                marks.append(f1_score(labels[test], said, average="macro", zero_division=0.0))
+                marks.append(
+                    f1_score(labels[test], said, average="macro", zero_division=0.0)
+                )
             found[(cost, gamma)] = statistics.fmean(marks) if marks else 0.0
     return max(found, key=found.__getitem__)
 
@@ -151,14 +184,18 @@ def regression(train: Rows, test: Rows) -> float:
 
 
 def clusters(train: Rows, test: Rows) -> float:
-    """Agreement of two centers from `train` with two from `test`, on the rows of `test`."""
+    """Agreement of two centers from `train` with two from `test`, on the rows of
+    `test`.
+    """
     found = KMeans(2, n_init=10, random_state=0).fit(train[0]).predict(test[0])
     own = KMeans(2, n_init=10, random_state=0).fit_predict(test[0])
     return float(normalized_mutual_info_score(own, found))
 
 
 def scores(drawn: Rows, original: Rows, held: Rows, trained: Any) -> dict[str, float]:
-    """What is learned across: accuracy and error in both scenarios, agreement of clusters."""
+    """What is learned across: accuracy and error in both scenarios, agreement of
+    clusters.
+    """
     return {
         "svm_2": float(classifier(drawn).score(*held)),
         "svm_1": float(trained.score(*drawn)),
@@ -169,10 +206,17 @@ def scores(drawn: Rows, original: Rows, held: Rows, trained: Any) -> dict[str, f
 
 
 def lines(frame: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """What needs no drawn table: no privacy, the larger class, shuffled labels; means over splits."""
-    found: dict[str, list[dict[str, float]]] = {"no privacy": [], "larger class": [], "shuffled labels": []}
+    """What needs no drawn table: no privacy, the larger class, shuffled labels; means
+    over splits.
+    """
+    found: dict[str, list[dict[str, float]]] = {
+        "no privacy": [],
+        "larger class": [],
+        "shuffled labels": [],
+    }
     for training, test in splits(frame):
-        original, held = parts(training), parts(test)
+        original = parts(training)
+        held = parts(test)
         mixed = (original[0], np.random.default_rng(0).permutation(original[1]))
         for name, train in (("no privacy", original), ("shuffled labels", mixed)):
             accuracy = float(classifier(train).score(*held))
@@ -184,24 +228,38 @@ def lines(frame: pd.DataFrame) -> dict[str, dict[str, float]]:
 
 def _summary(runs: Sequence[dict[str, float]]) -> dict[str, float]:
     """Means, and deviations over the runs."""
-    spread = {f"{name}_sd": round(statistics.pstdev(run[name] for run in runs), 4) for name in runs[0]}
+    spread = {
+        f"{name}_sd": round(statistics.pstdev(run[name] for run in runs), 4)
+        for name in runs[0]
+    }
     return _mean(runs) | spread
 
 
 def _mean(runs: Sequence[dict[str, float]]) -> dict[str, float]:
-    return {name: round(statistics.fmean(run[name] for run in runs), 4) for name in runs[0]}
+    return {
+        name: round(statistics.fmean(run[name] for run in runs), 4) for name in runs[0]
+    }
 
 
 def microaggregated(frame: pd.DataFrame, k: int) -> pd.DataFrame:
-    """The features as means of clusters of at least k rows, the labels as they are; no epsilon."""
+    """The features as means of clusters of at least k rows, the labels as they are; no
+    epsilon.
+    """
     features = [name for name in frame.columns if name != "label"]
     roles = dict.fromkeys(features, "quasi-identifier") | {"label": "insensitive"}
-    plan = Plan(roles=roles, hierarchies={}, models=(KAnonymity(k=k),), method=Microaggregation())
+    plan = Plan(
+        roles=roles,
+        hierarchies={},
+        models=(KAnonymity(k=k),),
+        method=Microaggregation(),
+    )
     return apply(frame, plan)[list(frame.columns)]
 
 
 def book(table: str) -> pd.DataFrame:
-    """The book's figures by name, k and epsilon, with mean and sd; its code keeps no epsilon."""
+    """The book's figures by name, k and epsilon, with mean and sd; its code keeps no
+    epsilon.
+    """
     path = SHARED / "reference" / "privsyn_reference.csv"
     if not path.exists():
         return pd.DataFrame(columns=["name", "k", "eps", "mean", "sd"])
@@ -215,31 +273,50 @@ def book(table: str) -> pd.DataFrame:
     }
     keys = rows[["task", "scenario", "metric"]].itertuples(index=False, name=None)
     rows["name"] = [names.get(key) for key in keys]
-    return rows[(rows["dataset"] == table) & rows["name"].notna() & (rows["k"] != "none")]
+    return rows[
+        (rows["dataset"] == table) & rows["name"].notna() & (rows["k"] != "none")
+    ]
 
 
 def best_of_book(rows: pd.DataFrame, epsilon: str) -> dict[str, float]:
     """The best over k of each figure."""
     groups = rows[rows["eps"] == float(epsilon)].groupby("name")["mean"]
-    return {name: round(float(each.min() if "mse" in name else each.max()), 4) for name, each in groups}
+    return {
+        name: round(float(each.min() if "mse" in name else each.max()), 4)
+        for name, each in groups
+    }
 
 
 def report(
-    path: Path, epsilons: Sequence[str], runs: int, ks: Sequence[int], detail: Any = None
+    path: Path,
+    epsilons: Sequence[str],
+    runs: int,
+    ks: Sequence[int],
+    detail: Any = None,
 ) -> dict[str, Any]:
     """All settings of one table, and microaggregation for each of `ks`."""
-    table, frame = path.stem.removeprefix("privsyn_"), read(path)
-    schema, columns = schema_of(frame), list(frame.columns)
+    table = path.stem.removeprefix("privsyn_")
+    frame = read(path)
+    schema = schema_of(frame)
+    columns = list(frame.columns)
     began = time.process_time()
-    prepared = [(training, parts(test), classifier(parts(training))) for training, test in splits(frame)]
-    settings, of_book = [], book(table)
+    prepared = [
+        (training, parts(test), classifier(parts(training)))
+        for training, test in splits(frame)
+    ]
+    settings = []
+    of_book = book(table)
     for epsilon in epsilons:
         found: list[dict[str, float]] = []
         for training, held, trained in prepared:
             for _ in range(runs):
                 drawn = draw(training, schema, epsilon, columns, detail)
                 found.append(scores(parts(drawn), parts(training), held, trained))
-        setting = {"epsilon": epsilon, **_summary(found), "book_best": best_of_book(of_book, epsilon)}
+        setting = {
+            "epsilon": epsilon,
+            **_summary(found),
+            "book_best": best_of_book(of_book, epsilon),
+        }
         if table in BARS and epsilon in EPSILONS:
             setting["bar"] = BARS[table][EPSILONS.index(epsilon)]
         settings.append(setting)
@@ -262,28 +339,43 @@ def report(
 
 
 def figures(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One line per table, method, k, score and epsilon, with mean and spread; k is 0 where there is none."""
+    """One line per table, method, k, score and epsilon, with mean and spread; k is 0
+    where there is none.
+    """
     lines = []
     for each in found:
         levels = [(0, line["epsilon"], line, "gaussian") for line in each["settings"]]
-        levels += [(line["k"], e["epsilon"], line, "mdav") for line in each["mdav"] for e in each["settings"]]
+        levels += [
+            (line["k"], e["epsilon"], line, "mdav")
+            for line in each["mdav"]
+            for e in each["settings"]
+        ]
         for k, epsilon, line, method in levels:
             lines += [
-                _point(each, method, k, epsilon, name, line[name], line[f"{name}_sd"]) for name in NAMES
+                _point(each, method, k, epsilon, name, line[name], line[f"{name}_sd"])
+                for name in NAMES
             ]
         wanted = {float(line["epsilon"]) for line in each["settings"]}
         for row in book(each["table"]).itertuples():
             if row.eps in wanted:
-                lines.append(_point(each, "book", row.k, row.eps, row.name, row.mean, row.sd))
+                lines.append(
+                    _point(each, "book", row.k, row.eps, row.name, row.mean, row.sd)
+                )
         original = each["lines"]["no privacy"]
         for line in each["settings"]:
             for name in ("svm_2", "mse_2"):
-                lines.append(_point(each, "original", 0, line["epsilon"], name, original[name], 0.0))
+                lines.append(
+                    _point(
+                        each, "original", 0, line["epsilon"], name, original[name], 0.0
+                    )
+                )
     return lines
 
 
 def constants() -> dict[str, str]:
-    """What the method is made with: a figure of other constants is one of another method."""
+    """What the method is made with: a figure of other constants is one of another
+    method.
+    """
     modules = (class_means, clipped_normal, recipe, split_classes, moments)
     return {
         f"{module.__name__.rpartition('.')[2]}.{name}": str(value)
@@ -294,7 +386,13 @@ def constants() -> dict[str, str]:
 
 
 def _point(
-    table: dict[str, Any], method: str, k: Any, epsilon: Any, name: str, mean: float, spread: float
+    table: dict[str, Any],
+    method: str,
+    k: Any,
+    epsilon: Any,
+    name: str,
+    mean: float,
+    spread: float,
 ) -> dict[str, Any]:
     return {
         "table": table["table"],
@@ -310,22 +408,37 @@ def _point(
 def main() -> None:
     """Read the arguments, print."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     default = [SHARED / "data" / f"privsyn_{name}.csv" for name in TABLES]
     parser.add_argument("--data", type=Path, nargs="*", default=default)
-    parser.add_argument("--epsilon", nargs="*", help="0.1, 0.5 and 1; for --figures five of them")
+    parser.add_argument(
+        "--epsilon", nargs="*", help="0.1, 0.5 and 1; for --figures five of them"
+    )
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--detail", help="what is measured, such as pair; chosen by the recipe without it")
-    parser.add_argument("--figures", type=Path, help="where to write the lines of the book's figures")
+    parser.add_argument(
+        "--detail",
+        help="what is measured, such as pair; chosen by the recipe without it",
+    )
+    parser.add_argument(
+        "--figures", type=Path, help="where to write the lines of the book's figures"
+    )
     args = parser.parse_args()
     ks = KS if args.figures else ()
     epsilons = args.epsilon or (FIGURES_EPSILONS if args.figures else EPSILONS)
-    found = [report(path, epsilons, args.runs, ks, args.detail) for path in args.data if path.exists()]
+    found = [
+        report(path, epsilons, args.runs, ks, args.detail)
+        for path in args.data
+        if path.exists()
+    ]
     if args.figures:
         lines_ = ",\n".join(json.dumps(line) for line in figures(found))
-        head = {"cpu_s": {each["table"]: each["cpu_s"] for each in found}, "constants": constants()}
+        head = {
+            "cpu_s": {each["table"]: each["cpu_s"] for each in found},
+            "constants": constants(),
+        }
         text = f'{json.dumps(head, indent=1)[:-2]},\n "lines": [\n{lines_}\n]\n}}\n'
         args.figures.write_text(text, encoding="utf-8")
     if args.json:
@@ -334,11 +447,18 @@ def main() -> None:
     for each in found:
         print(f"\n{each['table']}: {each['rows']} rows, {each['cpu_s']} CPU s")
         for name, line in each["lines"].items():
-            print(f"  {name:16}", "  ".join(f"{key} {value:.3f}" for key, value in line.items()))
+            print(
+                f"  {name:16}",
+                "  ".join(f"{key} {value:.3f}" for key, value in line.items()),
+            )
         for line in each["mdav"]:
             print(f"  {'MDAV, k ' + str(line['k']):16}", _written(line))
         for setting in each["settings"]:
-            print(f"  epsilon {setting['epsilon']:8}", _written(setting), f" bar {setting.get('bar', '-')}")
+            print(
+                f"  epsilon {setting['epsilon']:8}",
+                _written(setting),
+                f" bar {setting.get('bar', '-')}",
+            )
             if setting["book_best"]:
                 print(
                     f"    {'book (no dp)':14}",
@@ -347,7 +467,9 @@ def main() -> None:
 
 
 def _written(line: dict[str, Any]) -> str:
-    return "  ".join(f"{name} {line[name]:.3f} ±{line[f'{name}_sd']:.3f}" for name in NAMES)
+    return "  ".join(
+        f"{name} {line[name]:.3f} ±{line[f'{name}_sd']:.3f}" for name in NAMES
+    )
 
 
 if __name__ == "__main__":

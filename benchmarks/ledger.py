@@ -1,8 +1,10 @@
-"""Processes that spend at once from one budget: does any ledger overspend, and how fast is it?
+"""Processes that spend at once from one budget: does any ledger overspend, and how fast
+is it?
 
-16 processes ask 200 times each for 500 of 1,000,000 units: 3,200 asked, 2,000 fit. Beside the durable ledger
-is a naive total, read in one transaction and written back in the next. Where DATABASE_URL points to a
-PostgreSQL server, it is measured too, in a schema of its own. Prints a table, or JSON with --json.
+16 processes ask 200 times each for 500 of 1,000,000 units: 3,200 asked, 2,000 fit.
+Beside the durable ledger is a naive total, read in one transaction and written back in
+the next. Where DATABASE_URL points to a PostgreSQL server, it is measured too, in a
+schema of its own. Prints a table, or JSON with --json.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ from workbench.store.database.store import Store
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.settings import Settings
 
-WORKERS, TIMES, UNITS, BUDGET = 16, 200, 500, 1_000_000
+WORKERS = 16
+TIMES = 200
+UNITS = 500
+BUDGET = 1_000_000
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["workbench.store.ledger.sql_ledger"])
 Spend = Callable[[str], bool]
@@ -54,11 +59,15 @@ def durable(settings: Settings, dataset: str) -> Spend:
 
 
 def naive(settings: Settings, _: str) -> Spend:
-    """A total on the same database, read in one transaction and written back in the next."""
+    """A total on the same database, read in one transaction and written back in the
+    next.
+    """
     store = Store(settings)
     with store.writing() as connection:
         connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS naive (spent INTEGER)")
-        connection.exec_driver_sql("INSERT INTO naive SELECT 0 WHERE NOT EXISTS (SELECT * FROM naive)")
+        connection.exec_driver_sql(
+            "INSERT INTO naive SELECT 0 WHERE NOT EXISTS (SELECT * FROM naive)"
+        )
 
     def spend(_: str) -> bool:
         with store.reading() as connection:
@@ -72,7 +81,13 @@ def naive(settings: Settings, _: str) -> Spend:
     return spend
 
 
-def work(make: Callable[..., Spend], settings: Settings, dataset: str, start: Any, results: Any) -> None:
+def work(
+    make: Callable[..., Spend],
+    settings: Settings,
+    dataset: str,
+    start: Any,
+    results: Any,
+) -> None:
     """One process: ask for each spend, tell what came of it and how long it took."""
     spend = make(settings, dataset)
     accepted = refused = errors = 0
@@ -95,9 +110,11 @@ def race(name: str, make: Callable[..., Spend], settings: Settings) -> dict[str,
     """All processes at once."""
     dataset = f"race {uuid.uuid4().hex}"
     make(settings, dataset)
-    start, results = processes.Barrier(WORKERS + 1), processes.Queue()
+    start = processes.Barrier(WORKERS + 1)
+    results = processes.Queue()
     racers = [
-        processes.Process(target=work, args=(make, settings, dataset, start, results)) for _ in range(WORKERS)
+        processes.Process(target=work, args=(make, settings, dataset, start, results))
+        for _ in range(WORKERS)
     ]
     for racer in racers:
         racer.start()
@@ -106,7 +123,9 @@ def race(name: str, make: Callable[..., Spend], settings: Settings) -> dict[str,
     reports = [results.get() for _ in racers]
     seconds = time.perf_counter() - began
     waits = sorted(wait for report in reports for wait in report[3])
-    accepted, refused, errors = (sum(report[index] for report in reports) for index in range(3))
+    accepted, refused, errors = (
+        sum(report[index] for report in reports) for index in range(3)
+    )
     return {
         "ledger": name,
         "accepted": accepted,
@@ -128,7 +147,9 @@ def schema_on(settings: Settings) -> Iterator[Settings]:
     with server.begin() as connection:
         connection.execute(sa.text(f"CREATE SCHEMA {name}"))
     url = server.url.update_query_dict({"options": f"-csearch_path={name}"})
-    yield dataclasses.replace(settings, database_url=url.render_as_string(hide_password=False))
+    yield dataclasses.replace(
+        settings, database_url=url.render_as_string(hide_password=False)
+    )
     with server.begin() as connection:
         connection.execute(sa.text(f"DROP SCHEMA {name} CASCADE"))
 
@@ -142,10 +163,14 @@ def growth(settings: Settings) -> list[dict[str, Any]]:
     for lines in (100, 1_000, 5_000, 20_000):
         while len(ledger.lines("growth")) < lines:
             for _ in range(lines // 20):
-                ledger.reserve("growth", uuid.uuid4().hex, Charge(units=1), {"plan": "x" * 500})
+                ledger.reserve(
+                    "growth", uuid.uuid4().hex, Charge(units=1), {"plan": "x" * 500}
+                )
         began = time.process_time()
         for _ in range(100):
-            ledger.reserve("growth", uuid.uuid4().hex, Charge(units=1), {"plan": "x" * 500})
+            ledger.reserve(
+                "growth", uuid.uuid4().hex, Charge(units=1), {"plan": "x" * 500}
+            )
         spent = time.process_time() - began
         began = time.process_time()
         for _ in range(100):
@@ -156,7 +181,7 @@ def growth(settings: Settings) -> list[dict[str, Any]]:
                 "lines": lines,
                 "cpu_ms_per_spend": round(spent * 10, 2),
                 "cpu_ms_per_balance": round(read * 10, 2),
-            }
+            },
         )
     return rows
 
@@ -168,7 +193,9 @@ def main() -> None:
         local = Settings(data_dir=Path(folder))
         races = [race("SQLite file", durable, local)]
         if url.startswith("postgres"):
-            with schema_on(dataclasses.replace(local, database_url=url, key=os.urandom(32))) as server:
+            with schema_on(
+                dataclasses.replace(local, database_url=url, key=os.urandom(32))
+            ) as server:
                 races.append(race("PostgreSQL", durable, server))
                 races.append(race("PostgreSQL, naive", naive, server))
         races.append(race("SQLite, naive", naive, local))

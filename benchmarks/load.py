@@ -1,14 +1,18 @@
-"""Many people at once on one server: how long does each wait, and what does a session take?
+"""Many people at once on one server: how long does each wait, and what does a session
+take?
 
-A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1, 5, 10, 20 and 40
-tabs at once; meanwhile a bystander asks for the server's health. Then 200 tabs open a table and are closed.
-Then five tabs run Adaptive on 500,000 rows, while a bystander's page is drawn again and again. Then 40 people
-live on the server for half an hour: each opens a table of their own, sees a price, pays, evaluates, leaves
-and comes again; what they wait for, what the server takes and what is lost is written down over time, and
-values that are in no other place are looked for in its memory once all have left.
+A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1,
+5, 10, 20 and 40 tabs at once; meanwhile a bystander asks for the server's health. Then
+200 tabs open a table and are closed. Then five tabs run Adaptive on 500,000 rows, while
+a bystander's page is drawn again and again. Then 40 people live on the server for half
+an hour: each opens a table of their own, sees a price, pays, evaluates, leaves and
+comes again; what they wait for, what the server takes and what is lost is written down
+over time, and values that are in no other place are looked for in its memory once all
+have left.
 
-Prints tables, or JSON with --json. `--only life` does one of crowds, tabs, runs, life; `--most N` leaves out
-larger crowds, `--rows N` sets the size of the runs, `--users N --minutes N --pause N` the life.
+Prints tables, or JSON with --json. `--only life` does one of crowds, tabs, runs, life;
+`--most N` leaves out larger crowds, `--rows N` sets the size of the runs, `--users N
+--minutes N --pause N` the life.
 """
 
 from __future__ import annotations
@@ -37,24 +41,37 @@ from tests.workbench.server.web.memory import canaries, readable
 
 CROWDS = (1, 5, 10, 20, 40)
 VALUES = 300
-"""Values of each tab that comes and goes; so many are taken for no categories, which would be declared."""
+"""Values of each tab that comes and goes; so many are taken for no categories, which
+would be declared.
+"""
 TICK = os.sysconf("SC_CLK_TCK")
 
 
 def table(number: int) -> bytes:
     """2,000 rows that no other session has."""
-    rows = (f"{18 + (i * 7 + number) % 60},{'FM'[i % 2]},{'ABCD'[i % 4]},{i % 97}" for i in range(2_000))
-    return "\n".join(["age,sex,city,hours", *rows, f"{20 + number % 60},F,A,{number}"]).encode()
+    rows = (
+        f"{18 + (i * 7 + number) % 60},{'FM'[i % 2]},{'ABCD'[i % 4]},{i % 97}"
+        for i in range(2_000)
+    )
+    return "\n".join(
+        ["age,sex,city,hours", *rows, f"{20 + number % 60},F,A,{number}"]
+    ).encode()
 
 
 def used(server: Server) -> tuple[float, float]:
     """CPU seconds and MB of the server."""
-    stat = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    stat = (
+        Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    )
     resident = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1])
-    return (int(stat[11]) + int(stat[12])) / TICK, resident * os.sysconf("SC_PAGESIZE") / 2**20
+    return (int(stat[11]) + int(stat[12])) / TICK, resident * os.sysconf(
+        "SC_PAGESIZE"
+    ) / 2**20
 
 
-def visit(server: Server, number: int, content: bytes = b"") -> tuple[Visitor, float, float]:
+def visit(
+    server: Server, number: int, content: bytes = b""
+) -> tuple[Visitor, float, float]:
     """One person: seconds until the table was read, and until it was open."""
     visitor = Visitor(server.host).run(seconds=120)
     began = time.monotonic()
@@ -83,14 +100,17 @@ def crowd(server: Server, people: int, first: int) -> dict[str, Any]:
     cpu, memory = used(server)
     began = time.monotonic()
     with ThreadPoolExecutor(people) as pool:
-        done = list(pool.map(lambda number: visit(server, number), range(first, first + people)))
+        done = list(
+            pool.map(lambda number: visit(server, number), range(first, first + people))
+        )
     seconds = time.monotonic() - began
     cpu_after, memory_after = used(server)
     over.set()
     bystander.join()
     for visitor, _, _ in done:
         visitor.close()
-    reads, opens = [each[1] for each in done], [each[2] for each in done]
+    reads = [each[1] for each in done]
+    opens = [each[2] for each in done]
     return {
         "sessions": people,
         "seconds": round(seconds, 1),
@@ -106,9 +126,11 @@ def crowd(server: Server, people: int, first: int) -> dict[str, Any]:
 
 
 def come_and_go(server: Server, times: int) -> dict[str, Any]:
-    """Tabs that open a table and are closed, one after another, and what is left of them.
+    """Tabs that open a table and are closed, one after another, and what is left of
+    them.
 
-    Each table has values that are in no other place; in the end they are looked for in its memory.
+    Each table has values that are in no other place; in the end they are looked for in
+    its memory.
     """
     before = used(server)[1]
     values = [canaries(VALUES) for _ in range(times)]
@@ -136,7 +158,9 @@ def wide_table(number: int, rows: int) -> bytes:
     columns = [random.integers(0, 8 + 2 * place, rows) for place in range(12)]
     columns.append((columns[0] + columns[1] + random.integers(0, 3, rows)) // 2)
     head = ",".join(f"column{place}" for place in range(len(columns)))
-    lines = "\n".join(",".join(map(str, row)) for row in np.column_stack(columns).tolist())
+    lines = "\n".join(
+        ",".join(map(str, row)) for row in np.column_stack(columns).tolist()
+    )
     return f"{head}\n{lines}".encode()
 
 
@@ -163,7 +187,9 @@ def reruns(visitor: Visitor, until: Callable[[], bool]) -> list[float]:
 
 
 def long_runs(server: Server, runs: int, rows: int) -> dict[str, Any]:
-    """So many long runs at once, and a bystander on the Synthesize page of another table."""
+    """So many long runs at once, and a bystander on the Synthesize page of another
+    table.
+    """
     bystander = visit(server, 3_000_000)[0].go("synthesize")
     quiet_end = time.monotonic() + 5
     quiet = reruns(bystander, lambda: time.monotonic() >= quiet_end)
@@ -173,7 +199,9 @@ def long_runs(server: Server, runs: int, rows: int) -> dict[str, Any]:
 
     def pay(visitor: Visitor) -> float:
         visitor.press("Pay and release", seconds=600)
-        while any("may leave this page" in each.body for each in visitor.elements("markdown")):
+        while any(
+            "may leave this page" in each.body for each in visitor.elements("markdown")
+        ):
             time.sleep(0.5)
             visitor.again(seconds=600)  # as its browser does
         return time.monotonic() - began
@@ -205,7 +233,8 @@ class Life:
     """
 
     def __init__(self, server: Server, pause: float) -> None:
-        self.server, self.pause = server, pause
+        self.server = server
+        self.pause = pause
         self.began = time.monotonic()
         self.over = threading.Event()
         self.waits: list[tuple[float, str, float]] = []
@@ -253,10 +282,15 @@ class Life:
     def pay(self, visitor: Visitor) -> None:
         """Pay, and wait for the release."""
         visitor.press("Pay and release", seconds=120)
-        while any("may leave this page" in each.body for each in visitor.elements("markdown")):
+        while any(
+            "may leave this page" in each.body for each in visitor.elements("markdown")
+        ):
             time.sleep(0.3)
             visitor.again(seconds=120)
-        assert any(each.label.startswith("Release something else") for each in visitor.elements("button"))
+        assert any(
+            each.label.startswith("Release something else")
+            for each in visitor.elements("button")
+        )
         self.paid.append(time.monotonic() - self.began)
 
     def stand_by(self) -> None:
@@ -265,7 +299,9 @@ class Life:
         while not self.over.is_set():
             began = time.monotonic()
             bystander.run(seconds=120)
-            self.waits.append((began - self.began, "bystander", time.monotonic() - began))
+            self.waits.append(
+                (began - self.began, "bystander", time.monotonic() - began)
+            )
             self.over.wait(0.5)
         bystander.close()
 
@@ -284,7 +320,10 @@ class Life:
 
     def live(self, users: int, minutes: float, lines: int = 12) -> list[Table]:
         """Let so many people live there for so long."""
-        others = [threading.Thread(target=self.person, args=(number,)) for number in range(users)]
+        others = [
+            threading.Thread(target=self.person, args=(number,))
+            for number in range(users)
+        ]
         others.append(threading.Thread(target=self.stand_by))
         for each in others:
             each.start()
@@ -296,34 +335,69 @@ class Life:
         for each in others:
             each.join()
         time.sleep(20)
-        last = {**self.taken(), "values_left": readable(self.server.process.pid, self.marked)}
+        last = {
+            **self.taken(),
+            "values_left": readable(self.server.process.pid, self.marked),
+        }
         steps = list(dict.fromkeys(name for _, name, _ in self.waits))
         return [
-            Table(title=f"{users} people for {minutes} minutes", lines=self.over_time(samples, lines)),
-            Table(title="What they waited for, in seconds", lines=[self.summary(name) for name in steps]),
-            Table(title="What is left", lines=[{**last, **self.ledger(), "failed": len(self.failed)}]),
+            Table(
+                title=f"{users} people for {minutes} minutes",
+                lines=self.over_time(samples, lines),
+            ),
+            Table(
+                title="What they waited for, in seconds",
+                lines=[self.summary(name) for name in steps],
+            ),
+            Table(
+                title="What is left",
+                lines=[{**last, **self.ledger(), "failed": len(self.failed)}],
+            ),
             Table(
                 title="Growth in the second half",
-                lines=[{"mb_an_hour": growth(samples[len(samples) // 2 :]), "values": len(self.marked)}],
+                lines=[
+                    {
+                        "mb_an_hour": growth(samples[len(samples) // 2 :]),
+                        "values": len(self.marked),
+                    }
+                ],
             ),
-            *([Table(title="What failed", lines=[{"first": self.failed[0]}])] if self.failed else []),
+            *(
+                [Table(title="What failed", lines=[{"first": self.failed[0]}])]
+                if self.failed
+                else []
+            ),
         ]
 
     def summary(self, name: str) -> dict[str, Any]:
         """How long people waited for one thing."""
         taken = sorted(seconds for _, each, seconds in self.waits if each == name)
-        p50, p95 = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
-        return {"step": name, "times": len(taken), "p50": p50, "p95": p95, "max": taken[-1]}
+        p50 = taken[len(taken) // 2]
+        p95 = taken[int(0.95 * len(taken))]
+        return {
+            "step": name,
+            "times": len(taken),
+            "p50": p50,
+            "p95": p95,
+            "max": taken[-1],
+        }
 
-    def over_time(self, samples: list[dict[str, float]], lines: int) -> list[dict[str, Any]]:
+    def over_time(
+        self, samples: list[dict[str, float]], lines: int
+    ) -> list[dict[str, Any]]:
         """Samples of the server, with the waits since the one before."""
-        rows, since = [], 0.0
+        rows = []
+        since = 0.0
         for sample in samples[:: max(1, len(samples) // lines)]:
             until = 60 * sample["minute"]
             waits = [wait for wait in self.waits if since <= wait[0] < until]
             row: dict[str, Any] = dict(sample)
             for label in ("p95", "bystander_p95"):
-                each = sorted(taken for _, name, taken in waits if (name == "bystander") == (label != "p95"))
+                each = sorted(
+                    taken
+                    for _, name, taken in waits
+                    if (name == "bystander") == (label != "p95")
+                )
                 row[label] = round(each[int(0.95 * len(each))], 2) if each else None
             row["paid"] = sum(since <= when < until for when in self.paid)
             rows.append(row)
@@ -332,29 +406,52 @@ class Life:
 
     def ledger(self) -> dict[str, Any]:
         """What the ledger holds of what people saw as paid."""
-        with sqlite3.connect(self.server.folder / "var" / "workbench.sqlite") as database:
+        with sqlite3.connect(
+            self.server.folder / "var" / "workbench.sqlite"
+        ) as database:
             of_states = "SELECT count(*) FROM ledger_lines WHERE state = ?"
             (committed,), (reserved,) = (
-                database.execute(of_states, (state,)).fetchone() for state in ("committed", "reserved")
+                database.execute(of_states, (state,)).fetchone()
+                for state in ("committed", "reserved")
             )
-            (releases,) = database.execute("SELECT count(*) FROM ledger_releases").fetchone()
+            (releases,) = database.execute(
+                "SELECT count(*) FROM ledger_releases"
+            ).fetchone()
         command = [sys.executable, "-m", "workbench.store", "check"]
         place = {**os.environ, "WORKBENCH_DATA_DIR": str(self.server.folder / "var")}
         place.pop("DATABASE_URL", None)
-        checked = subprocess.run(command, env=place, capture_output=True, check=False).returncode == 0
-        kept = {"paid": len(self.paid), "reserved": reserved, "committed": committed, "releases": releases}
+        checked = (
+            subprocess.run(
+                command, env=place, capture_output=True, check=False
+            ).returncode
+            == 0
+        )
+        kept = {
+            "paid": len(self.paid),
+            "reserved": reserved,
+            "committed": committed,
+            "releases": releases,
+        }
         return {**kept, "lost": len(self.paid) - committed, "in_order": checked}
 
 
 def growth(samples: list[dict[str, float]], window: int = 5) -> float:
     """Slope of the memory, by least squares through the lowest of each five samples.
 
-    What is on its way at a moment takes tens of megabytes; what stays is there at quiet moments too.
+    What is on its way at a moment takes tens of megabytes; what stays is there at quiet
+    moments too.
     """
-    windows = [samples[start : start + window] for start in range(0, len(samples), window)]
+    windows = [
+        samples[start : start + window] for start in range(0, len(samples), window)
+    ]
     lows = [min(each, key=lambda sample: sample["mb"]) for each in windows]
-    minutes, sizes = [each["minute"] for each in lows], [each["mb"] for each in lows]
-    return round(60 * float(np.polyfit(minutes, sizes, 1)[0]), 1) if len(lows) > 2 else float("nan")
+    minutes = [each["minute"] for each in lows]
+    sizes = [each["mb"] for each in lows]
+    return (
+        round(60 * float(np.polyfit(minutes, sizes, 1)[0]), 1)
+        if len(lows) > 2
+        else float("nan")
+    )
 
 
 def main() -> None:
@@ -372,10 +469,19 @@ def main() -> None:
     with serving(STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="5") as server:
         visit(server, 1_000_000)[0].close()
         if asked.only in (None, "crowds"):
-            lines = [crowd(server, people, 1_000 * people) for people in CROWDS if people <= asked.most]
+            lines = [
+                crowd(server, people, 1_000 * people)
+                for people in CROWDS
+                if people <= asked.most
+            ]
             tables.append(Table(title="Sessions at once", lines=lines))
         if asked.only in (None, "tabs"):
-            tables.append(Table(title="Tabs that come and go", lines=[come_and_go(server, asked.tabs)]))
+            tables.append(
+                Table(
+                    title="Tabs that come and go",
+                    lines=[come_and_go(server, asked.tabs)],
+                )
+            )
         if asked.only in (None, "runs"):
             lines = [long_runs(server, asked.runs, asked.rows)]
             tables.append(Table(title="Long runs and a bystander", lines=lines))

@@ -2,11 +2,11 @@
 
     python -m benchmarks.mutations --number 7000
 
-Files of every kind that the pages read, and release files, are changed at random: bits flipped, parts cut
-out, repeated, swapped, overwritten with large numbers, put together. Each is read as the server reads a
-stranger's file. It is read, or refused with a sentence; anything else is a fault, and so is a sentence that
-holds a value of the table.
-Prints how many of each kind, and the slowest.
+Files of every kind that the pages read, and release files, are changed at random: bits
+flipped, parts cut out, repeated, swapped, overwritten with large numbers, put together.
+Each is read as the server reads a stranger's file. It is read, or refused with a
+sentence; anything else is a fault, and so is a sentence that holds a value of the
+table. Prints how many of each kind, and the slowest.
 """
 
 from __future__ import annotations
@@ -46,25 +46,34 @@ LARGE = (
 
 
 def people() -> pd.DataFrame:
-    """A small table of several kinds of columns, with a value that is in no sentence."""
+    """A small table of several kinds of columns, with a value that is in no
+    sentence.
+    """
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {
             "age": rng.integers(18, 90, 60),
             "pay": rng.normal(3_000, 700, 60).round(2),
             "city": [f"{CANARY} {place}" for place in rng.integers(0, 6, 60)],
-            "born": pd.date_range("1960-01-01", periods=60, freq="90D").strftime("%Y-%m-%d"),
-        }
+            "born": pd.date_range("1960-01-01", periods=60, freq="90D").strftime(
+                "%Y-%m-%d"
+            ),
+        },
     )
 
 
 def release() -> bytes:
     """A release file."""
     schema = dp.Schema(
-        columns=(dp.Integer("age", low=0, high=99, bin_width=1),), unit=dp.PrivacyUnit(max_rows=1)
+        columns=(dp.Integer("age", low=0, high=99, bin_width=1),),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
-    curator = dp.Curator.open(people(), schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
-    return curator.run(dp.Histogram("age"), loss=dp.PureDP(epsilon="1")).to_json().encode()
+    curator = dp.Curator.open(
+        people(), schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
+    return (
+        curator.run(dp.Histogram("age"), loss=dp.PureDP(epsilon="1")).to_json().encode()
+    )
 
 
 def originals() -> dict[str, bytes]:
@@ -74,7 +83,9 @@ def originals() -> dict[str, bytes]:
         "people.csv": frame.to_csv(index=False).encode(),
         "people.tsv": frame.to_csv(index=False, sep="\t").encode("utf-16"),
         "release.json": release(),
-        "people.xlsx": workbook([list(frame.columns), *frame.to_numpy(dtype=object).tolist()]),
+        "people.xlsx": workbook(
+            [list(frame.columns), *frame.to_numpy(dtype=object).tolist()]
+        ),
     }
     with tempfile.TemporaryDirectory() as folder:
         writers: dict[str, Callable[[Path], Any]] = {
@@ -146,7 +157,8 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=7_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    draw, files = random.Random(asked.seed), originals()
+    draw = random.Random(asked.seed)
+    files = originals()
     counts: Counter[tuple[str, str]] = Counter()
     slowest: dict[str, float] = {}
     for number in range(asked.number):
@@ -158,7 +170,10 @@ def main() -> None:
         {"file": name, "outcome": what, "number": number, "slowest_s": slowest[name]}
         for (name, what), number in sorted(counts.items())
     ]
-    show([Table(title=f"{asked.number} files that were broken", lines=lines)], as_json=asked.json)
+    show(
+        [Table(title=f"{asked.number} files that were broken", lines=lines)],
+        as_json=asked.json,
+    )
 
 
 if __name__ == "__main__":

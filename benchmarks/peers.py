@@ -192,11 +192,17 @@ class Dpsynth:
     seconds: int
 
     def draw(
-        self, name: str, frame: pd.DataFrame, sizes: dict[str, int], rho: float
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        sizes: dict[str, int],
+        rho: float,
     ) -> tuple[pd.DataFrame, float] | None:
         """A table and the CPU seconds it took, imports and reading excluded; None where it does not end."""
         with tempfile.TemporaryDirectory() as folder:
-            data, domain, out = (Path(folder) / each for each in ("data.csv", "domain.json", "out.csv"))
+            data, domain, out = (
+                Path(folder) / each for each in ("data.csv", "domain.json", "out.csv")
+            )
             frame.to_csv(data, index=False)
             domain.write_text(json.dumps(sizes))
             words = map(str, (self.folder, data, domain, name, rho, self.seconds, out))
@@ -212,12 +218,19 @@ class Dpsynth:
 def dpsynth(folder: Path, seconds: int) -> Iterator[Dpsynth | None]:
     """MST, AIM and SWIFT from a checkout, in an environment for a while; None if they cannot run."""
     if not (folder / "dpsynth" / "discrete_mechanisms").is_dir():
-        left_out("dpsynth", f"{folder} is no checkout of google/dpsynth, which no package index has")
+        left_out(
+            "dpsynth",
+            f"{folder} is no checkout of google/dpsynth, which no package index has",
+        )
         yield None
         return
     fits = "import sys; sys.exit(not (3, 12) <= sys.version_info < (3, 14))"
-    found = filter(None, map(shutil.which, (sys.executable, "python3.12", "python3.13")))
-    interpreter = next((each for each in found if run([each, "-c", fits]).returncode == 0), None)
+    found = filter(
+        None, map(shutil.which, (sys.executable, "python3.12", "python3.13"))
+    )
+    interpreter = next(
+        (each for each in found if run([each, "-c", fits]).returncode == 0), None
+    )
     if interpreter is None:
         left_out("dpsynth", "it needs Python 3.12 or 3.13, and neither is on the path")
         yield None
@@ -232,43 +245,71 @@ def dpsynth(folder: Path, seconds: int) -> Iterator[Dpsynth | None]:
         "tqdm",
     )
     with tempfile.TemporaryDirectory() as own:
-        python = environment(own, ["mbi==2.0.0", *needed, "pandas", "scipy"], interpreter)
-        yield python and Dpsynth(python=python, folder=folder.resolve(), seconds=seconds)
+        python = environment(
+            own, ["mbi==2.0.0", *needed, "pandas", "scipy"], interpreter
+        )
+        yield python and Dpsynth(
+            python=python, folder=folder.resolve(), seconds=seconds
+        )
 
 
-def pycanon(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, tuple[float, float]] | None:
+def pycanon(
+    frame: pd.DataFrame, known: list[str], secret: str
+) -> dict[str, tuple[float, float]] | None:
     """(CPU seconds, answer) of k, l, entropy l and t; None where it does not install."""
     return _run(["pycanon"], PYCANON, frame, known, secret)
 
 
-def anonypy(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, tuple[float, float]] | None:
+def anonypy(
+    frame: pd.DataFrame, known: list[str], secret: str
+) -> dict[str, tuple[float, float]] | None:
     """(CPU seconds, classes) of Mondrian at k = 5; None where it does not install."""
     return _run(["anonypy", "pandas"], ANONYPY, frame, known, secret)
 
 
-def pure_ldp(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[float, list[float]]] | None:
+def pure_ldp(
+    codes: pd.DataFrame, k: int, epsilon: float
+) -> dict[str, tuple[float, list[float]]] | None:
     """(CPU seconds, shares) of each protocol; None where it does not install."""
     return _run(
-        ["pure-ldp", "pandas", "scikit-learn", "statsmodels", "xxhash<4"], PURE_LDP, codes, k, epsilon
+        ["pure-ldp", "pandas", "scikit-learn", "statsmodels", "xxhash<4"],
+        PURE_LDP,
+        codes,
+        k,
+        epsilon,
     )
 
 
-def multi_freq(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[float, list[float]]] | None:
+def multi_freq(
+    codes: pd.DataFrame, k: int, epsilon: float
+) -> dict[str, tuple[float, list[float]]] | None:
     """(CPU seconds, shares) of each protocol; None where it does not install."""
-    return _run(["multi-freq-ldpy", "pandas", "scipy", "xxhash<4"], MULTI_FREQ, codes, k, epsilon)
+    return _run(
+        ["multi-freq-ldpy", "pandas", "scipy", "xxhash<4"],
+        MULTI_FREQ,
+        codes,
+        k,
+        epsilon,
+    )
 
 
 def anonymeter(
-    frame: pd.DataFrame, secret: str, attempts: int
+    frame: pd.DataFrame,
+    secret: str,
+    attempts: int,
 ) -> dict[str, tuple[float, list[float]]] | None:
     """(CPU seconds, rates on the original, on the control, of the baseline) of each attack.
 
-    Args: frame: three tables below each other, named by the column "_of". None where it does not install.
+    Args:
+        frame: three tables below each other, named by the column "_of". None where it
+            does not install.
     """
     return _run(["anonymeter==1.1.0"], ANONYMETER, frame, secret, attempts)
 
 
-def _run(packages: list[str], script: str, frame: pd.DataFrame, *given: Any) -> dict[str, Any] | None:
+def _run(
+    packages: list[str], script: str, frame: pd.DataFrame, *given: Any
+) -> dict[str, Any] | None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.csv"
         frame.to_csv(table, index=False)

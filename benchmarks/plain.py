@@ -1,4 +1,6 @@
-"""Each task as one would write it first, with pandas and plain loops: what the work is measured against."""
+"""Each task as one would write it first, with pandas and plain loops: what the work is
+measured against.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,15 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 
 
 def class_sizes(
-    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Sequence[int]
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    levels: Sequence[int],
 ) -> pd.Series:
     """Rows of every class at a node: each cell replaced by its label, then grouped."""
     labels = {
-        name: frame[name].astype(str).map(dict(zip(hierarchy.values, hierarchy.levels[level], strict=True)))
+        name: frame[name]
+        .astype(str)
+        .map(dict(zip(hierarchy.values, hierarchy.levels[level], strict=True)))
         for (name, hierarchy), level in zip(hierarchies.items(), levels, strict=True)
     }
     return pd.DataFrame(labels).groupby(list(labels)).size()
@@ -37,8 +43,12 @@ def models_of(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, f
 
 
 def mdav(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """(rows,) MDAV cluster of each of the (rows, columns) points, the rest copied after every cluster."""
-    rest, clusters, found = np.arange(len(points)), np.zeros(len(points), dtype=np.int64), 0
+    """(rows,) MDAV cluster of each of the (rows, columns) points, the rest copied after
+    every cluster.
+    """
+    rest = np.arange(len(points))
+    clusters = np.zeros(len(points), dtype=np.int64)
+    found = 0
 
     def farthest(point: NDArray[np.float64]) -> NDArray[np.float64]:
         return points[rest[((points[rest] - point) ** 2).sum(axis=1).argmax()]]
@@ -47,7 +57,8 @@ def mdav(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
         nonlocal rest, found
         near = ((points[rest] - point) ** 2).sum(axis=1).argsort(kind="stable")[:k]
         clusters[rest[near]] = found
-        rest, found = np.delete(rest, near), found + 1
+        rest = np.delete(rest, near)
+        found = found + 1
 
     while len(rest) >= 3 * k:
         first = farthest(points[rest].mean(axis=0))
@@ -61,10 +72,13 @@ def mdav(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 
 
 def information_loss(points: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
-    """Sum of squares within the clusters over the total one, of (columns, rows) points; 0 where all agree."""
+    """Sum of squares within the clusters over the total one, of (columns, rows) points;
+    0 where all agree.
+    """
     sizes = np.bincount(clusters)
     within = sum(
-        float(((column - (np.bincount(clusters, column) / sizes)[clusters]) ** 2).sum()) for column in points
+        float(((column - (np.bincount(clusters, column) / sizes)[clusters]) ** 2).sum())
+        for column in points
     )
     total = sum(float(((column - column.mean()) ** 2).sum()) for column in points)
     return within / total if total else 0.0

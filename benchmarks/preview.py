@@ -2,14 +2,16 @@
 
     python -m benchmarks.preview [--json]
 
-Twenty tables at five losses. The preview says from what association (Cramer's V) on relations come out.
+Twenty tables at five losses. The preview says from what association (Cramer's V) on
+relations come out.
 
 said           pairs of the real table above that association
 told           those of them whose relation the release keeps
 all told       all pairs with V of .1 or more that it keeps
 clear          what the page says without a warning, for relations and single columns
 columns alone  what single columns alone would have said
-not fit        a release no better about pairs than independent columns: after "clear" it is false comfort
+not fit        a release no better about pairs than independent columns: after "clear"
+it is false comfort
 """
 
 from __future__ import annotations
@@ -29,7 +31,14 @@ from benchmarks.harness import SHARED, Table, arguments, show
 from dpcore.evaluation.utility.counts import cramers_v
 from workbench import samples
 from workbench.synthesize.preview_view import ROUGH
-from workbench.synthesize.relations import FEW, HALF, RelationTrial, binned, share_kept, weakest_kept
+from workbench.synthesize.relations import (
+    FEW,
+    HALF,
+    RelationTrial,
+    binned,
+    share_kept,
+    weakest_kept,
+)
 from workbench.synthesize.relations_view import CLEAR
 
 LOSSES = {
@@ -49,14 +58,21 @@ def tables() -> dict[str, pd.DataFrame]:
     named: dict[str, pd.DataFrame] = {}
     for name in ("wine", "breast_cancer", "iris", "diabetes"):
         named[name] = getattr(datasets, f"load_{name}")(as_frame=True).frame
-    census, hospital = samples.census(), samples.hospital()
+    census = samples.census()
+    hospital = samples.hospital()
     named |= {"hospital": hospital, "hospital, 1,000": hospital.head(1_000)}
-    named |= {"census, 3,000": census.sample(3_000, random_state=5), "census, 6 columns": census.iloc[:, :6]}
+    named |= {
+        "census, 3,000": census.sample(3_000, random_state=5),
+        "census, 6 columns": census.iloc[:, :6],
+    }
     rng = np.random.default_rng(8)
     factor = rng.normal(size=6_000)
     cuts = np.linspace(-2, 2, 7)
     named["one factor"] = pd.DataFrame(
-        {f"f{i}": np.digitize(0.7 * factor + 0.7 * rng.normal(size=6_000), cuts) for i in range(12)}
+        {
+            f"f{i}": np.digitize(0.7 * factor + 0.7 * rng.normal(size=6_000), cuts)
+            for i in range(12)
+        },
     )
     days = rng.geometric(0.2, 20_000).clip(1, 60)
     named["stays"] = pd.DataFrame(
@@ -66,7 +82,7 @@ def tables() -> dict[str, pd.DataFrame]:
             "sex": rng.choice(["F", "M"], 20_000),
             "ward": rng.choice(list("ABCDEFGH"), 20_000),
             "birth year": rng.integers(1930, 2010, 20_000),
-        }
+        },
     )
     if not SHARED.exists():
         return named
@@ -84,18 +100,26 @@ def tables() -> dict[str, pd.DataFrame]:
 
 def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     """What was said before, and what came out."""
-    schema = dp.Schema(columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1))
+    schema = dp.Schema(
+        columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1)
+    )
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
     rows = float(f"{len(frame):.0e}")
     trial = RelationTrial.of(dp.Adaptive(), curator, loss, rows)
     assert trial is not None
     said = weakest_kept(trial)
     quote = curator.quote(dp.Adaptive(), loss, table_rows=rows)
-    alone = all(each.half_width() < ROUGH * rows / max(1, each.cells) for each in quote.expected)
-    clear = alone and all(each is not None and each <= CLEAR[kind] for kind, each in said.items())
+    alone = all(
+        each.half_width() < ROUGH * rows / max(1, each.cells) for each in quote.expected
+    )
+    clear = alone and all(
+        each is not None and each <= CLEAR[kind] for kind, each in said.items()
+    )
     model = curator.run(dp.Adaptive(), loss).model
     size = schema.domain.size
-    codes = {column.name: column.encode(frame[column.name]) for column in schema.columns}
+    codes = {
+        column.name: column.encode(frame[column.name]) for column in schema.columns
+    }
     counts = {"said": 0, "told": 0, "all told": 0}
     shares = []
     for pair in itertools.combinations(schema.domain.names, 2):
@@ -122,9 +146,17 @@ def main() -> None:
     counted = ("said", "told", "all told", "clear", "columns alone", "not fit")
     sums: dict[str, Any] = {name: sum(line[name] for line in lines) for name in counted}
     for word in ("clear", "columns alone"):
-        sums[f"{word}, then not fit"] = sum(line[word] and line["not fit"] for line in lines)
+        sums[f"{word}, then not fit"] = sum(
+            line[word] and line["not fit"] for line in lines
+        )
     everything = Table(title=f"All {len(lines)} cells", lines=[sums])
-    show([Table(title="Relations said before paying, and told", lines=lines), everything], as_json=args.json)
+    show(
+        [
+            Table(title="Relations said before paying, and told", lines=lines),
+            everything,
+        ],
+        as_json=args.json,
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""A link that many people open: how long does its page take, an answer to a question, a file?
+"""A link that many people open: how long does its page take, an answer to a question, a
+file?
 
-A server with two links: a histogram, and a whole table (13 columns, Adaptive). One client asks again and
-again; then 50 connections ask at once. Beside each is /healthz, an answer of three bytes by the same
-server. Then a browser opens the interactive page of the whole table, and filters it: the script alone, and
-until bars are drawn. Prints tables, or JSON with --json. CPU is that of the server for one answer; times are
-those of the client, on the same cores.
+A server with two links: a histogram, and a whole table (13 columns, Adaptive). One
+client asks again and again; then 50 connections ask at once. Beside each is /healthz,
+an answer of three bytes by the same server. Then a browser opens the interactive page
+of the whole table, and filters it: the script alone, and until bars are drawn. Prints
+tables, or JSON with --json. CPU is that of the server for one answer; times are those
+of the client, on the same cores.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ from workbench.store.database.store import Store
 from workbench.store.links.shares import LinkDraft, Shares, in_days
 from workbench.store.settings import Settings
 
-ALONE, TOGETHER, CONNECTIONS = 200, 2_000, 50
+ALONE = 200
+TOGETHER = 2_000
+CONNECTIONS = 50
 CONTENTS = ("counts", "rows", "model", "questions", "explore")
 PRESSES = 30
 PRESSED = """async bar => {
@@ -52,7 +56,10 @@ def releases() -> dict[str, dp.Release]:
     """What is behind the links."""
     frame = census()
     curator = dp.Curator.open(
-        frame, dp.suggest_schema(frame), budget=dp.PureDP(epsilon="5"), ledger=dp.MemoryLedger()
+        frame,
+        dp.suggest_schema(frame),
+        budget=dp.PureDP(epsilon="5"),
+        ledger=dp.MemoryLedger(),
     )
     return {
         "histogram": curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1")),
@@ -62,15 +69,22 @@ def releases() -> dict[str, dp.Release]:
 
 def used(server: Server) -> float:
     """CPU seconds of the server."""
-    stat = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    stat = (
+        Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    )
     return (int(stat[11]) + int(stat[12])) / TICK
 
 
 def ask(server: Server, path: str, times: int, number: int) -> Iterator[float]:
-    """Seconds of each of so many requests on one connection, from an address of its own."""
+    """Seconds of each of so many requests on one connection, from an address of its
+    own.
+    """
     host, port = server.host.split(":")
     client = http.client.HTTPConnection(
-        host, int(port), timeout=60, source_address=(f"127.0.0.{2 + number % 250}", 0)
+        host,
+        int(port),
+        timeout=60,
+        source_address=(f"127.0.0.{2 + number % 250}", 0),
     )
     for _ in range(times):
         began = time.perf_counter()
@@ -83,8 +97,12 @@ def ask(server: Server, path: str, times: int, number: int) -> Iterator[float]:
     client.close()
 
 
-def measure(server: Server, name: str, path: str, times: int, first: int) -> list[object]:
-    """One client: median and 99th percentile in ms, server CPU in ms per answer, and its size."""
+def measure(
+    server: Server, name: str, path: str, times: int, first: int
+) -> list[object]:
+    """One client: median and 99th percentile in ms, server CPU in ms per answer, and
+    its size.
+    """
     list(ask(server, path, 2, first))
     before = used(server)
     seconds = np.array(list(ask(server, path, times, first + 1)))
@@ -101,24 +119,40 @@ def crowd(server: Server, name: str, path: str, first: int) -> list[object]:
         ready.wait()
         return list(ask(server, path, TOGETHER // CONNECTIONS, first + number))
 
-    before, began = used(server), time.perf_counter()
+    before = used(server)
+    began = time.perf_counter()
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        seconds = np.array([each for found in pool.map(one, range(CONNECTIONS)) for each in found])
-    wall, cpu = time.perf_counter() - began, used(server) - before
+        seconds = np.array(
+            [each for found in pool.map(one, range(CONNECTIONS)) for each in found]
+        )
+    wall = time.perf_counter() - began
+    cpu = used(server) - before
     p50, p99 = np.quantile(seconds, [0.5, 0.99]) * 1000
-    return [name, len(seconds) / wall, float(p50), float(p99), cpu / len(seconds) * 1000]
+    return [
+        name,
+        len(seconds) / wall,
+        float(p50),
+        float(p99),
+        cpu / len(seconds) * 1000,
+    ]
 
 
 def explored(address: str) -> list[list[object]]:
-    """What somebody waits for on the interactive page, in a new browser, and its size."""
+    """What somebody waits for on the interactive page, in a new browser, and its
+    size.
+    """
     with chromium() as browser:
         page = browser.new_page()
         answer = page.goto(address)
         painted, ready = page.evaluate(OPENED)
-        bars = [page.locator(".column").nth(i % 12).locator("button").nth(i % 2) for i in range(PRESSES)]
+        bars = [
+            page.locator(".column").nth(i % 12).locator("button").nth(i % 2)
+            for i in range(PRESSES)
+        ]
         times = np.array([bar.evaluate(PRESSED) for bar in bars])
         size = len(answer.body()) / 1000 if answer else 0
-    medians, largest = np.median(times, axis=0), times.max(axis=0)
+    medians = np.median(times, axis=0)
+    largest = times.max(axis=0)
     return [
         ["first paint, ms", painted, painted],
         ["all bars are there, ms", ready, ready],
@@ -135,32 +169,47 @@ def main() -> None:
         shares = Shares(Store(Settings(data_dir=server.folder / "var")))
         paths = {"healthz": "/healthz"}
         for name, release in made.items():
-            draft = LinkDraft(title=name, expires=in_days(1), contents=frozenset(CONTENTS))
+            draft = LinkDraft(
+                title=name, expires=in_days(1), contents=frozenset(CONTENTS)
+            )
             token = shares.make(release, draft, dataset="benchmark")
             paths[f"page, {name}"] = f"/share/{token}"
             paths[f"question, {name}"] = f"/share/{token}?from-0=20&below-0=40"
         paths["question, three columns apart"] = (
             paths["page, whole table"] + "?from-0=20&below-0=40&is-1=0&is-5=1"
         )
-        paths["counts.csv, whole table"] = paths["page, whole table"] + "?file=counts.csv"
+        paths["counts.csv, whole table"] = (
+            paths["page, whole table"] + "?file=counts.csv"
+        )
         paths["interactive page"] = paths["page, whole table"] + "?file=explore.html"
         (drawn,) = ask(server, paths["interactive page"], 1, 250)
         browsed = explored(f"http://{server.host}{paths['interactive page']}")
-        browsed.append(["for the first visitor rows are drawn, ms", drawn * 1000, drawn * 1000])
-        alone = [measure(server, name, path, ALONE, 2 * i) for i, (name, path) in enumerate(paths.items())]
+        browsed.append(
+            ["for the first visitor rows are drawn, ms", drawn * 1000, drawn * 1000]
+        )
+        alone = [
+            measure(server, name, path, ALONE, 2 * i)
+            for i, (name, path) in enumerate(paths.items())
+        ]
         together = [
             crowd(server, name, paths[name], 60 + 50 * i)
-            for i, name in enumerate(("healthz", "page, histogram", "page, whole table"))
+            for i, name in enumerate(
+                ("healthz", "page, histogram", "page, whole table")
+            )
         ]
     show(
         [
-            Table.of("one client", ["what", "p50 ms", "p99 ms", "server CPU ms"], alone),
+            Table.of(
+                "one client", ["what", "p50 ms", "p99 ms", "server CPU ms"], alone
+            ),
             Table.of(
                 f"{CONNECTIONS} connections",
                 ["what", "requests/s", "p50 ms", "p99 ms", "server CPU ms"],
                 together,
             ),
-            Table.of("interactive page in a browser", ["what", "median", "largest"], browsed),
+            Table.of(
+                "interactive page in a browser", ["what", "median", "largest"], browsed
+            ),
         ],
         as_json=options.json,
     )

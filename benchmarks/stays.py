@@ -1,11 +1,13 @@
-"""Is the one relation of a table with several rows a person found, and how much is spent on others?
+"""Is the one relation of a table with several rows a person found, and how much is
+spent on others?
 
     python -m benchmarks.stays --runs 20
 
-Invented hospital stays: 20,000 of 7,000 patients, with cost = days x a price and nothing else that goes
-together; at most five stays a patient, schema as suggested, delta 1e-9. "rank correlation" is that of days
-and cost in drawn rows; "on others" the part of the loss of measured pairs that went to pairs without a
-relation; "Kolmogorov" the mean distance of the four columns of numbers.
+Invented hospital stays: 20,000 of 7,000 patients, with cost = days x a price and
+nothing else that goes together; at most five stays a patient, schema as suggested,
+delta 1e-9. "rank correlation" is that of days and cost in drawn rows; "on others" the
+part of the loss of measured pairs that went to pairs without a relation; "Kolmogorov"
+the mean distance of the four columns of numbers.
 """
 
 from __future__ import annotations
@@ -47,13 +49,15 @@ def stays(seed: int, rows: int = 20_000, patients: int = 7_000) -> pd.DataFrame:
             "cost": np.round(days * rng.lognormal(6.2, 0.25, rows), 2),
             "crp": np.round(rng.lognormal(2, 1, rows), 1),
             "month": rng.integers(1, 13, rows),
-        }
+        },
     )
 
 
 def rank_correlation(frame: pd.DataFrame) -> float:
     """Spearman's correlation of days and cost."""
-    return float(frame["days"].astype(float).corr(frame["cost"].astype(float), method="spearman"))
+    return float(
+        frame["days"].astype(float).corr(frame["cost"].astype(float), method="spearman")
+    )
 
 
 def of_seed(seed: int, schema: dp.Schema, loss: dp.ApproxDP) -> dict[str, float]:
@@ -73,7 +77,10 @@ def of_seed(seed: int, schema: dp.Schema, loss: dp.ApproxDP) -> dict[str, float]
         if len(each.clique) > 1
     }
     others = sum(each for clique, each in paid.items() if set(clique) != RELATION)
-    apart = [ks_2samp(drawn[name].astype(float), frame[name].astype(float)).statistic for name in NUMBERS]
+    apart = [
+        ks_2samp(drawn[name].astype(float), frame[name].astype(float)).statistic
+        for name in NUMBERS
+    ]
     return {
         "rank correlation": rank_correlation(drawn),
         "original": rank_correlation(frame),
@@ -90,7 +97,9 @@ def main() -> None:
     parser.add_argument("--epsilons", type=float, nargs="*", default=[0.5])
     args = parser.parse_args()
     suggested = dp.suggest_schema(stays(0).drop(columns="patient"))
-    schema = dataclasses.replace(suggested, unit=dp.PrivacyUnit(max_rows=5, id_column="patient"))
+    schema = dataclasses.replace(
+        suggested, unit=dp.PrivacyUnit(max_rows=5, id_column="patient")
+    )
     lines: list[dict[str, Any]] = []
     for epsilon in args.epsilons:
         loss = dp.ApproxDP(epsilon=epsilon, delta=1e-9)

@@ -1,17 +1,20 @@
-"""What do boosted trees learn from a drawn table of categories and numbers, with and without a target?
+"""What do boosted trees learn from a drawn table of categories and numbers, with and
+without a target?
 
     python -m benchmarks.targets --runs 4
     python -m benchmarks.targets --weights 1 4 16 --tables adult --epsilons 0.1 1
     python -m benchmarks.targets --tables parity "parity of 2" --epsilons 4 --triples
 
-The raw Adult table (income from 14 columns, schema as suggested), invented bookings of hotels (whether one is
-cancelled, from dates, money, counts and categories), and two where three or two of twelve columns decide the
-class only together (`benchmarks/families.py`). A fifth of the rows is held back; `Adaptive`
-draws from the rest at each epsilon (delta 1e-9), with pairs of the target of so many times the usual weight.
-HistGradientBoosting learns from the drawn rows and is tested on those held back: AUC and accuracy, next to
-those of the real rows, and of `Tree`. --triples adds all triples in place of pairs (degree 3), and those of
-the target at each weight. "pairs" is the mean distance of all pairs, "of target"
-that of the pairs with it. A weight of 1 is a table without a target.
+The raw Adult table (income from 14 columns, schema as suggested), invented bookings of
+hotels (whether one is cancelled, from dates, money, counts and categories), and two
+where three or two of twelve columns decide the class only together
+(`benchmarks/families.py`). A fifth of the rows is held back; `Adaptive` draws from the
+rest at each epsilon (delta 1e-9), with pairs of the target of so many times the usual
+weight. HistGradientBoosting learns from the drawn rows and is tested on those held
+back: AUC and accuracy, next to those of the real rows, and of `Tree`. --triples adds
+all triples in place of pairs (degree 3), and those of the target at each weight.
+"pairs" is the mean distance of all pairs, "of target" that of the pairs with it. A
+weight of 1 is a table without a target.
 """
 
 import itertools
@@ -42,22 +45,32 @@ HELD_BACK = 0.2
 
 
 def bookings(seed: int, rows: int = 40_000) -> pd.DataFrame:
-    """Bookings, of which some are cancelled: the more so the earlier made, without deposit, by new guests."""
+    """Bookings, of which some are cancelled: the more so the earlier made, without
+    deposit, by new guests.
+    """
     rng = np.random.default_rng(seed)
     lead = np.minimum(rng.exponential(90, rows), 700).astype(int)
     arrival = np.datetime64("2015-07-01") + rng.integers(0, 790, rows)
     month = (arrival.astype("datetime64[M]").astype(int)) % 12
     market = rng.choice(
-        ["agency", "online", "direct", "groups", "firm"], rows, p=[0.2, 0.47, 0.11, 0.17, 0.05]
+        ["agency", "online", "direct", "groups", "firm"],
+        rows,
+        p=[0.2, 0.47, 0.11, 0.17, 0.05],
     )
-    deposit = np.where((market == "groups") & (rng.random(rows) < 0.5), "not returned", "none")
+    deposit = np.where(
+        (market == "groups") & (rng.random(rows) < 0.5), "not returned", "none"
+    )
     guests = 1 + rng.binomial(3, 0.33, rows)
     nights = 1 + rng.geometric(0.35, rows)
-    rate = np.round(45 + 25 * guests + 40 * np.isin(month, (6, 7)) + rng.gamma(3, 8, rows), 2)
+    rate = np.round(
+        45 + 25 * guests + 40 * np.isin(month, (6, 7)) + rng.gamma(3, 8, rows), 2
+    )
     again = (rng.random(rows) < np.where(market == "firm", 0.3, 0.02)).astype(int)
     wishes = rng.poisson(np.where(market == "direct", 1.0, 0.5), rows)
     country = rng.choice(
-        ["PRT", "GBR", "FRA", "ESP", "DEU", "ITA", "other"], rows, p=[0.4, 0.1, 0.09, 0.07, 0.06, 0.03, 0.25]
+        ["PRT", "GBR", "FRA", "ESP", "DEU", "ITA", "other"],
+        rows,
+        p=[0.4, 0.1, 0.09, 0.07, 0.06, 0.03, 0.25],
     )
     odds = (
         -1.9
@@ -83,12 +96,16 @@ def bookings(seed: int, rows: int = 40_000) -> pd.DataFrame:
             "rate": rate,
             "again": again,
             "wishes": wishes,
-            "cancelled": np.where(rng.random(rows) < 1 / (1 + np.exp(-odds)), "yes", "no"),
-        }
+            "cancelled": np.where(
+                rng.random(rows) < 1 / (1 + np.exp(-odds)), "yes", "no"
+            ),
+        },
     )
 
 
-def draw(frame: pd.DataFrame, schema: dp.Schema, recipe: Recipe, loss: dp.ApproxDP) -> pd.DataFrame:
+def draw(
+    frame: pd.DataFrame, schema: dp.Schema, recipe: Recipe, loss: dp.ApproxDP
+) -> pd.DataFrame:
     """Rows of a release."""
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
     return curator.run(recipe, loss).sample()
@@ -111,18 +128,24 @@ def features(frame: pd.DataFrame, schema: dp.Schema, target: str) -> np.ndarray:
     return np.column_stack(made)
 
 
-def learned(train: pd.DataFrame, test: pd.DataFrame, schema: dp.Schema, target: str) -> dict[str, float]:
+def learned(
+    train: pd.DataFrame, test: pd.DataFrame, schema: dp.Schema, target: str
+) -> dict[str, float]:
     """AUC and accuracy on the rows that were held back."""
     label = schema.column(target)
     names = [each.name for each in schema.columns if each.name != target]
     unordered = [
         i
         for i, n in enumerate(names)
-        if not isinstance(schema.column(n), IntervalColumn) and schema.column(n).size <= 255
+        if not isinstance(schema.column(n), IntervalColumn)
+        and schema.column(n).size <= 255
     ]
-    model = HistGradientBoostingClassifier(random_state=0, categorical_features=unordered)
+    model = HistGradientBoostingClassifier(
+        random_state=0, categorical_features=unordered
+    )
     model.fit(features(train, schema, target), label.encode(train[target]))
-    truth, told = label.encode(test[target]), features(test, schema, target)
+    truth = label.encode(test[target])
+    told = features(test, schema, target)
     return {
         "AUC": float(roc_auc_score(truth, model.predict_proba(told)[:, 1])),
         "accuracy": float(accuracy_score(truth, model.predict(told))),
@@ -132,7 +155,9 @@ def learned(train: pd.DataFrame, test: pd.DataFrame, schema: dp.Schema, target: 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--runs", type=int, default=4)
-    parser.add_argument("--first", type=int, default=0, help="the first seed of splits and bookings")
+    parser.add_argument(
+        "--first", type=int, default=0, help="the first seed of splits and bookings"
+    )
     parser.add_argument("--epsilons", type=float, nargs="*", default=[1.0])
     parser.add_argument("--weights", type=float, nargs="*", default=[1.0, 4.0])
     parser.add_argument("--triples", action="store_true", help="also measure triples")
@@ -155,12 +180,20 @@ def main() -> None:
             loss = dp.ApproxDP(epsilon=epsilon, delta=1e-9)
             recipes: dict[str, Recipe] = {"Tree": dp.Tree(**order)}
             for weight in args.weights:
-                weights = {(each, target): weight for each in others} if weight != 1 else {}
-                recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(**order, weights=weights)
+                weights = (
+                    {(each, target): weight for each in others} if weight != 1 else {}
+                )
+                recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(
+                    **order, weights=weights
+                )
                 if args.triples:
-                    triples = {(*pair, target): weight for pair in itertools.combinations(others, 2)}
+                    triples = {
+                        (*pair, target): weight
+                        for pair in itertools.combinations(others, 2)
+                    }
                     recipes[f"triples of the target x {weight:g}"] = dp.Adaptive(
-                        **order, weights=weights | triples
+                        **order,
+                        weights=weights | triples,
                     )
             if args.triples:
                 recipes["Adaptive, degree 3"] = dp.Adaptive(**order, degree=3)
@@ -169,8 +202,13 @@ def main() -> None:
                 frame = build(seed)
                 order = np.random.default_rng(seed).permutation(len(frame))
                 cut = round(len(frame) * HELD_BACK)
-                test, train = (frame.iloc[each].reset_index(drop=True) for each in (order[:cut], order[cut:]))
-                found.setdefault("real rows", []).append(learned(train, test, schema, target))
+                test, train = (
+                    frame.iloc[each].reset_index(drop=True)
+                    for each in (order[:cut], order[cut:])
+                )
+                found.setdefault("real rows", []).append(
+                    learned(train, test, schema, target)
+                )
                 for title, recipe in recipes.items():
                     seconds, drawn = cpu(partial(draw, train, schema, recipe, loss))
                     error = marginal_error(train, drawn, schema, (2,))
@@ -181,11 +219,13 @@ def main() -> None:
                             "pairs": error.ways[0].mean,
                             "of target": float(np.nanmean(with_target)),
                             "cpu_s": seconds,
-                        }
+                        },
                     )
             real = statistics.fmean(each["AUC"] for each in found["real rows"])
             for title, runs in found.items():
-                means = {key: statistics.fmean(run[key] for run in runs) for key in runs[0]}
+                means = {
+                    key: statistics.fmean(run[key] for run in runs) for key in runs[0]
+                }
                 lines.append(
                     {
                         "table": name,
@@ -193,7 +233,7 @@ def main() -> None:
                         "method": title,
                         **means,
                         "below real": real - means["AUC"],
-                    }
+                    },
                 )
     show([Table(title="Learned from drawn rows", lines=lines)], as_json=args.json)
 

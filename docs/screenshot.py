@@ -1,4 +1,6 @@
-"""Make docs/screenshot.png: the Synthesize page on the census sample. Needs Chromium and playwright.
+"""Make docs/screenshot.png: the Synthesize page on the census sample.
+
+Needs Chromium and playwright.
 
 python docs/screenshot.py
 """
@@ -16,7 +18,11 @@ with serving() as server, chromium() as browser:
     person.press("Open this sample").know_all().press("Open the data set")
     person.sees("The data set is open").go("Synthesize").release()
     person.press("Release something else").page.wait_for_timeout(500)
-    column = person.page.get_by_test_id("stSelectbox").filter(has_text="Column").get_by_role("combobox")
+    column = (
+        person.page.get_by_test_id("stSelectbox")
+        .filter(has_text="Column")
+        .get_by_role("combobox")
+    )
     column.fill("education")
     person.page.get_by_role("option", name="education", exact=True).click()
     person.rest().page.wait_for_timeout(1000)

@@ -1,4 +1,6 @@
-"""The library dpcore, from a private table to something that may be shared, with every loss on file."""
+"""The library dpcore, from a private table to something that may be shared, with every
+loss on file.
+"""
 
 from dpcore.accounting.loss import ZCDP as ZCDP
 from dpcore.accounting.loss import ApproxDP as ApproxDP

@@ -4,22 +4,22 @@
     ├── ParameterError          a number or name breaks its rule (also a ValueError)
     │   └── UsageError          a program breaks it; no page lets a person do so
     ├── SchemaError             the table and the schema do not fit together
-    ├── LimitError              the request is larger than a stated limit; refused before any work
-    │   ├── RowsError           all rows are needed at once, and there are too many
-    │   └── ManyValuesError     a column has so many different values that it identifies people
-    ├── ReadError               the bytes of a file are not a table that can be read
-    ├── BudgetError             the budget does not allow it
-    │   ├── BudgetExceeded      the charge is more than what is left
-    │   └── BudgetFixed         the data set already has another budget, rule or privacy unit
-    ├── LedgerError             the ledger refuses or cannot answer
-    │   ├── RequestConflict     a request id was used before, for something else or without an end
-    │   └── LedgerCorrupt       the chain of lines was altered
-    ├── DisclosureError         private rows would have left where only public things may
-    ├── HierarchyError          a generalization hierarchy is incomplete or does not nest
-    └── InfeasibleError         no solution meets the demand; the nearest one is named
+    ├── LimitError              the request is larger than a stated limit; refused
+    before any work │   ├── RowsError           all rows are needed at once, and there
+    are too many │   └── ManyValuesError     a column has so many different values that
+    it identifies people ├── ReadError               the bytes of a file are not a table
+    that can be read ├── BudgetError             the budget does not allow it │   ├──
+    BudgetExceeded      the charge is more than what is left │   └── BudgetFixed
+    the data set already has another budget, rule or privacy unit ├── LedgerError
+    the ledger refuses or cannot answer │   ├── RequestConflict     a request id was
+    used before, for something else or without an end │   └── LedgerCorrupt       the
+    chain of lines was altered ├── DisclosureError         private rows would have left
+    where only public things may ├── HierarchyError          a generalization hierarchy
+    is incomplete or does not nest └── InfeasibleError         no solution meets the
+    demand; the nearest one is named
 
-No message and no attribute ever holds a cell value, a row number or an exact count of private rows.
-They name columns, declared bounds and parameters.
+No message and no attribute ever holds a cell value, a row number or an exact count of
+private rows. They name columns, declared bounds and parameters.
 """
 
 from typing import Any
@@ -28,17 +28,26 @@ from typing import Any
 class DpcoreError(Exception):
     """A problem and a remedy, as sentences made from two templates.
 
-    The templates (`problem_template`, `remedy_template`) name their fields in braces, and `details` holds the
-    fields. An interface translates the templates and fills them in again.
+    The templates (`problem_template`, `remedy_template`) name their fields in braces,
+    and `details` holds the fields. An interface translates the templates and fills them
+    in again.
     """
 
     def __init__(self, problem: str, /, *, remedy: str = "", **details: Any) -> None:
         self.problem_template = problem.rstrip(".")
         self.remedy_template = remedy.rstrip(".")
         self.details = details
-        self.problem = self.problem_template.format(**details) if details else self.problem_template
-        self.remedy = self.remedy_template.format(**details) if details else self.remedy_template
-        super().__init__(f"{self.problem}; {self.remedy}." if self.remedy else f"{self.problem}.")
+        self.problem = (
+            self.problem_template.format(**details)
+            if details
+            else self.problem_template
+        )
+        self.remedy = (
+            self.remedy_template.format(**details) if details else self.remedy_template
+        )
+        super().__init__(
+            f"{self.problem}; {self.remedy}." if self.remedy else f"{self.problem}."
+        )
 
 
 class ParameterError(DpcoreError, ValueError):
@@ -62,7 +71,9 @@ class RowsError(LimitError):
 
 
 class ManyValuesError(LimitError):
-    """A column has so many different values that it identifies people; none was brought into memory."""
+    """A column has so many different values that it identifies people; none was brought
+    into memory.
+    """
 
 
 class ReadError(DpcoreError):
@@ -86,7 +97,9 @@ class LedgerError(DpcoreError):
 
 
 class RequestConflict(LedgerError):
-    """A request id was used before, for something else or for a run that has not ended well."""
+    """A request id was used before, for something else or for a run that has not ended
+    well.
+    """
 
 
 class LedgerCorrupt(LedgerError):
@@ -119,18 +132,23 @@ def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
 def source_changed() -> ReadError:
     """Return the error of a source that is not as it was."""
     return ReadError(
-        "the source was changed since it was opened", remedy="open it again once nobody writes to it"
+        "the source was changed since it was opened",
+        remedy="open it again once nobody writes to it",
     )
 
 
 def no_column(column: str) -> SchemaError:
     """Return the error of a table that lacks a column."""
-    return SchemaError("the table has no column {column!r}", remedy="check the names", column=column)
+    return SchemaError(
+        "the table has no column {column!r}", remedy="check the names", column=column
+    )
 
 
 def no_rows() -> SchemaError:
     """Return the error of a table without rows."""
-    return SchemaError("the table has no rows", remedy="choose a table with at least one row")
+    return SchemaError(
+        "the table has no rows", remedy="choose a table with at least one row"
+    )
 
 
 def no_values(column: str) -> SchemaError:
@@ -143,7 +161,9 @@ def no_values(column: str) -> SchemaError:
 
 
 def not_all_numbers(column: object) -> SchemaError:
-    """Return the error of a column that is meant to be computed with, and has a cell without a number."""
+    """Return the error of a column that is meant to be computed with, and has a cell
+    without a number.
+    """
     return SchemaError(
         "column {column!r} holds no numbers, or not in every row",
         remedy="choose another column",
@@ -153,7 +173,10 @@ def not_all_numbers(column: object) -> SchemaError:
 
 def other_kind() -> ReadError:
     """Return the error of a file that is not what it was taken for."""
-    return ReadError("the file is of another kind, or was changed", remedy="take the file as it was saved")
+    return ReadError(
+        "the file is of another kind, or was changed",
+        remedy="take the file as it was saved",
+    )
 
 
 def damaged(ending: str) -> ReadError:
@@ -166,40 +189,54 @@ def damaged(ending: str) -> ReadError:
 
 
 def not_installed(package: str, file: str) -> ParameterError:
-    """Return the error of a package that is missing, which a file of requirements lists."""
+    """Return the error of a package that is missing, which a file of requirements
+    lists.
+    """
     return ParameterError(
-        "{package} is not installed", remedy="pip install -r {file}", package=package, file=file
+        "{package} is not installed",
+        remedy="pip install -r {file}",
+        package=package,
+        file=file,
     )
 
 
 def nothing_named() -> ParameterError:
     """Return the error of a name that stands for nothing here."""
-    return ParameterError("there is nothing of this name", remedy="choose one from the list")
+    return ParameterError(
+        "there is nothing of this name", remedy="choose one from the list"
+    )
 
 
 def too_few_rows() -> ParameterError:
     """Return the error of a table in which there is too little to learn from."""
-    return ParameterError("the table has too few rows for this", remedy="bring more rows")
+    return ParameterError(
+        "the table has too few rows for this", remedy="bring more rows"
+    )
 
 
 def long_text(most: int) -> ParameterError:
     """Return the error of a text that is empty or too long."""
     return ParameterError(
-        "this text is empty, or has more than {most} characters", remedy="write a few words", most=most
+        "this text is empty, or has more than {most} characters",
+        remedy="write a few words",
+        most=most,
     )
 
 
 def nothing_in_common() -> ParameterError:
     """Return the error of tables that cannot be compared."""
     return ParameterError(
-        "the tables have too few columns in common", remedy="compare tables with the same headers"
+        "the tables have too few columns in common",
+        remedy="compare tables with the same headers",
     )
 
 
 def falling_range(column: str) -> ParameterError:
     """Return the error of a range that ends before it begins."""
     return ParameterError(
-        "the range of column {column!r} must rise", remedy="put the lower bound first", column=column
+        "the range of column {column!r} must rise",
+        remedy="put the lower bound first",
+        column=column,
     )
 
 
@@ -234,17 +271,24 @@ def too_many_columns() -> LimitError:
 def two_roles(column: str) -> SchemaError:
     """Return the error of a column that is meant for two things."""
     return SchemaError(
-        "{column} has two roles at once", remedy="leave it out of one of the two", column=column
+        "{column} has two roles at once",
+        remedy="leave it out of one of the two",
+        column=column,
     )
 
 
 def too_few_for(k: int, whom: object) -> InfeasibleError:
     """Return the error of a k that not even all together reach."""
     return InfeasibleError(
-        "k ({k}) is above the number of {whom}", remedy="lower k, or choose less", k=k, whom=whom
+        "k ({k}) is above the number of {whom}",
+        remedy="lower k, or choose less",
+        k=k,
+        whom=whom,
     )
 
 
 def every_row_suppressed() -> InfeasibleError:
     """Return the error of demands that no row meets."""
-    return InfeasibleError("these demands suppress every row", remedy="lower k, or choose less")
+    return InfeasibleError(
+        "these demands suppress every row", remedy="lower k, or choose less"
+    )

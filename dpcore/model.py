@@ -39,14 +39,17 @@ class Model(Registered, ABC):
         """Draw `rows` rows of cell numbers, one array of integers per column."""
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
-        """Return the model of those rows that have these cells, column -> cell number or several.
+        """Return the model of those rows that have these cells, column -> cell number
+        or several.
 
-        Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
+        Raises: ParameterError for unknown columns or cells; InfeasibleError when there
+            are no such rows.
         """
         return Conditioned.of(self, cells)
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer | None:
-        """Return the counts of a clique that rows are drawn by, with intervals, or None.
+        """Return the counts of a clique that rows are drawn by, with intervals, or
+        None.
 
         Raises: ParameterError for columns that no noisy table holds together.
         """
@@ -85,8 +88,8 @@ def load_model(fields: dict[str, Any]) -> Model:
 class Conditioned(Model):
     """A model with the cells that its rows must have.
 
-    This is the model's own conditional law, exactly, for any model; free post-processing. What is rarer than
-    one row in millions is refused.
+    This is the model's own conditional law, exactly, for any model; free
+    post-processing. What is rarer than one row in millions is refused.
 
     Attributes:
         cells: column -> cell numbers of which a row has one.
@@ -107,9 +110,15 @@ class Conditioned(Model):
             if name not in model.columns:
                 raise UsageError(
                     f"column {name!r} is not drawn by this release",
-                    remedy=f"choose among {', '.join(map(repr, model.columns)) or 'no columns'}",
+                    remedy=(
+                        "choose among "
+                        f"{', '.join(map(repr, model.columns)) or 'no columns'}"
+                    ),
                 )
-        numbers = {name: tuple(map(int, np.atleast_1d(np.asarray(each)))) for name, each in cells.items()}
+        numbers = {
+            name: tuple(map(int, np.atleast_1d(np.asarray(each))))
+            for name, each in cells.items()
+        }
         return cls(model=model, cells=numbers)
 
     @property
@@ -131,11 +140,14 @@ class Conditioned(Model):
         fitting = drawn = 0
         while fitting < rows:
             if drawn >= MOST:
-                raise InfeasibleError("the model holds no such rows, or hardly any", remedy="choose less")
+                raise InfeasibleError(
+                    "the model holds no such rows, or hardly any", remedy="choose less"
+                )
             codes = self.model.sample_codes(BATCH, rng)
             fits = self._fits(codes)
             batches.append({name: each[fits] for name, each in codes.items()})
-            fitting, drawn = fitting + int(fits.sum()), drawn + BATCH
+            fitting = fitting + int(fits.sum())
+            drawn = drawn + BATCH
         return {
             name: np.concatenate([each[name] for each in batches])[:rows]
             if batches
@@ -153,7 +165,9 @@ class Conditioned(Model):
         """Read what `to_dict` wrote."""
         return cls.of(load_model(fields["model"]), fields["cells"])
 
-    def _fits(self, codes: Mapping[str, Integers]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def _fits(
+        self, codes: Mapping[str, Integers]
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
         fits = np.ones(len(next(iter(codes.values()))), dtype=np.bool_)
         for name, cells in self.cells.items():
             fits &= np.isin(codes[name], cells)
@@ -161,4 +175,6 @@ class Conditioned(Model):
 
     @cached_property
     def _share(self) -> float:
-        return float(self._fits(self.model.sample_codes(BATCH, np.random.default_rng(0))).mean())
+        return float(
+            self._fits(self.model.sample_codes(BATCH, np.random.default_rng(0))).mean()
+        )

@@ -13,10 +13,15 @@ def silent(stage: str, share: float) -> None:
 
 
 class Compute(Protocol):
-    """The seam for work in other processes, which calls a function of a module, here or elsewhere."""
+    """The seam for work in other processes, which calls a function of a module, here or
+    elsewhere.
+    """
 
     def __call__(
-        self, function: Callable[..., Answer_co], *given: Any, on_progress: OnProgress | None = None
+        self,
+        function: Callable[..., Answer_co],
+        *given: Any,
+        on_progress: OnProgress | None = None,
     ) -> Answer_co:
         """Return `function(*given)`.
 
@@ -24,6 +29,10 @@ class Compute(Protocol):
         """
 
 
-def here(function: Callable[..., Answer_co], *given: Any, on_progress: OnProgress | None = None) -> Answer_co:
+def here(
+    function: Callable[..., Answer_co],
+    *given: Any,
+    on_progress: OnProgress | None = None,
+) -> Answer_co:
     """Compute in this process and thread, see `Compute`."""
     return function(*given) if on_progress is None else function(*given, on_progress)

@@ -6,15 +6,19 @@ from dpcore.errors import UsageError
 
 
 class Registered:
-    """A base whose direct subclasses are families of classes that register themselves by their `kind`.
+    """A base whose direct subclasses are families of classes that register themselves
+    by their `kind`.
 
-    A class with a `kind` in its own body is registered when it is defined. One without is abstract, or a
-    variant that is read back as its base. The package of a family imports all of its modules, so that the
-    registry is complete as soon as the family can be imported.
+    A class with a `kind` in its own body is registered when it is defined. One without
+    is abstract, or a variant that is read back as its base. The package of a family
+    imports all of its modules, so that the registry is complete as soon as the family
+    can be imported.
 
     Attributes:
         kind: the name of the class in its family.
-        place: in the order of the family; classes of one place follow each other as they are defined.
+        place: in the order of the family; classes of one place follow each other as
+            they are defined.
+
     Raises: ParameterError when two classes of a family have one kind.
     """
 
@@ -32,7 +36,10 @@ class Registered:
         other = cls._family.get(kind, cls)
         if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise UsageError(
-                f"{cls.__qualname__} and {other.__qualname__} are both of the kind {kind!r}",
+                (
+                    f"{cls.__qualname__} and {other.__qualname__} are both of the kind "
+                    f"{kind!r}"
+                ),
                 remedy="give one of them another kind",
             )
         cls._family[kind] = cls
@@ -52,6 +59,7 @@ class Registered:
         known = cls.kinds()
         if not isinstance(kind, str) or kind not in known:
             raise UsageError(
-                f"there is no {cls.__name__} of the kind {kind!r}", remedy=f"take one of: {', '.join(known)}"
+                f"there is no {cls.__name__} of the kind {kind!r}",
+                remedy=f"take one of: {', '.join(known)}",
             )
         return known[kind]

@@ -1,4 +1,6 @@
-"""What may leave, a release with its guarantee, and what may not, an internal report."""
+"""What may leave, a release with its guarantee, and what may not, an internal
+report.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ from dpcore.tables.rows import PublicTable
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
 SURE_ROWS = 10_000
-"""Up to so many rows are drawn even where the noisy counts do not tell how many there are."""
+"""Up to so many rows are drawn even where the noisy counts do not tell how many there
+are.
+"""
 Report = TypeVar("Report")
 
 
@@ -40,15 +44,22 @@ class Guarantee:
     """What a release promises, and under which assumptions.
 
     Attributes:
-        kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which has no epsilon.
-        loss: the whole loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
-        stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
+        kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which
+            has no epsilon.
+        loss: the whole loss: epsilon, or epsilon and delta, or rho; texts of exact
+            numbers.
+        stands_on: the losses of earlier releases that are in `loss`, because their
+            numbers are carried on.
         unit: who is protected, in words, with the neighboring relation.
-        from_data: facts that were taken from the data and are not covered by the promise, by column.
-        known_from: where what is declared of a column is known from, as its owner says, by column.
-        found: the losses, not in `loss`, for which cells of columns were found privately, by column.
+        from_data: facts that were taken from the data and are not covered by the
+            promise, by column.
+        known_from: where what is declared of a column is known from, as its owner says,
+            by column.
+        found: the losses, not in `loss`, for which cells of columns were found
+            privately, by column.
         models: the syntactic models that hold, in words.
-        declared_by: whose word it is that each row of the source comes from one person; nobody can check it.
+        declared_by: whose word it is that each row of the source comes from one person;
+            nobody can check it.
     """
 
     kind: str
@@ -62,15 +73,20 @@ class Guarantee:
     declared_by: str = ""
 
     @classmethod
-    def syntactic(cls, models: tuple[str, ...], *, counts: str, declared_by: str = "") -> Guarantee:
+    def syntactic(
+        cls, models: tuple[str, ...], *, counts: str, declared_by: str = ""
+    ) -> Guarantee:
         """Return the promise of an anonymized table.
 
         Args:
             models: the syntactic models that hold, in words.
             counts: unit of their sizes: rows, people, households.
-            declared_by: whose word it is that each row of a source comes from one person.
+            declared_by: whose word it is that each row of a source comes from one
+                person.
         """
-        return cls(kind="syntactic", unit=counts, models=models, declared_by=declared_by)
+        return cls(
+            kind="syntactic", unit=counts, models=models, declared_by=declared_by
+        )
 
     def as_metadata(self) -> dict[str, str]:
         """Return the promise as metadata of a Parquet file."""
@@ -78,7 +94,9 @@ class Guarantee:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The whole loss, as what stands on this adds it up, none without differential privacy."""
+        """The whole loss, as what stands on this adds it up, none without differential
+        privacy.
+        """
         loss = loss_from(self.loss) if self.loss else None
         if loss is None:
             return ()
@@ -105,7 +123,9 @@ class Guarantee:
             loss=fields["loss"],
             stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
-            from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
+            from_data={
+                name: tuple(facts) for name, facts in fields["from_data"].items()
+            },
             known_from=fields.get("known_from", {}),
             found=fields.get("found", {}),
             models=tuple(fields["models"]),
@@ -114,9 +134,15 @@ class Guarantee:
 
 
 def guarantee_of(
-    schema: Schema, loss: AnyLoss, rule: Rule, delta: Fraction = Fraction(0), stands_on: tuple[Loss, ...] = ()
+    schema: Schema,
+    loss: AnyLoss,
+    rule: Rule,
+    delta: Fraction = Fraction(0),
+    stands_on: tuple[Loss, ...] = (),
 ) -> Guarantee:
-    """Return the promise of a release, with the losses of the releases that it stands on."""
+    """Return the promise of a release, with the losses of the releases that it stands
+    on.
+    """
     together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
@@ -124,7 +150,11 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, stands_on)),
         unit=str(schema.unit),
         from_data=schema.from_data,
-        known_from={column.name: column.known_from for column in schema.columns if column.known_from},
+        known_from={
+            column.name: column.known_from
+            for column in schema.columns
+            if column.known_from
+        },
         found=schema.found,
         declared_by=schema.declared_by,
     )
@@ -162,7 +192,9 @@ class Release:
                     kind=type(marginal).__name__,
                 )
         described = {
-            clique: dataclasses.replace(marginal, columns=tuple(map(self.schema.column, clique)))
+            clique: dataclasses.replace(
+                marginal, columns=tuple(map(self.schema.column, clique))
+            )
             for clique, marginal in self.marginals.items()
         }
         object.__setattr__(self, "marginals", described)
@@ -173,14 +205,18 @@ class Release:
         drawn = self.model.columns
         return tuple(name for name in self.schema.domain.names if name in drawn)
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
-        """Draw a table of synthetic rows with the schema's columns, for free, as the ledger does not move.
+    def sample(
+        self, rows: int | None = None, *, seed: int | None = None
+    ) -> pd.DataFrame:
+        """Draw a table of synthetic rows with the schema's columns, for free, as the
+        ledger does not move.
 
         Args:
             rows: how many, from 0; None for as many as the noisy counts say.
             seed: for drawing the same rows again; it has no part in the privacy noise.
-        Raises: ParameterError for a number of rows that cannot be drawn, or where noise alone decides how
-            many there would be.
+
+        Raises: ParameterError for a number of rows that cannot be drawn, or where noise
+            alone decides how many there would be.
         """
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_ROWS)
@@ -193,98 +229,135 @@ class Release:
         rng = np.random.default_rng(seed)
         codes = self.draw_codes(int(rows), rng)
         columns = {
-            column.name: column.decode(codes.pop(column.name), rng)  # let go of one by one
+            # let go of one by one
+            column.name: column.decode(codes.pop(column.name), rng)
             for column in self.schema.columns
             if column.name in codes
         }
         return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
-        """Draw rows as numbers of cells, by column; none is missing in columns `without_gaps`."""
+        """Draw rows as numbers of cells, by column; none is missing in columns
+        `without_gaps`.
+        """
         codes = self.model.sample_codes(rows, rng)
-        sizes = {name: self.schema.column(name).values_size for name in self.without_gaps & codes.keys()}
+        sizes = {
+            name: self.schema.column(name).values_size
+            for name in self.without_gaps & codes.keys()
+        }
         has_gap = np.zeros(rows, dtype=np.bool_)
         for name, size in sizes.items():
             has_gap |= codes[name] >= size
         if not has_gap.any():
             return codes
-        if not has_gap.all():  # another drawn row is taken whole: it keeps what every row keeps
+        # another drawn row is taken whole: it keeps what every row keeps
+        if not has_gap.all():
             taken = np.arange(rows)
             taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
             return {name: each[taken] for name, each in codes.items()}
-        return codes | {name: _filled(codes[name], size, rng) for name, size in sorted(sizes.items())}
+        return codes | {
+            name: _filled(codes[name], size, rng)
+            for name, size in sorted(sizes.items())
+        }
 
     @property
     def tells_rows(self) -> bool:
-        """Whether the number of rows is larger than its noise, by the most precise table."""
+        """Whether the number of rows is larger than its noise, by the most precise
+        table.
+        """
         halves = [table.project(()).half_width() for table in self.marginals.values()]
         return self.model.total > min(halves, default=0.0)
 
     @cached_property
     def without_gaps(self) -> frozenset[str]:
-        """Columns whose cell for missing values a rule declared, and noise alone may have filled.
+        """Columns whose cell for missing values a rule declared, and noise alone may
+        have filled.
 
-        Nobody told that values are missing there, and the noisy count of the cell does not tell either. So
-        drawn rows have none, and charts leave the cell out.
+        Nobody told that values are missing there, and the noisy count of the cell does
+        not tell either. So drawn rows have none, and charts leave the cell out.
         """
         names = (
             column.name
             for column in self.schema.columns
-            if column.missing and column.origin("missing") == Origin.RULE and column.values_size
+            if column.missing
+            and column.origin("missing") == Origin.RULE
+            and column.values_size
         )
         return frozenset(name for name in names if self._tells_no_missing(name))
 
     def shown(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
-        """Return the labels of each column and the counts for a chart, without cells of `without_gaps`."""
+        """Return the labels of each column and the counts for a chart, without cells of
+        `without_gaps`.
+        """
         columns = [self.schema.column(name) for name in counts.clique]
         cells = [
-            column.values_size if column.name in self.without_gaps else column.size for column in columns
+            column.values_size if column.name in self.without_gaps else column.size
+            for column in columns
         ]
-        labels = [column.labels[:size] for column, size in zip(columns, cells, strict=True)]
+        labels = [
+            column.labels[:size] for column, size in zip(columns, cells, strict=True)
+        ]
         return labels, counts.first(cells)
 
     def _tells_no_missing(self, name: str) -> bool:
-        tables = [table.project((name,)) for table in self.marginals.values() if name in table.clique]
+        tables = [
+            table.project((name,))
+            for table in self.marginals.values()
+            if name in table.clique
+        ]
         if not tables:
             return False
         clearest = min(tables, key=lambda table: table.variance)
         return bool(clearest.values[-1] <= clearest.half_width())
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
-        """Return the same release with rows of these cells only, as `given({"age": range(20, 30)})`. Free.
+        """Return the same release with rows of these cells only, as `given({"age":
+        range(20, 30)})`. Free.
 
         Args:
             cells: column -> cell number, or several of which a row has one.
-        Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
+
+        Raises: ParameterError for unknown columns or cells; InfeasibleError when there
+            are no such rows.
         """
         for name, numbers in cells.items():
             cell_mask(self.schema.domain, name, numbers)
         return dataclasses.replace(self, model=self.model.given(cells))
 
-    def sample_table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
+    def sample_table(
+        self, rows: int | None = None, *, seed: int | None = None
+    ) -> PublicTable:
         """Draw rows as `sample` does, as a public table that may be exported."""
         return PublicTable(self.sample(rows, seed=seed))
 
     def answer(self, columns: Clique, *, level: float = 0.95) -> Answer:
-        """Return the counts of some columns as the model draws them, with intervals. Free.
+        """Return the counts of some columns as the model draws them, with intervals.
+
+        Free.
 
         Args:
-            columns: of one of the release's tables, axes in this order; empty for the number of rows.
+            columns: of one of the release's tables, axes in this order; empty for the
+                number of rows.
             level: chance with which each interval holds its own count.
+
         Raises: ParameterError for columns that no table of the release holds together.
         """
         answer = self.model.answer(columns, level)
         if answer is not None:
             return answer
         measured = table_of(self.marginals.values(), columns).project(columns)
-        return Answer.of(nearest_distribution(measured.values, measured.total), measured, level)
+        return Answer.of(
+            nearest_distribution(measured.values, measured.total), measured, level
+        )
 
     def table(self, columns: Clique, *, level: float = 0.95) -> pd.DataFrame:
-        """Return one row per cell of some columns with its labels, its count and what bounds it, for free.
+        """Return one row per cell of some columns with its labels, its count and what
+        bounds it, for free.
 
-        The columns "rows", "low" and "high" are those of `answer`, so that all tables of a release have one
-        total; "as measured" is the noisy count before the tables were made to agree, where it was published.
-        Where a column of the schema has such a name, "count: " is put before them.
+        The columns "rows", "low" and "high" are those of `answer`, so that all tables
+        of a release have one total; "as measured" is the noisy count before the tables
+        were made to agree, where it was published. Where a column of the schema has
+        such a name, "count: " is put before them.
 
         >>> import dpcore as dp
         >>> people = pd.DataFrame({"sex": ["Female", "Male"] * 500})
@@ -305,15 +378,23 @@ class Release:
         figures = {"rows": answer.values, "low": answer.low, "high": answer.high}
         if columns in self.marginals:
             figures["as measured"] = self.marginals[columns].values
-        cells = list(itertools.product(*(self.schema.column(name).labels for name in columns)))
-        frame = pd.DataFrame(cells, columns=list(columns)) if columns else pd.DataFrame(index=[0])
+        cells = list(
+            itertools.product(*(self.schema.column(name).labels for name in columns))
+        )
+        frame = (
+            pd.DataFrame(cells, columns=list(columns))
+            if columns
+            else pd.DataFrame(index=[0])
+        )
         prefix = "count: " if set(figures) & set(self.schema.domain.names) else ""
         for name, values in figures.items():
             frame[prefix + name] = np.ravel(values)
         return frame
 
     def to_json(self) -> str:
-        """Write JSON text with a version and a digest, the content of a release file."""
+        """Write JSON text with a version and a digest, the content of a release
+        file.
+        """
         fields = {
             "version": RELEASE_VERSION,
             "request_id": self.request_id,
@@ -329,7 +410,9 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read what `to_json` wrote, or raise ParameterError for a release of another version."""
+        """Read what `to_json` wrote, or raise ParameterError for a release of another
+        version.
+        """
         return cls.from_dict(json.loads(text))
 
     @classmethod
@@ -339,8 +422,11 @@ class Release:
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
-        if fields["schema"]["version"] == 1:  # which did not mark all that followed the rows
-            guarantee = dataclasses.replace(guarantee, from_data={**schema.from_data, **guarantee.from_data})
+        # which did not mark all that followed the rows
+        if fields["schema"]["version"] == 1:
+            guarantee = dataclasses.replace(
+                guarantee, from_data={**schema.from_data, **guarantee.from_data}
+            )
         check_origins(guarantee, schema)
         return cls(
             request_id=fields["request_id"],
@@ -355,7 +441,11 @@ class Release:
 
 
 def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
-    """Give rows whose value is missing that of another drawn row. Args: size: cells of values."""
+    """Give rows whose value is missing that of another drawn row.
+
+    Args:
+        size: cells of values.
+    """
     is_missing = codes >= size
     if not is_missing.any():
         return codes
@@ -366,7 +456,8 @@ def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
 
 
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
-    """Refuse a guarantee that says something else about where facts are from than the schema.
+    """Refuse a guarantee that says something else about where facts are from than the
+    schema.
 
     Raises: ParameterError that names the column.
     """
@@ -374,13 +465,20 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     for column in schema.columns:
         if not set(column.from_data) <= promised.get(column.name, set()):
             raise ParameterError(
-                "the guarantee leaves out what was taken from the data of column {name!r}",
+                (
+                    "the guarantee leaves out what was taken from the data of column "
+                    "{name!r}"
+                ),
                 remedy="take the file as it was saved",
                 name=column.name,
             )
         if guarantee.found.get(column.name, "") != column.found:
             raise ParameterError(
-                "the guarantee and column {name!r} differ in what finding its cells cost",
+                (
+                    "the guarantee and column {name!r} differ in what finding its "
+                    "cells "
+                    "cost"
+                ),
                 remedy="take the file as it was saved",
                 name=column.name,
             )
@@ -388,14 +486,21 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
 
 def check_rows(rows: object) -> None:
     """Refuse a number of rows that cannot be drawn."""
-    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
+    if (
+        isinstance(rows, bool)
+        or not isinstance(rows, (int, np.integer))
+        or not 0 <= rows <= MAX_ROWS
+    ):
         raise UsageError(
-            f"rows ({rows}) must be a whole number from 0 to {MAX_ROWS}", remedy="ask for fewer rows"
+            f"rows ({rows}) must be a whole number from 0 to {MAX_ROWS}",
+            remedy="ask for fewer rows",
         )
 
 
 def check_whole(fields: Mapping[str, Any]) -> None:
-    """Refuse a release of another version, or one that was altered, by ParameterError."""
+    """Refuse a release of another version, or one that was altered, by
+    ParameterError.
+    """
     if fields["version"] != RELEASE_VERSION:
         raise ParameterError(
             "the file has version {version}, and this program reads {readable}",
@@ -405,7 +510,8 @@ def check_whole(fields: Mapping[str, Any]) -> None:
         )
     if "digest" in fields and fields["digest"] != _digest(fields):
         raise ParameterError(
-            "the release was altered after it was made", remedy="take the file as it was saved"
+            "the release was altered after it was made",
+            remedy="take the file as it was saved",
         )
 
 
@@ -416,14 +522,16 @@ def _digest(fields: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnonymizedTable:
-    """Rows generalized and suppressed by a plan, which may be exported, without differential privacy.
+    """Rows generalized and suppressed by a plan, which may be exported, without
+    differential privacy.
 
     Attributes:
         table: the rows.
-        plan: JSON text of the exact plan that makes the same table again. Private: its hierarchies list the
-            values of the original, those of suppressed rows too.
+        plan: JSON text of the exact plan that makes the same table again. Private: its
+            hierarchies list the values of the original, those of suppressed rows too.
         guarantee: the syntactic models that hold; it has no epsilon.
-        follow_up: JSON text of the values behind the pseudonyms of the table; empty without any. Private.
+        follow_up: JSON text of the values behind the pseudonyms of the table; empty
+            without any. Private.
     """
 
     table: PublicTable
@@ -458,22 +566,33 @@ class PrivateReport:
 
     @classmethod
     def from_json(cls, text: str) -> PrivateReport:
-        """Read what `to_json` wrote, or raise ParameterError for a text of another kind."""
+        """Read what `to_json` wrote, or raise ParameterError for a text of another
+        kind.
+        """
         fields = json.loads(text).get("report")
         if not fields:
-            raise UsageError("this request made a release, not a report", remedy="open it as a release")
-        read = {"guarantee": Guarantee.from_dict(fields["guarantee"]), "about": tuple(fields["about"])}
+            raise UsageError(
+                "this request made a release, not a report",
+                remedy="open it as a release",
+            )
+        read = {
+            "guarantee": Guarantee.from_dict(fields["guarantee"]),
+            "about": tuple(fields["about"]),
+        }
         return cls(**fields | read)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
-    """A result that read the original rows, for their owner, never exported or shared."""
+    """A result that read the original rows, for their owner, never exported or
+    shared.
+    """
 
     kind: str
     content: Report = field(repr=False)
 
     def __reduce__(self) -> NoReturn:
         raise DisclosureError(
-            "an internal report reads the original and is not stored or sent", remedy="release instead"
+            "an internal report reads the original and is not stored or sent",
+            remedy="release instead",
         )

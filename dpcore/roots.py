@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 
 def crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a rising function passes 0, to 2^-60 of the distance between the ends, never below.
+    """Return where a rising function passes 0, to 2^-60 of the distance between the
+    ends, never below.
 
     The nearer end where it does not pass 0 between them.
     """

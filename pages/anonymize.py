@@ -1,11 +1,22 @@
-"""Anonymize: roles, hierarchies, the frontier, the chosen result. Syntactic: there is no epsilon here."""
+"""Anonymize: roles, hierarchies, the frontier, the chosen result.
+
+Syntactic: there is no epsilon here.
+"""
 
 import streamlit as st
 
 from dpcore.anonymization.methods import Method
 from dpcore.anonymization.plan import Plan
 from workbench import session
-from workbench.anonymize import demands_form, form, list_view, outcomes, plans, state, view
+from workbench.anonymize import (
+    demands_form,
+    form,
+    list_view,
+    outcomes,
+    plans,
+    state,
+    view,
+)
 from workbench.language.messages import _, capital, translate
 from workbench.language.wording import plain
 from workbench.ui import widgets
@@ -62,8 +73,15 @@ with right:
         view.frontier(curator, current, plan)
 widgets.show_notice("anonymize")
 if tab.anonymized is not None:
-    if plan is not None and (current.made_by is None or current.made_by.to_json() != plan.to_json()):
-        st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
+    if plan is not None and (
+        current.made_by is None or current.made_by.to_json() != plan.to_json()
+    ):
+        st.warning(
+            _(
+                "This table was made under earlier settings. Make it again, or "
+                "choose them again."
+            )
+        )
     view.show_result(curator, current, tab.anonymized)
     list_view.show(curator, tab.anonymized)
 if plan is not None:

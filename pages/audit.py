@@ -4,7 +4,14 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.audit import criteria_view, document, findings, person_view, rows_view, view
+from workbench.audit import (
+    criteria_view,
+    document,
+    findings,
+    person_view,
+    rows_view,
+    view,
+)
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
 from workbench.report.files import file_name
@@ -52,13 +59,24 @@ if not columns:
 with st.expander(_("Attacker, population and threshold"), key="attacker"):
     listed, attacker = known_people(curator, key="audit-list") or ("", None)
     people = st.number_input(
-        _("People in the population (0: not known)"), 0, 10**10, 0, key="audit-population"
+        _("People in the population (0: not known)"),
+        0,
+        10**10,
+        0,
+        key="audit-population",
     )
-    size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
+    size = st.slider(
+        _("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size"
+    )
 try:
     with top, st.spinner(_("Computing"), show_time=True):
         report = findings.report(
-            curator, columns, sensitive, threshold=1 / size, attacker=attacker, population=int(people) or None
+            curator,
+            columns,
+            sensitive,
+            threshold=1 / size,
+            attacker=attacker,
+            population=int(people) or None,
         )
 except DpcoreError as error:
     widgets.error_box(error)
@@ -70,7 +88,11 @@ judged = criteria_view.measured(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave(findings.change(report, columns, sensitive))
-        st.switch_page("pages/upload.py" if session.session().draft is not None else "pages/anonymize.py")
+        st.switch_page(
+            "pages/upload.py"
+            if session.session().draft is not None
+            else "pages/anonymize.py"
+        )
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(curator, report, columns, listed, judged),

@@ -54,15 +54,23 @@ def judge(candidate: Candidate) -> None:
     tabs = {
         capital("columns"): columns_view.columns,
         capital("pairs of columns"): pairs_view.pairs,
-        _("Questions"): lambda curator, candidate, similarity: questions_view.questions(curator, candidate),
+        _("Questions"): lambda curator, candidate, similarity: questions_view.questions(
+            curator, candidate
+        ),
         _("Side by side"): side_by_side_view.side_by_side,
         _("Learning"): learning_view.learning,
         _("Disclosure"): disclosure_view.disclosure,
     }
-    tab = widgets.choose(_("Show"), dict(zip(tabs, tabs, strict=True)), key="evaluate-tab")
+    tab = widgets.choose(
+        _("Show"), dict(zip(tabs, tabs, strict=True)), key="evaluate-tab"
+    )
     tabs[tab](curator, candidate, similarity)
-    if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
-        with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
+    # of another table, the figure would tell what nobody paid for
+    if candidate.release is not None:
+        with st.expander(
+            _("Share one of these figures: it costs some of the budget"),
+            key="open-share",
+        ):
             share_view.share(curator, candidate.release)
 
 

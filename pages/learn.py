@@ -1,4 +1,7 @@
-"""Learn: the properties of differential privacy, live. It touches no private data and no ledger."""
+"""Learn: the properties of differential privacy, live.
+
+It touches no private data and no ledger.
+"""
 
 import streamlit as st
 
@@ -10,12 +13,20 @@ from workbench.ui import file_view
 
 session.session()  # by way of navigation.py, as every page
 st.title(_("What privacy loss means, in ten pictures"))
-st.write(_("Every figure is computed from formulas or from an invented census, and each lesson ends with a question. Nothing here reads a table of yours, and nothing is charged."))
+st.write(
+    _(
+        "Every figure is computed from formulas or from an invented census, and each "
+        "lesson ends with a question. Nothing here reads a table of yours, and "
+        "nothing is charged."
+    )
+)
 name = file_name(_("Learn"), "lessons", "html")
 file_view.download(_("Download as one HTML file"), lessons.printed, name, icon="print")
 for key in lessons.LESSONS:
     view.lesson(key)
-with st.expander(_("A walk: one company pays once, another asks by link"), key="open-walk"):
+with st.expander(
+    _("A walk: one company pays once, another asks by link"), key="open-walk"
+):
     view.walk()
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):
     if st.toggle(_("Show"), key="book-figures"):

@@ -4,7 +4,14 @@ import streamlit as st
 
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
-from workbench.language.wording import amount, budget_words, number, plain, spent_epsilon, unit_words
+from workbench.language.wording import (
+    amount,
+    budget_words,
+    number,
+    plain,
+    spent_epsilon,
+    unit_words,
+)
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
@@ -17,39 +24,56 @@ kept_view.show(data_set.id)
 balance = data_set.balance()
 
 spent, held, left = st.columns(3)
-spent.metric(_("Spent"), amount(balance.spent, data_set.account), help=_(GLOSSARY["charge"]))
+spent.metric(
+    _("Spent"), amount(balance.spent, data_set.account), help=_(GLOSSARY["charge"])
+)
 held.metric(
     _("Held"),
     amount(balance.held, data_set.account),
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
-left.metric(_("Left"), amount(balance.left, data_set.account), help=_(GLOSSARY["budget"]))
+left.metric(
+    _("Left"), amount(balance.left, data_set.account), help=_(GLOSSARY["budget"])
+)
 if data_set.account.source is None:
     st.caption(
-        _("This account belongs to the content of the table: a table with other rows has another one.")
+        _(
+            "This account belongs to the content of the table: a table with other "
+            "rows has another one."
+        ),
     )
 else:
     st.caption(
-        _("This account belongs to the connected source {name}, whatever rows it has today.").format(
-            name=plain(data_set.account.source)
-        )
+        _(
+            "This account belongs to the connected source {name}, whatever rows it "
+            "has today."
+        ).format(
+            name=plain(data_set.account.source),
+        ),
     )
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(data_set.account),
         unit=plain(unit_words(data_set.unit), at_most=200),
-        rule=_("basic: epsilons add up") if data_set.rule.pure else _("zCDP: rhos add up"),
-    )
+        rule=_("basic: epsilons add up")
+        if data_set.rule.pure
+        else _("zCDP: rhos add up"),
+    ),
 )
 if not data_set.rule.pure:
     st.caption(
-        _("What is spent amounts to epsilon {epsilon} at the delta of this budget.").format(
-            epsilon=number(spent_epsilon(balance.spent + balance.held, data_set.account))
-        )
+        _(
+            "What is spent amounts to epsilon {epsilon} at the delta of this budget."
+        ).format(
+            epsilon=number(
+                spent_epsilon(balance.spent + balance.held, data_set.account)
+            ),
+        ),
     )
 
 st.header(_("Charges"))
-charges, notes = lines.charges(data_set), lines.notes(data_set)
+charges = lines.charges(data_set)
+notes = lines.notes(data_set)
 words = ""
 if len(charges) + len(notes) > 3:
     words = st.text_input(_("Show only lines with"), key="ledger-words")
@@ -58,13 +82,20 @@ if charges.empty:
 else:
     st.dataframe(lines.matching(charges, words), hide_index=True)
 if not notes.empty:
-    with st.expander(_("Work outside the total, free: {number}").format(number=len(notes))):
+    with st.expander(
+        _("Work outside the total, free: {number}").format(number=len(notes))
+    ):
         st.dataframe(lines.matching(notes, words), hide_index=True)
 
 covers, not_covered = st.columns(2)
 with covers.container(border=True):
     st.subheader(_("What this total covers"))
-    st.write(_("Every histogram, marginal and synthetic table that was released from this data set here, and everything computed from them."))
+    st.write(
+        _(
+            "Every histogram, marginal and synthetic table that was released from "
+            "this data set here, and everything computed from them."
+        )
+    )
 with not_covered.container(border=True):
     st.subheader(_("What it does not cover"))
     for sentence in lines.not_covered(data_set):
@@ -72,7 +103,12 @@ with not_covered.container(border=True):
 
 if (comparison := lines.comparison(data_set)) is not None:
     st.header(_("The same spends under other rules"))
-    st.caption(_("Information only: the budget is kept by its own rule, which holds even when later questions depend on earlier answers."))
+    st.caption(
+        _(
+            "Information only: the budget is kept by its own rule, which holds even "
+            "when later questions depend on earlier answers."
+        )
+    )
     st.dataframe(comparison, hide_index=True)
 
 with st.container(horizontal=True):
@@ -86,4 +122,8 @@ people_view.show(data_set.id)
 if verify:
     with widgets.errors_shown():
         data_set.verify()
-        st.success(_("All {lines} lines are as they were written.").format(lines=len(data_set.lines())))
+        st.success(
+            _("All {lines} lines are as they were written.").format(
+                lines=len(data_set.lines())
+            )
+        )

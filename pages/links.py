@@ -1,4 +1,6 @@
-"""Links: show a release to somebody who never comes near the rows, and see who looked."""
+"""Links: show a release to somebody who never comes near the rows, and see who
+looked.
+"""
 
 import streamlit as st
 
@@ -11,7 +13,12 @@ from workbench.ui import widgets
 st.title(_("Show it to somebody"))
 data_set = widgets.need_data_set()
 if not links_work.is_set():
-    st.info(_("Links need the server: this app was started without the part that answers them."))
+    st.info(
+        _(
+            "Links need the server: this app was started without the part that "
+            "answers them."
+        )
+    )
 widgets.show_notice("links")
 if (made := session.own(link_form.LinksState).made) is not None:
     links_view.made(*made)

@@ -1,4 +1,6 @@
-"""Local answers: people perturb their own answers; design a survey, see what leaves, read what came in."""
+"""Local answers: people perturb their own answers; design a survey, see what leaves,
+read what came in.
+"""
 
 import streamlit as st
 
@@ -9,7 +11,14 @@ from workbench.local_dp import design, form, view
 from workbench.ui import widgets
 
 st.title(_("Ask without learning anybody's answer"))
-st.caption(_("Every person changes their own answer at random before it leaves them. The loss is per person and question, and is in no budget of a data set: whoever is asked several questions, or the same one again next month, adds the epsilons up."))
+st.caption(
+    _(
+        "Every person changes their own answer at random before it leaves them. The "
+        "loss is per person and question, and is in no budget of a data set: whoever "
+        "is asked several questions, or the same one again next month, adds the "
+        "epsilons up."
+    )
+)
 
 
 def design_survey() -> None:
@@ -57,7 +66,10 @@ titles = dict(zip(parts, parts, strict=True))
 if session.take(session.TrySurvey) is not None:
     session.Widget[str]("local-part").put(_("Read the answers"))
 part = widgets.choose(
-    _("Ask without learning anybody's answer"), titles, key="local-part", label_visibility="collapsed"
+    _("Ask without learning anybody's answer"),
+    titles,
+    key="local-part",
+    label_visibility="collapsed",
 )
 with widgets.errors_shown():
     parts[part]()

@@ -1,4 +1,6 @@
-"""Synthesize: choose what to release, see its error and cost first, pay once, read the result."""
+"""Synthesize: choose what to release, see its error and cost first, pay once, read the
+result.
+"""
 
 import streamlit as st
 
@@ -19,12 +21,17 @@ def plan(curator: Curator) -> None:
     offer = st.container()  # on the first screen of a telephone, too
     left, right = st.columns([2, 3], gap="large")
     with left:
-        recipe = card.choose(curator, list(curator.schema.domain.names), curator.account.dataset)
+        recipe = card.choose(
+            curator, list(curator.schema.domain.names), curator.account.dataset
+        )
         part = form.choose_part(curator)
         largest = min(10.0, epsilon_view.left(curator))
         key = f"loss-{curator.account.dataset}"  # each data set has a share of its own
         epsilon = epsilon_view.picker(
-            _("Share of the budget, epsilon"), key=key, default=0.5, largest=largest
+            _("Share of the budget, epsilon"),
+            key=key,
+            default=0.5,
+            largest=largest,
         )
         epsilon_view.say(epsilon)
     with right:
@@ -33,7 +40,9 @@ def plan(curator: Curator) -> None:
         else:
             with widgets.errors_shown():
                 loss = epsilon_view.loss(curator, epsilon)
-                preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key), offer)
+                preview_view.show(
+                    curator, card, recipe, loss, part, epsilon_view.box(key), offer
+                )
 
 
 if (planned := runs.planned()) is not None:

@@ -1,4 +1,6 @@
-"""Data: read a table, say who is protected and what is publicly known, set the budget, open it."""
+"""Data: read a table, say who is protected and what is publicly known, set the budget,
+open it.
+"""
 
 import streamlit as st
 
@@ -13,7 +15,8 @@ tab = session.session()
 steward = person.is_steward()
 if steward:
     opening.take_brought()
-if (wanted := session.take(session.GoTo)) is not None:  # also back here, with the header of now
+# also back here, with the header of now
+if (wanted := session.take(session.GoTo)) is not None:
     st.switch_page(f"pages/{wanted.page}.py")
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:

@@ -1,6 +1,8 @@
-"""What some tests need beside the ordinary packages; where it is missing they are skipped for one reason.
+"""What some tests need beside the ordinary packages; where it is missing they are
+skipped for one reason.
 
-`make test` ends with how many were skipped for each; `.ci/run` runs them all once the rest is installed.
+`make test` ends with how many were skipped for each; `.ci/run` runs them all once the
+rest is installed.
 """
 
 from __future__ import annotations
@@ -11,7 +13,10 @@ import shutil
 
 import pytest
 
-POSTGRES = "PostgreSQL: DATABASE_URL names no server, or its drivers are not installed (make engines)"
+POSTGRES = (
+    "PostgreSQL: DATABASE_URL names no server, or its drivers are not installed "
+    "(make engines)"
+)
 SPARK = "Spark: PySpark or Java is not installed (make engines)"
 NGINX = "nginx: it is not installed"
 BROWSER = "a browser: no Chromium is installed"
@@ -42,7 +47,9 @@ def need_spark() -> None:
 
 
 def does_not_apply(reason: str) -> None:
-    """End a test that a table of combinations holds and that has nothing to check: it is no skipped one."""
+    """End a test that a table of combinations holds and that has nothing to check: it
+    is no skipped one.
+    """
     pytest.skip(f"{NOT_APPLICABLE}: {reason}")
 
 

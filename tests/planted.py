@@ -1,7 +1,9 @@
-"""Faults to plant one at a time, and the test that must catch each: `python -m tests.planted [NUMBER ...]`.
+"""Faults to plant one at a time, and the test that must catch each: `python -m
+tests.planted [NUMBER ...]`.
 
-Each run works on a copy of the project, so that the checkout stays as it is. It prints a line a fault, and
-exits with the number of faults that were missed. `architecture/test_planted.py` keeps the list true.
+Each run works on a copy of the project, so that the checkout stays as it is. It prints
+a line a fault, and exits with the number of faults that were missed.
+`architecture/test_planted.py` keeps the list true.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CAUGHT = 1
-"""Pytest's exit code where a test failed; another means that it was not found or could not run."""
+"""Pytest's exit code where a test failed; another means that it was not found or could
+not run.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +30,8 @@ class Fault:
     Attributes:
         breaks: what would no longer hold.
         file: from the root of the project.
-        old, new: the text that is replaced, which occurs once, and what takes its place.
+        old, new: the text that is replaced, which occurs once, and what takes its
+            place.
         test: the one that must fail, as pytest names it.
     """
 
@@ -44,7 +49,10 @@ OLDER = "tests/workbench/store/test_sturdy.py::test_yesterdays_copy_stays_shut_u
 
 FAULTS = (
     Fault(
-        breaks="distances get the noise of whole rows, though they are counted in parts of a row",
+        breaks=(
+            "distances get the noise of whole rows, though they are counted in parts "
+            "of a row"
+        ),
         file=MEASURER,
         old="noisy = self._draw(self._distances(estimates), scale * GRAIN)",
         new="noisy = self._draw(self._distances(estimates), scale)",
@@ -53,8 +61,14 @@ FAULTS = (
     Fault(
         breaks="several distances cost as much as one",
         file=MEASURER,
-        old="scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)\n        self._spend",
-        new="scale = noise_scale(rows=self.rows, queries=1, loss=loss)\n        self._spend",
+        old=(
+            "scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)\n  "
+            "      self._spend"
+        ),
+        new=(
+            "scale = noise_scale(rows=self.rows, queries=1, loss=loss)\n        "
+            "self._spend"
+        ),
         test=LAWS,
     ),
     Fault(
@@ -65,7 +79,10 @@ FAULTS = (
         test=LAWS,
     ),
     Fault(
-        breaks="a quantile is chosen with the noise of one row, though a row changes its scores by more",
+        breaks=(
+            "a quantile is chosen with the noise of one row, though a row changes "
+            "its scores by more"
+        ),
         file=MEASURER,
         old="noise_scale=at_least(Fraction(scale) * whole)",
         new="noise_scale=at_least(Fraction(scale))",
@@ -74,7 +91,10 @@ FAULTS = (
     Fault(
         breaks="counts of several rows a person have the noise of one",
         file=MEASURER,
-        old="scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in parts]",
+        old=(
+            "scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in "
+            "parts]"
+        ),
         new="scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]",
         test=LAWS,
     ),
@@ -121,7 +141,9 @@ FAULTS = (
         test="tests/statistical/test_selection.py::test_rare_categories_are_named_as_rarely_as_delta_says",
     ),
     Fault(
-        breaks="a promise of epsilon and delta is taken for a larger rho than it is worth",
+        breaks=(
+            "a promise of epsilon and delta is taken for a larger rho than it is worth"
+        ),
         file="dpcore/accounting/loss.py",
         old="    return fitting\n",
         new="    return fitting + fitting // 1000\n",
@@ -137,7 +159,10 @@ FAULTS = (
     Fault(
         breaks="a recipe is not rehearsed, and fails after its charge",
         file="dpcore/curator/curator.py",
-        old="self._compute(recipe.fit, rehearsal_of(self.schema, spend, cell, delta), on_progress=silent)",
+        old=(
+            "self._compute(recipe.fit, rehearsal_of(self.schema, spend, cell, "
+            "delta), on_progress=silent)"
+        ),
         new="pass",
         test="tests/test_curator.py::test_what_public_facts_refuse_is_refused_before_the_charge",
     ),
@@ -159,13 +184,19 @@ FAULTS = (
         breaks="a view of some columns has a loss of its own, beside that of the whole",
         file=MEASURER,
         old="view.domain = self.domain.project(columns)",
-        new="view.domain, view._purse = self.domain.project(columns), copy.copy(self._purse)",
+        new=(
+            "view.domain, view._purse = self.domain.project(columns), "
+            "copy.copy(self._purse)"
+        ),
         test="tests/mechanisms/test_views.py::test_a_view_spends_from_the_loss_of_the_whole[only]",
     ),
     Fault(
         breaks="rows of a streamed table keep their order inside a file",
         file="dpcore/io/mixing.py",
-        old="order = np.argsort(np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64))",
+        old=(
+            "order = np.argsort(np.frombuffer(os.urandom(8 * len(rows)), "
+            "dtype=np.uint64))"
+        ),
         new="order = np.arange(len(rows))",
         test="tests/io/test_folder.py::test_places_tell_nothing_of_the_original[4000]",
     ),
@@ -235,12 +266,18 @@ FAULTS = (
     Fault(
         breaks="respondents' browsers draw from a source that can be guessed",
         file="workbench/share/static/draw.js",
-        old="const word = take(width).reduce((sum, byte, i) => sum + byte * 256 ** i, 0);",
+        old=(
+            "const word = take(width).reduce((sum, byte, i) => sum + byte * 256 ** "
+            "i, 0);"
+        ),
         new="const word = Math.floor(Math.random() * 256 ** width);",
         test="tests/e2e/test_answer_script.py::test_same_bytes_give_the_same_report",
     ),
     Fault(
-        breaks="the page of a question takes its bytes from elsewhere than the browser's crypto",
+        breaks=(
+            "the page of a question takes its bytes from elsewhere than the "
+            "browser's crypto"
+        ),
         file="workbench/share/static/answer.js",
         old="      return Array.from(bytes);",
         new="      return Array.from(bytes, () => Math.floor(Math.random() * 256));",
@@ -263,9 +300,24 @@ def planted(fault: Fault, copy: Path) -> bool:
     file.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
     try:
         name, _, parameter = fault.test.partition("[")
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", name]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            name,
+        ]
         command += ["-k", parameter] if parameter else []
-        run = subprocess.run(command, cwd=copy, capture_output=True, text=True, env={**os.environ, "CI": ""})
+        run = subprocess.run(
+            command,
+            cwd=copy,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "CI": ""},
+        )
         return run.returncode == CAUGHT
     finally:
         file.write_text(text, encoding="utf-8")
@@ -277,7 +329,11 @@ def main(numbers: list[int]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project"
         names = subprocess.run(
-            ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+            ["git", "ls-files"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for name in names.splitlines():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -286,7 +342,13 @@ def main(numbers: list[int]) -> int:
         for number in numbers or range(len(FAULTS)):
             caught = planted(FAULTS[number], copy)
             missed += not caught
-            print(f"{number:2} {'caught' if caught else 'MISSED'}  {FAULTS[number].breaks}", flush=True)
+            print(
+                (
+                    f"{number:2} {'caught' if caught else 'MISSED'}  "
+                    f"{FAULTS[number].breaks}"
+                ),
+                flush=True,
+            )
     return missed
 
 

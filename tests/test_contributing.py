@@ -1,4 +1,6 @@
-"""CONTRIBUTING is executed: each recipe is followed in a copy of the project and taken all the way."""
+"""CONTRIBUTING is executed: each recipe is followed in a copy of the project and taken
+all the way.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ import pytest
 
 from tests.architecture.modules import ROOT
 
-KINDS = ("column", "recipe", "privacy model", "source", "evaluation", "page", "language")
+KINDS = (
+    "column",
+    "recipe",
+    "privacy model",
+    "source",
+    "evaluation",
+    "page",
+    "language",
+)
 BLOCK = re.compile(r"^( *)```\w+\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 WALK = "tests/pages/walk_of_toys.py"
 SUITES = {
@@ -26,7 +36,9 @@ SUITES = {
     "evaluation": ("tests/workbench/records/test_lines.py", "every"),
     "page": ("tests/pages/test_pseudo_locale.py", "without_a_table"),
 }
-"""The suites in which the guide registers a toy, and the tests of them that are run here."""
+"""The suites in which the guide registers a toy, and the tests of them that are run
+here.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,17 +60,23 @@ class Block:
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         at = len(lines)
         if self.place != "at the end":
-            places = [number for number, line in enumerate(lines, 1) if self.place in line]
+            places = [
+                number for number, line in enumerate(lines, 1) if self.place in line
+            ]
             assert places, f"{self.path} has no line with {self.place!r}"
             at = places[0]
-        file.write_text("".join([*lines[:at], self.text, *lines[at:]]), encoding="utf-8")
+        file.write_text(
+            "".join([*lines[:at], self.text, *lines[at:]]), encoding="utf-8"
+        )
 
 
 def sections(guide: str) -> dict[str, str]:
     """The recipes of the guide, by their headings."""
     return {
         heading.removeprefix("an ").removeprefix("a "): text
-        for heading, text in re.findall(r"^### ([^\n]*)\n(.*?)(?=^### |\Z)", guide, re.DOTALL | re.MULTILINE)
+        for heading, text in re.findall(
+            r"^### ([^\n]*)\n(.*?)(?=^### |\Z)", guide, re.DOTALL | re.MULTILINE
+        )
     }
 
 
@@ -82,14 +100,23 @@ pytestmark = pytest.mark.proof  # a copy of the project is set up and walked
 @pytest.fixture(scope="module")
 def recipes() -> dict[str, str]:
     guide = sections((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    return {kind: next(text for name, text in guide.items() if kind in name) for kind in KINDS}
+    return {
+        kind: next(text for name, text in guide.items() if kind in name)
+        for kind in KINDS
+    }
 
 
 @pytest.fixture(scope="module")
-def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What came of each test in a copy of the project with all toys: its message, empty where it passed."""
+def outcomes(
+    recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What came of each test in a copy of the project with all toys: its message, empty
+    where it passed.
+    """
     copy = tmp_path_factory.mktemp("project")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -101,12 +128,16 @@ def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
         for command in commands(section):
             if command[0] == "make":  # what is installed here is not installed anew
                 command += ["-o", ".venv/dev"]
-            run = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+            run = subprocess.run(
+                command, cwd=copy, capture_output=True, text=True, check=False
+            )
             assert run.returncode == 0, f"{' '.join(command)}: {run.stderr}"
             if "init" in command:
                 translate(copy)
     files = sorted({file for file, _ in SUITES.values()})
-    chosen = " or ".join(["walk_of_toys", *(f"({name})" for _, name in SUITES.values())])
+    chosen = " or ".join(
+        ["walk_of_toys", *(f"({name})" for _, name in SUITES.values())]
+    )
     report = copy / "report.xml"
     run = subprocess.run(
         [
@@ -129,7 +160,9 @@ def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
     assert run.returncode in (0, 1), run.stdout + run.stderr  # else no test was run
     return {
         f"{case.get('classname')}.{case.get('name')}": "".join(
-            each.get("message", "") + (each.text or "") for each in case if each.tag in ("failure", "error")
+            each.get("message", "") + (each.text or "")
+            for each in case
+            if each.tag in ("failure", "error")
         )
         for case in ElementTree.parse(report).iter("testcase")
     }
@@ -141,21 +174,31 @@ def translate(copy: Path) -> None:
     text = catalogue.read_text(encoding="utf-8")
     message = 'msgid "What is publicly known"\nmsgstr "'
     assert message in text
-    catalogue.write_text(text.replace(message, f"{message}Ce qui est connu"), encoding="utf-8")
+    catalogue.write_text(
+        text.replace(message, f"{message}Ce qui est connu"), encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_guide_leads_there(kind: str, outcomes: dict[str, str]) -> None:
-    """Steps that are followed would end in an error that names nothing, or in a kind that no page knows."""
+    """Steps that are followed would end in an error that names nothing, or in a kind
+    that no page knows.
+    """
     walked = f"tests.pages.walk_of_toys.test_{kind.replace(' ', '_')}"
     assert outcomes[walked] == ""
 
 
 @pytest.mark.parametrize("kind", SUITES)
 def test_the_suites_take_the_toy(kind: str, outcomes: dict[str, str]) -> None:
-    """A suite of all kinds would not see the new one, or refuse it for what the guide does not say."""
+    """A suite of all kinds would not see the new one, or refuse it for what the guide
+    does not say.
+    """
     module = SUITES[kind][0].removesuffix(".py").replace("/", ".")
-    of_suite = {name: message for name, message in outcomes.items() if name.startswith(f"{module}.")}
+    of_suite = {
+        name: message
+        for name, message in outcomes.items()
+        if name.startswith(f"{module}.")
+    }
     assert of_suite
     assert {name: message for name, message in of_suite.items() if message} == {}
 
@@ -166,15 +209,26 @@ def test_the_first_commands_find_their_tests() -> None:
     named = re.findall(r"pytest (tests/\S+) -k (\w+)", guide)
     assert named
     for place, words in named:
-        files = [ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("test_*.py")
-        assert any(re.search(rf"def test_\w*{words}", file.read_text(encoding="utf-8")) for file in files), (
-            words
+        files = (
+            [ROOT / place]
+            if place.endswith(".py")
+            else (ROOT / place).rglob("test_*.py")
         )
+        assert any(
+            re.search(rf"def test_\w*{words}", file.read_text(encoding="utf-8"))
+            for file in files
+        ), words
 
 
-def test_a_step_that_is_left_out_is_noticed(recipes: dict[str, str], tmp_path: Path) -> None:
-    """The test would pass whatever the guide says: here a line is named that is not there."""
+def test_a_step_that_is_left_out_is_noticed(
+    recipes: dict[str, str], tmp_path: Path
+) -> None:
+    """The test would pass whatever the guide says: here a line is named that is not
+    there.
+    """
     (tmp_path / "navigation.py").write_text("pages = {}\n", encoding="utf-8")
-    listing = next(block for block in blocks(recipes["page"]) if block.path == "navigation.py")
+    listing = next(
+        block for block in blocks(recipes["page"]) if block.path == "navigation.py"
+    )
     with pytest.raises(AssertionError, match="has no line"):
         listing.into(tmp_path)

@@ -1,4 +1,6 @@
-"""The one door: charge first, read after, and nothing private in what is kept or said."""
+"""The one door: charge first, read after, and nothing private in what is kept or
+said.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
 
-AGE, SEX = dp.Integer("age", low=0, high=99), dp.Categorical("sex", categories=("Female", "Male"))
+AGE = dp.Integer("age", low=0, high=99)
+SEX = dp.Categorical("sex", categories=("Female", "Male"))
 SCHEMA = dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=1))
 ONE = dp.PureDP(epsilon=1)
 HISTOGRAM = dp.Histogram("age")
@@ -45,10 +48,14 @@ HISTOGRAM = dp.Histogram("age")
 
 def table(rows: int = 200) -> pd.DataFrame:
     rng = np.random.default_rng(5)
-    return pd.DataFrame({"age": rng.integers(0, 100, rows), "sex": rng.choice(["Female", "Male"], rows)})
+    return pd.DataFrame(
+        {"age": rng.integers(0, 100, rows), "sex": rng.choice(["Female", "Male"], rows)}
+    )
 
 
-def opened(frame: pd.DataFrame | None = None, schema: dp.Schema = SCHEMA, **kinds: Any) -> dp.Curator:
+def opened(
+    frame: pd.DataFrame | None = None, schema: dp.Schema = SCHEMA, **kinds: Any
+) -> dp.Curator:
     kinds = {"budget": dp.PureDP(epsilon=10), "ledger": dp.MemoryLedger(), **kinds}
     return dp.Curator.open(table() if frame is None else frame, schema, **kinds)
 
@@ -63,7 +70,9 @@ class Does(Recipe):
     def check(self, domain: Domain) -> None:
         pass
 
-    def expect(self, domain: Domain, loss: Any, rows: int, table_rows: float = 0) -> tuple[()]:
+    def expect(
+        self, domain: Domain, loss: Any, rows: int, table_rows: float = 0
+    ) -> tuple[()]:
         return ()
 
     def fit(self, measurer: Measurer, on_progress: Any) -> Any:
@@ -93,11 +102,20 @@ class Spy:
             setattr(self.ledger, name, self._noted(name, getattr(self.ledger, name)))
         for name in ("counts", "rows"):
             setattr(
-                self.engine, name, self._noted(name, self._blind if blind else getattr(self.engine, name))
+                self.engine,
+                name,
+                self._noted(name, self._blind if blind else getattr(self.engine, name)),
             )
-        account = self.ledger.open(Account.of("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10)))
+        account = self.ledger.open(
+            Account.of("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10))
+        )
         self.curator = dp.Curator(
-            engine=self.engine, schema=SCHEMA, account=account, ledger=self.ledger, name="spied", compute=here
+            engine=self.engine,
+            schema=SCHEMA,
+            account=account,
+            ledger=self.ledger,
+            name="spied",
+            compute=here,
         )
 
     def _noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,9 +139,15 @@ def test_charge_comes_before_reading() -> None:
 
 
 def test_parts_of_a_connected_source_add_up() -> None:
-    """Its rows may move from part to part between two charges, and a person would lose both for one."""
+    """Its rows may move from part to part between two charges, and a person would lose
+    both for one.
+    """
     curator = dp.Curator.open(
-        table(), SCHEMA, budget=dp.PureDP(epsilon=10), ledger=dp.MemoryLedger(), identity="visits"
+        table(),
+        SCHEMA,
+        budget=dp.PureDP(epsilon=10),
+        ledger=dp.MemoryLedger(),
+        identity="visits",
     )
     for category in ("Male", "Female"):
         assert curator.quote(HISTOGRAM, ONE, part={"sex": category}).charge == 10**12
@@ -162,8 +186,12 @@ def test_quote_reads_no_data() -> None:
     ],
     ids=lambda recipe: recipe.kind,
 )
-def test_quote_keeps_its_word(recipe: Recipe, budget: dp.PureDP, loss: dp.PureDP) -> None:
-    """What a person sees before paying must be what the release says, and what the ledger takes."""
+def test_quote_keeps_its_word(
+    recipe: Recipe, budget: dp.PureDP, loss: dp.PureDP
+) -> None:
+    """What a person sees before paying must be what the release says, and what the
+    ledger takes.
+    """
     curator = opened(budget=budget)
     quote = curator.quote(recipe, loss)
     release = curator.run(recipe, loss)
@@ -214,11 +242,20 @@ def test_a_recipe_cannot_spend_more() -> None:
     """The measurer holds the reserved loss and gives nothing beyond it."""
     curator = opened()
     with pytest.raises(dp.BudgetExceeded, match="more than what is left"):
-        curator.run(Does(lambda measurer: measurer.measure([("age",)], ONE.share(Fraction(1, 10**9)))), ONE)
+        curator.run(
+            Does(
+                lambda measurer: measurer.measure(
+                    [("age",)], ONE.share(Fraction(1, 10**9))
+                )
+            ),
+            ONE,
+        )
     assert curator.balance().spent == 0  # a dry run met the refusal first
     with pytest.raises(dp.ParameterError, match="rho"):
         curator.run(
-            Does(lambda measurer: measurer.measure([("age",)], dp.ZCDP(rho="0.1"))), ONE, request_id="b"
+            Does(lambda measurer: measurer.measure([("age",)], dp.ZCDP(rho="0.1"))),
+            ONE,
+            request_id="b",
         )
 
 
@@ -232,9 +269,13 @@ def fails(error: BaseException) -> Callable[[Measurer], Any]:
     return step
 
 
-@pytest.mark.parametrize("error", [ValueError("a cell value: 42"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize(
+    "error", [ValueError("a cell value: 42"), KeyboardInterrupt(), MemoryError()]
+)
 def test_a_failed_run_stays_charged(error: BaseException) -> None:
-    """Refunds after noise was drawn would let a person draw until they like the answer."""
+    """Refunds after noise was drawn would let a person draw until they like the
+    answer.
+    """
     curator = opened()
     with pytest.raises(type(error)):
         curator.run(Does(fails(error)), ONE, request_id="mine")
@@ -290,7 +331,9 @@ def test_the_same_request_is_the_same_release() -> None:
 
 
 def test_another_plan_under_the_same_request_is_refused() -> None:
-    """A request id stands for one step: another recipe, loss or part under it is a mistake."""
+    """A request id stands for one step: another recipe, loss or part under it is a
+    mistake.
+    """
     curator = opened()
     curator.run(HISTOGRAM, ONE, request_id="click")
     for recipe, loss, where in (
@@ -304,27 +347,41 @@ def test_another_plan_under_the_same_request_is_refused() -> None:
 
 
 def test_the_same_plan_is_free_without_a_request() -> None:
-    """What was paid for once is shown again; only a new request draws again, and pays."""
+    """What was paid for once is shown again; only a new request draws again, and
+    pays.
+    """
     curator = opened()
     first = curator.run(HISTOGRAM, ONE)
-    assert curator.run(HISTOGRAM, dp.PureDP(epsilon="1.0")).request_id == first.request_id
+    assert (
+        curator.run(HISTOGRAM, dp.PureDP(epsilon="1.0")).request_id == first.request_id
+    )
     assert curator.stored(HISTOGRAM, ONE) == first.request_id
     drawn = curator.run(HISTOGRAM, ONE, request_id="again")
     assert drawn.request_id == "again"
     assert (drawn.marginals[("age",)].values != first.marginals[("age",)].values).any()
     assert curator.balance().spent == 2 * 10**12
-    assert curator.run(HISTOGRAM, ONE, part={"sex": "Male"}).request_id != first.request_id
+    assert (
+        curator.run(HISTOGRAM, ONE, part={"sex": "Male"}).request_id != first.request_id
+    )
 
 
-def test_what_was_asked_is_known_by_a_keyed_digest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads the database finds the declared categories by trying; or releases of older lines, whose
-    digest had no key, are paid for again."""
+def test_what_was_asked_is_known_by_a_keyed_digest_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever reads the database finds the declared categories by trying; or releases
+    of older lines, whose digest had no key, are paid for again.
+    """
     ledger = dp.MemoryLedger()
     curator = opened(ledger=ledger)
     first = curator.run(HISTOGRAM, loss=ONE)
     keyed, plain = curator._plan(HISTOGRAM, curator.rule.spends(ONE), None)
-    assert [line.content["plan"] for line in curator.lines() if "plan" in line.content] == [keyed]
-    assert opened()._plan(HISTOGRAM, curator.rule.spends(ONE), None) != (keyed, plain), "another ledger's key"
+    assert [
+        line.content["plan"] for line in curator.lines() if "plan" in line.content
+    ] == [keyed]
+    assert opened()._plan(HISTOGRAM, curator.rule.spends(ONE), None) != (
+        keyed,
+        plain,
+    ), "another ledger's key"
     assert plain not in json.dumps([line.content for line in curator.lines()])
 
     real = dp.Curator._plan
@@ -339,7 +396,9 @@ def test_what_was_asked_is_known_by_a_keyed_digest_alone(monkeypatch: pytest.Mon
 
 
 def test_stored_releases_survive_a_new_curator() -> None:
-    """The same table opened again, rows and columns in another order, finds what was spent and made."""
+    """The same table opened again, rows and columns in another order, finds what was
+    spent and made.
+    """
     ledger = dp.MemoryLedger()
     first = opened(ledger=ledger).run(HISTOGRAM, ONE)
     shuffled = table().sample(frac=1, random_state=1)[["sex", "age"]]
@@ -352,7 +411,9 @@ def test_stored_releases_survive_a_new_curator() -> None:
 
 
 def test_a_budget_never_changes() -> None:
-    """A second opening with a larger budget, another rule or another unit must be refused."""
+    """A second opening with a larger budget, another rule or another unit must be
+    refused.
+    """
     ledger = dp.MemoryLedger()
     opened(ledger=ledger)
     with pytest.raises(dp.BudgetFixed, match="budget"):
@@ -360,7 +421,10 @@ def test_a_budget_never_changes() -> None:
     with pytest.raises(dp.BudgetFixed, match="budget"):
         opened(ledger=ledger, budget=dp.ApproxDP(epsilon=10, delta="1e-6"))
     with pytest.raises(dp.BudgetFixed, match="privacy unit"):
-        opened(schema=dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=2)), ledger=ledger)
+        opened(
+            schema=dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=2)),
+            ledger=ledger,
+        )
 
 
 def test_more_than_is_left_is_refused() -> None:
@@ -393,7 +457,8 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
     """A refusal after the charge takes budget for nothing."""
     names = [f"c{i}" for i in range(15)]
     schema = dp.Schema(
-        columns=tuple(dp.Integer(name, low=0, high=1) for name in names), unit=dp.PrivacyUnit(max_rows=1)
+        columns=tuple(dp.Integer(name, low=0, high=1) for name in names),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
     curator = opened(
         pd.DataFrame({name: [0, 1] for name in names}),
@@ -403,14 +468,24 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
     overlapping = [tuple(names[:14]), (*names[:13], names[14])]
     for recipe, loss, error in (
         (dp.Marginals(cliques=overlapping), ONE, dp.LimitError),
-        (Categories("c0", delta="1e-40"), dp.PureDP(epsilon="1e-9"), dp.InfeasibleError),
+        (
+            Categories("c0", delta="1e-40"),
+            dp.PureDP(epsilon="1e-9"),
+            dp.InfeasibleError,
+        ),
         (Categories("c0", delta="1e-5"), ONE, dp.BudgetExceeded),
-        (dp.SomeColumns(columns=("c1",), recipe=Categories("c0", delta="1e-7")), ONE, dp.ParameterError),
+        (
+            dp.SomeColumns(columns=("c1",), recipe=Categories("c0", delta="1e-7")),
+            ONE,
+            dp.ParameterError,
+        ),
     ):
         with pytest.raises(error):
             curator.run(recipe, loss)
     assert len(curator.lines()) == 1
-    release = curator.run(dp.SomeColumns(columns=("c0",), recipe=Categories("c0", delta="1e-7")), ONE)
+    release = curator.run(
+        dp.SomeColumns(columns=("c0",), recipe=Categories("c0", delta="1e-7")), ONE
+    )
     assert release.guarantee.loss["threshold_delta"] == "1/10000000"
     charged = len(curator.lines())
     with pytest.raises(dp.ParameterError, match="earlier model"):
@@ -419,8 +494,12 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
 
 
 def test_a_view_of_some_columns_hides_the_others() -> None:
-    """A recipe kept to some columns must not be able to name, count or add up any other."""
-    curator = opened(budget=dp.ApproxDP(epsilon=10, delta="1e-9", threshold_delta="1e-6"))
+    """A recipe kept to some columns must not be able to name, count or add up any
+    other.
+    """
+    curator = opened(
+        budget=dp.ApproxDP(epsilon=10, delta="1e-9", threshold_delta="1e-6")
+    )
     seen: list[str] = []
 
     def look(measurer: Measurer) -> None:
@@ -434,7 +513,9 @@ def test_a_view_of_some_columns_hides_the_others() -> None:
             lambda: measurer.sums((), [{"age": np.zeros(100, dtype=np.int64)}], share),
             lambda: measurer.quantile("age", Fraction(1, 2), share, cells=5),
             lambda: measurer.name_texts("age", share, Fraction(1, 10**9)),
-            lambda: measurer.assigned(lambda rows: np.zeros(len(rows)), 1, ("age",), share),
+            lambda: measurer.assigned(
+                lambda rows: np.zeros(len(rows)), 1, ("age",), share
+            ),
         ):
             with pytest.raises(dp.ParameterError, match="'age'"):
                 verb()
@@ -445,7 +526,9 @@ def test_a_view_of_some_columns_hides_the_others() -> None:
 
 
 def test_a_part_is_all_that_any_verb_reads() -> None:
-    """A verb that read the whole table under the charge of a part would be paid by nobody."""
+    """A verb that read the whole table under the charge of a part would be paid by
+    nobody.
+    """
     frame = pd.DataFrame({"age": [1, 1, 2, 2, 2], "sex": ["Female"] * 2 + ["Male"] * 3})
     big = dp.ApproxDP(epsilon=90, delta="1e-9", threshold_delta="1e-3")
     found: dict[str, Any] = {}
@@ -464,12 +547,16 @@ def test_a_part_is_all_that_any_verb_reads() -> None:
     assert found["sums"].round() == 2
     assert found["quantile"] == 1
     texts = opened(pd.concat([frame] * 200), budget=big)
-    named = texts.run(Categories("sex", delta="1e-4"), dp.PureDP(epsilon=1), part={"sex": "Female"})
+    named = texts.run(
+        Categories("sex", delta="1e-4"), dp.PureDP(epsilon=1), part={"sex": "Female"}
+    )
     assert list(named.model.counts) == ["Female"]
 
 
 def test_parts_of_two_columns_add_up() -> None:
-    """Charged to one column's declaration, parts of two that overlap would cost their maximum."""
+    """Charged to one column's declaration, parts of two that overlap would cost their
+    maximum.
+    """
     young = dp.Categorical("young", categories=("no", "yes"))
     frame = table().assign(young=["no", "yes"] * 100)
     curator = opened(frame, dp.Schema(columns=(AGE, SEX, young), unit=SCHEMA.unit))
@@ -481,12 +568,18 @@ def test_parts_of_two_columns_add_up() -> None:
 
 
 def test_a_part_is_charged_to_the_declaration_of_its_own_column() -> None:
-    """Parts share a charge only while they are disjoint: under one declaration of their own column."""
+    """Parts share a charge only while they are disjoint: under one declaration of their
+    own column.
+    """
     ledger = dp.MemoryLedger()
     coarser = dataclasses.replace(AGE, bin_width=50)
     wider = dataclasses.replace(SEX, categories=("Female", "Male", "Other"))
     spent = []
-    for columns, sex in (((AGE, SEX), "Female"), ((coarser, SEX), "Male"), ((AGE, wider), "Female")):
+    for columns, sex in (
+        ((AGE, SEX), "Female"),
+        ((coarser, SEX), "Male"),
+        ((AGE, wider), "Female"),
+    ):
         last = dp.Integer("floor", low=0, high=1)  # the same in all
         schema = dp.Schema(columns=(*columns, last), unit=SCHEMA.unit)
         curator = opened(table().assign(floor=0), schema=schema, ledger=ledger)
@@ -509,13 +602,17 @@ def test_the_note_of_an_anonymization_comes_before_its_rows() -> None:
 
 
 def test_an_anonymized_table_has_nothing_of_dropped_rows() -> None:
-    """A column of categories lists those of rows that were dropped, in the order of the original."""
+    """A column of categories lists those of rows that were dropped, in the order of the
+    original.
+    """
     frame = pd.DataFrame(
         {
             "age": [20] * 5 + [70],
-            "job": pd.Categorical(["nurse", "clerk", "clerk", "nurse", "nurse", "the only mayor"]),
+            "job": pd.Categorical(
+                ["nurse", "clerk", "clerk", "nurse", "nurse", "the only mayor"]
+            ),
             "floor": pd.Categorical([1, 2, None, 2, 1, 99]),
-        }
+        },
     )
     plan = Plan(
         roles={"age": "quasi-identifier", "job": "sensitive", "floor": "insensitive"},
@@ -525,16 +622,27 @@ def test_an_anonymized_table_has_nothing_of_dropped_rows() -> None:
         suppressed="dropped",
     )
     schema = dp.Schema(columns=(AGE,), unit=dp.PrivacyUnit(max_rows=1))
-    table = dp.Curator.open(frame, schema, budget=ONE, ledger=dp.MemoryLedger()).anonymize(plan).table
+    table = (
+        dp.Curator.open(frame, schema, budget=ONE, ledger=dp.MemoryLedger())
+        .anonymize(plan)
+        .table
+    )
     written = to_parquet(table)
     assert len(table.frame) == 5
     assert not any(isinstance(kind, pd.CategoricalDtype) for kind in table.frame.dtypes)
     assert b"mayor" not in written
-    assert sorted(read_table(written, "x.parquet").frame["floor"].dropna()) == [1, 1, 2, 2]
+    assert sorted(read_table(written, "x.parquet").frame["floor"].dropna()) == [
+        1,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_a_count_of_rows_publishes_no_column() -> None:
-    """The declaration of a column that was not read tells what was declared of it, such as its categories."""
+    """The declaration of a column that was not read tells what was declared of it, such
+    as its categories.
+    """
     release = opened().run(dp.Marginals(cliques=[()]), ONE)
     assert release.schema.columns == ()
     assert "Female" not in release.to_json()
@@ -555,31 +663,51 @@ def test_a_release_carries_no_reasons() -> None:
 
 
 def test_a_guarantee_names_all_that_a_release_stands_on() -> None:
-    """A second release that carries the first one's numbers is as private as both together."""
+    """A second release that carries the first one's numbers is as private as both
+    together.
+    """
     for budget, first_loss, second_loss, both in (
-        (dp.PureDP(epsilon=100), dp.PureDP(epsilon=3), dp.PureDP(epsilon="0.1"), {"epsilon": "31/10"}),
-        (dp.ApproxDP(epsilon=100, delta="1e-9"), dp.ZCDP(rho=2), dp.ZCDP(rho="0.1"), {"rho": "21/10"}),
+        (
+            dp.PureDP(epsilon=100),
+            dp.PureDP(epsilon=3),
+            dp.PureDP(epsilon="0.1"),
+            {"epsilon": "31/10"},
+        ),
+        (
+            dp.ApproxDP(epsilon=100, delta="1e-9"),
+            dp.ZCDP(rho=2),
+            dp.ZCDP(rho="0.1"),
+            {"rho": "21/10"},
+        ),
     ):
         curator = opened(budget=budget)
         first = curator.run(dp.Adaptive(rounds=1), first_loss)
         assert first.guarantee.stands_on == ()
-        earlier = load_model(json.loads(json.dumps(first.model.to_dict())))  # as a page reads it back
+        # as a page reads it back
+        earlier = load_model(json.loads(json.dumps(first.model.to_dict())))
         second = curator.run(dp.Adaptive(rounds=1, earlier=earlier), second_loss)
         assert second.guarantee.loss == both
         assert second.guarantee.stands_on == (first.guarantee.loss,)
         assert second.model.losses == (first_loss, second_loss)
         third = curator.run(
-            dp.SomeColumns(columns=("age", "sex"), recipe=dp.Adaptive(rounds=1, earlier=second.model)),
+            dp.SomeColumns(
+                columns=("age", "sex"),
+                recipe=dp.Adaptive(rounds=1, earlier=second.model),
+            ),
             second_loss,
         )
         assert len(third.guarantee.stands_on) == 2
 
 
 def test_a_curator_takes_an_engine() -> None:
-    """Rows that lie elsewhere than in a frame come through the same door, to the same account."""
+    """Rows that lie elsewhere than in a frame come through the same door, to the same
+    account.
+    """
     ledger = dp.MemoryLedger()
     engine = FrameEngine(table(), SCHEMA, key=ledger.key)
-    curator = dp.Curator.open(engine, SCHEMA, budget=dp.PureDP(epsilon=10), ledger=ledger)
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon=10), ledger=ledger
+    )
     curator.run(HISTOGRAM, ONE)
     assert opened(ledger=ledger).balance().spent == 10**12
     other = dp.Schema(columns=(AGE,), unit=SCHEMA.unit)
@@ -588,7 +716,9 @@ def test_a_curator_takes_an_engine() -> None:
 
 
 def test_parts_read_their_rows_and_cost_the_largest() -> None:
-    """A question about one part reads that part alone; parts of one public column cost their maximum."""
+    """A question about one part reads that part alone; parts of one public column cost
+    their maximum.
+    """
     curator = opened(budget=dp.PureDP(epsilon=1_000))
     frame = table()
     big = dp.PureDP(epsilon=400)  # so little noise that the counts show through
@@ -598,24 +728,36 @@ def test_parts_read_their_rows_and_cost_the_largest() -> None:
         exact = np.bincount(frame.loc[frame["sex"] == sex, "age"], minlength=100)
         assert (release.marginals[("age",)].values == exact).all()
     assert curator.balance().spent == 400 * 10**12
-    assert curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Male"}).charge == 100 * 10**12
+    assert (
+        curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Male"}).charge
+        == 100 * 10**12
+    )
     curator.run(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Female"})
     free = curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Male"})
-    assert (free.charge, free.repeats) == (0, 5)  # 500 of 1,000 are left, whoever is asked about
+    # 500 of 1,000 are left, whoever is asked about
+    assert (free.charge, free.repeats) == (0, 5)
 
 
 def test_parts_from_the_data_are_refused() -> None:
     """Parallel composition holds for public parts only."""
-    marked = dp.Categorical("sex", categories=("Female", "Male"), from_data=("categories",))
-    curator = opened(schema=dp.Schema(columns=(AGE, marked), unit=dp.PrivacyUnit(max_rows=1)))
+    marked = dp.Categorical(
+        "sex", categories=("Female", "Male"), from_data=("categories",)
+    )
+    curator = opened(
+        schema=dp.Schema(columns=(AGE, marked), unit=dp.PrivacyUnit(max_rows=1))
+    )
     with pytest.raises(dp.BudgetError, match="from the data"):
         curator.run(HISTOGRAM, ONE, part={"sex": "Male"})
 
 
 def test_facts_from_the_data_are_repeated() -> None:
-    """Every guarantee must name the facts it does not cover, of the columns that were read."""
+    """Every guarantee must name the facts it does not cover, of the columns that were
+    read.
+    """
     marked = dp.Integer("age", low=0, high=99, from_data=("low", "high"))
-    curator = opened(schema=dp.Schema(columns=(marked, SEX), unit=dp.PrivacyUnit(max_rows=1)))
+    curator = opened(
+        schema=dp.Schema(columns=(marked, SEX), unit=dp.PrivacyUnit(max_rows=1))
+    )
     assert curator.run(HISTOGRAM, ONE).guarantee.from_data == {"age": ("low", "high")}
     assert curator.run(dp.Histogram("sex"), ONE).guarantee.from_data == {}
 
@@ -625,18 +767,27 @@ def test_a_unit_of_several_rows_means_more_noise() -> None:
     for rows in (1, 4):
         schema = dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=rows))
         release = opened(schema=schema).run(HISTOGRAM, ONE)
-        assert release.marginals[("age",)].variance == pytest.approx(0.5 / np.sinh(0.5 / rows) ** 2)
-        assert f"{rows} rows" in release.guarantee.unit or "one row" in release.guarantee.unit
+        assert release.marginals[("age",)].variance == pytest.approx(
+            0.5 / np.sinh(0.5 / rows) ** 2
+        )
+        assert (
+            f"{rows} rows" in release.guarantee.unit
+            or "one row" in release.guarantee.unit
+        )
 
 
 def test_too_many_cells_are_refused_before_memory_is_taken() -> None:
-    """Ten columns of 100 cells must be refused with the product, not by the operating system."""
+    """Ten columns of 100 cells must be refused with the product, not by the operating
+    system.
+    """
     columns = tuple(dp.Integer(f"c{i}", low=0, high=99) for i in range(10))
     frame = pd.DataFrame({column.name: [1, 2, 3] for column in columns})
     curator = opened(frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)))
     recipe = dp.Joint(columns=tuple(column.name for column in columns))
     tracemalloc.start()
-    with pytest.raises(dp.LimitError, match="would have 100000000000000000000 cells, more than"):
+    with pytest.raises(
+        dp.LimitError, match="would have 100000000000000000000 cells, more than"
+    ):
         curator.run(recipe, ONE)
     with pytest.raises(dp.LimitError):
         curator.quote(recipe, ONE)
@@ -690,7 +841,7 @@ def canary_table() -> tuple[pd.DataFrame, dp.Schema]:
             "name": [CANARIES[0], *["Smith"] * 57],
             "income": [int(CANARIES[1]), *[1_000] * 57],
             "weight": [float(CANARIES[2]), *[70.0] * 57],
-        }
+        },
     )
     columns = (
         dp.Categorical("name", categories=("Smith",), other=True),
@@ -701,7 +852,9 @@ def canary_table() -> tuple[pd.DataFrame, dp.Schema]:
 
 
 def test_no_cell_value_is_kept_or_said() -> None:
-    """Values of the table must not be in ledger lines, errors, reprs, reports' reprs or JSON."""
+    """Values of the table must not be in ledger lines, errors, reprs, reports' reprs or
+    JSON.
+    """
     frame, schema = canary_table()
     curator = opened(frame, schema)
     said: list[Any] = []
@@ -714,7 +867,11 @@ def test_no_cell_value_is_kept_or_said() -> None:
         curator._engine,
         Microdata(frame),
     ]
-    said += [Counts(clique=("a",), values=np.array([int(CANARIES[1])])), schema, schema.to_json()]
+    said += [
+        Counts(clique=("a",), values=np.array([int(CANARIES[1])])),
+        schema,
+        schema.to_json(),
+    ]
     said += [curator.evaluate(Similarity(release=release.sample_table()))]
     said += [curator.evaluate(RangeErrorsOf(source=release, column="income"))]
     for wrong in (
@@ -733,7 +890,9 @@ def test_no_cell_value_is_kept_or_said() -> None:
 
 
 def test_refused_tables_are_not_quoted() -> None:
-    """An error about the table names columns and declared facts, never what is in a cell."""
+    """An error about the table names columns and declared facts, never what is in a
+    cell.
+    """
     frame, _ = canary_table()
     unit = dp.PrivacyUnit(max_rows=1)
     for columns in (
@@ -757,7 +916,9 @@ def test_evaluations_are_noted_and_uncharged() -> None:
     class Fails(RowsEvaluation[None]):
         kind = "a question that fails"
 
-        def compute(self, original: Microdata, schema: dp.Schema, on_progress: Any) -> None:
+        def compute(
+            self, original: Microdata, schema: dp.Schema, on_progress: Any
+        ) -> None:
             raise RuntimeError
 
     curator = opened()
@@ -769,7 +930,9 @@ def test_evaluations_are_noted_and_uncharged() -> None:
 
 
 def test_empty_tables_and_wrong_tables_are_refused() -> None:
-    """A table without rows, or with a column missing or twice, has a message of its own."""
+    """A table without rows, or with a column missing or twice, has a message of its
+    own.
+    """
     with pytest.raises(dp.SchemaError, match="no rows"):
         opened(table().iloc[:0])
     with pytest.raises(dp.SchemaError, match="no column 'sex'"):
@@ -811,8 +974,12 @@ def test_what_was_read_is_what_was_charged() -> None:
 
 
 def test_found_categories_are_charged_in_delta() -> None:
-    """Naming texts that nobody declared takes from the delta set aside, once, and never beyond it."""
-    frame = pd.DataFrame({"age": 1, "sex": ["Female"] * 300 + ["Male"] * 300 + ["only her"]})
+    """Naming texts that nobody declared takes from the delta set aside, once, and never
+    beyond it.
+    """
+    frame = pd.DataFrame(
+        {"age": 1, "sex": ["Female"] * 300 + ["Male"] * 300 + ["only her"]}
+    )
     open_sex = dp.Categorical("sex", categories=("Female",), other=True)
     schema = dp.Schema(columns=(AGE, open_sex), unit=dp.PrivacyUnit(max_rows=1))
     budget = dp.ApproxDP(epsilon=5, delta="1e-6", threshold_delta="1e-5")
@@ -821,7 +988,9 @@ def test_found_categories_are_charged_in_delta() -> None:
     release = curator.run(recipe, dp.PureDP(epsilon="0.5"))
     assert list(release.model.counts) == ["Female", "Male"]
     assert curator.lines()[1].charge.threshold_units == 8 * 10**12
-    assert curator.run(recipe, dp.PureDP(epsilon="0.5")).request_id == release.request_id
+    assert (
+        curator.run(recipe, dp.PureDP(epsilon="0.5")).request_id == release.request_id
+    )
     with pytest.raises(dp.BudgetExceeded, match="delta"):
         curator.run(recipe, dp.PureDP(epsilon="0.5"), request_id="again")
     with pytest.raises(dp.BudgetExceeded, match="delta"):
@@ -830,10 +999,17 @@ def test_found_categories_are_charged_in_delta() -> None:
 
 
 def test_parts_of_another_declaration_add_up() -> None:
-    """Ages 0 to 49 and 25 to 74 overlap: as parts of one column, two looks at a person would cost one."""
+    """Ages 0 to 49 and 25 to 74 overlap: as parts of one column, two looks at a person
+    would cost one.
+    """
     ledger = dp.MemoryLedger()
-    halves = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=50), SEX), unit=SCHEMA.unit)
-    middle = dp.Schema(columns=(dp.Integer("age", low=0, high=99, cuts=(25, 75)), SEX), unit=SCHEMA.unit)
+    halves = dp.Schema(
+        columns=(dp.Integer("age", low=0, high=99, bin_width=50), SEX), unit=SCHEMA.unit
+    )
+    middle = dp.Schema(
+        columns=(dp.Integer("age", low=0, high=99, cuts=(25, 75)), SEX),
+        unit=SCHEMA.unit,
+    )
     first = opened(schema=halves, budget=ONE, ledger=ledger)
     second = opened(schema=middle, budget=ONE, ledger=ledger)
     for half in ("0 to 49", "50 to 99"):
@@ -845,8 +1021,12 @@ def test_parts_of_another_declaration_add_up() -> None:
 
 
 def test_a_release_holds_the_declarations_of_what_it_read() -> None:
-    """Categories taken from the data would leave with the release of another column, unmarked."""
-    town = dp.Categorical("town", categories=("Aren", "Canaryville"), from_data=("categories",))
+    """Categories taken from the data would leave with the release of another column,
+    unmarked.
+    """
+    town = dp.Categorical(
+        "town", categories=("Aren", "Canaryville"), from_data=("categories",)
+    )
     schema = dp.Schema(columns=(AGE, SEX, town), unit=SCHEMA.unit)
     frame = table().assign(town=["Aren"] * 199 + ["Canaryville"])
     curator = opened(frame, schema)
@@ -854,17 +1034,27 @@ def test_a_release_holds_the_declarations_of_what_it_read() -> None:
     assert "Canaryville" not in release.to_json()
     assert "town" not in release.to_json()
     assert release.schema.domain.names == ("age",)
-    assert curator.run(dp.Joint(("sex", "town")), ONE).guarantee.from_data == {"town": ("categories",)}
+    assert curator.run(dp.Joint(("sex", "town")), ONE).guarantee.from_data == {
+        "town": ("categories",)
+    }
     part = curator.run(HISTOGRAM, ONE, part={"sex": "Male"})
     assert part.schema.domain.names == ("age", "sex")
 
 
 def test_facts_of_determined_columns_are_marked() -> None:
-    """A column that follows from another is drawn though it was not read, with its categories."""
-    area = dp.Categorical("area", categories=("north", "south"), from_data=("categories",))
+    """A column that follows from another is drawn though it was not read, with its
+    categories.
+    """
+    area = dp.Categorical(
+        "area", categories=("north", "south"), from_data=("categories",)
+    )
     schema = dp.Schema(columns=(SEX, area), unit=SCHEMA.unit)
-    frame = table()[["sex"]].assign(area=np.where(table()["sex"] == "Male", "south", "north"))
-    rule = Constraints(determines=(Determines(column="sex", target="area", cells=(0, 1)),))
+    frame = table()[["sex"]].assign(
+        area=np.where(table()["sex"] == "Male", "south", "north")
+    )
+    rule = Constraints(
+        determines=(Determines(column="sex", target="area", cells=(0, 1)),)
+    )
     release = opened(frame, schema).run(Tree(constraints=rule), ONE)
     assert release.guarantee.from_data == {"area": ("categories",)}
 
@@ -879,7 +1069,9 @@ def test_the_delta_of_a_threshold_is_promised_openly() -> None:
 
 
 def test_request_ids_are_texts() -> None:
-    """A number would come back from the database as a text and break the chain of the ledger for good."""
+    """A number would come back from the database as a text and break the chain of the
+    ledger for good.
+    """
     curator = opened()
     with pytest.raises(dp.ParameterError, match="request id"):
         curator.run(HISTOGRAM, ONE, request_id=7)  # type: ignore[arg-type]
@@ -887,7 +1079,14 @@ def test_request_ids_are_texts() -> None:
 
 
 def test_releases_of_another_version_are_refused_in_words() -> None:
-    """A later program's release would fail somewhere inside, or be read as what it is not."""
-    text = opened().run(HISTOGRAM, ONE).to_json().replace('"version": 1', '"version": 2', 1)
+    """A later program's release would fail somewhere inside, or be read as what it is
+    not.
+    """
+    text = (
+        opened()
+        .run(HISTOGRAM, ONE)
+        .to_json()
+        .replace('"version": 1', '"version": 2', 1)
+    )
     with pytest.raises(dp.ParameterError, match="version 2"):
         dp.Release.from_json(text)

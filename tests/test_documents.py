@@ -1,4 +1,6 @@
-"""Documents are read by people who cannot ask back: what they say is compared with the program."""
+"""Documents are read by people who cannot ask back: what they say is compared with the
+program.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def text_of(name: str) -> str:
 
 def folders(under: Path) -> set[str]:
     """Folders that belong to the project, as paths with an ending slash."""
-    names = {each.name for each in under.iterdir() if each.is_dir() and not each.name.startswith(".")}
+    names = {
+        each.name
+        for each in under.iterdir()
+        if each.is_dir() and not each.name.startswith(".")
+    }
     return {f"{name}/" for name in names - MADE if not name.endswith(".egg-info")}
 
 
@@ -48,13 +54,17 @@ def test_the_script_of_the_readme_runs(tmp_path: Path) -> None:
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert scripts
     people = [f"{i % 100},{'Female' if i % 3 else 'Male'}" for i in range(500)]
-    (tmp_path / "people.csv").write_text("\n".join(["age,sex", *people]), encoding="utf-8")
+    (tmp_path / "people.csv").write_text(
+        "\n".join(["age,sex", *people]), encoding="utf-8"
+    )
     for script in scripts:
         printed_by(script, tmp_path)
 
 
 def shape_of(readme: str) -> dict[str, list[str]]:
-    """What must be the same in every language: levels of headings, commands, code, folders, files."""
+    """What must be the same in every language: levels of headings, commands, code,
+    folders, files.
+    """
     parts = {
         "headings": r"^#+(?= )",
         "commands": r"^    (make \w+|\.venv\S+)",
@@ -65,16 +75,24 @@ def shape_of(readme: str) -> dict[str, list[str]]:
         "steps": r"^\d\.",
         "documents": r"`(docs/[\w./-]+\.md)`",
     }
-    return {name: re.findall(form, readme, re.MULTILINE | re.DOTALL) for name, form in parts.items()}
+    return {
+        name: re.findall(form, readme, re.MULTILINE | re.DOTALL)
+        for name, form in parts.items()
+    }
 
 
 def test_the_readme_in_chinese_says_the_same() -> None:
-    """Who reads the Chinese one would follow commands, or look for parts, that are no more."""
+    """Who reads the Chinese one would follow commands, or look for parts, that are no
+    more.
+    """
     chinese = shape_of((ROOT / "README.zh.md").read_text(encoding="utf-8"))
     english = shape_of(README)
     assert all(english.values())
     for name in english:
-        both = (sorted(set(each[name])) if name != "code" else each[name] for each in (english, chinese))
+        both = (
+            sorted(set(each[name])) if name != "code" else each[name]
+            for each in (english, chinese)
+        )
         ours, theirs = both
         assert ours == theirs, name
     assert len(english["headings"]) == len(chinese["headings"])
@@ -84,15 +102,20 @@ def test_the_readme_in_chinese_says_the_same() -> None:
 def test_the_readme_names_the_folders() -> None:
     """Somebody looks for a folder that is not there, or never learns of one that is."""
     table = README.partition("## Where things are")[2].partition("\n\n")[0]
-    named = {name for cells in rows(table) for name in re.findall(r"`([\w.]+/)`", cells[0])}
+    named = {
+        name for cells in rows(table) for name in re.findall(r"`([\w.]+/)`", cells[0])
+    }
     assert named == folders(ROOT)
 
 
 def tree() -> list[str]:
     """The paths that the tree of the architecture page names."""
-    block = re.search(r"## The tree\n\n```\n(.*?)```", text_of("architecture.md"), re.DOTALL)
+    block = re.search(
+        r"## The tree\n\n```\n(.*?)```", text_of("architecture.md"), re.DOTALL
+    )
     assert block
-    paths, above = [], [""]
+    paths = []
+    above = [""]
     for line in block[1].splitlines():
         name = line.split()[0]
         depth = (len(line) - len(line.lstrip())) // 2
@@ -102,11 +125,16 @@ def tree() -> list[str]:
 
 
 def test_the_tree_is_true() -> None:
-    """A map with folders that are gone or there twice, or without those that are new, leads astray."""
+    """A map with folders that are gone or there twice, or without those that are new,
+    leads astray.
+    """
     there = {
-        f"{path.parent.relative_to(ROOT).as_posix()}/" for path in (ROOT / "dpcore").rglob("__init__.py")
+        f"{path.parent.relative_to(ROOT).as_posix()}/"
+        for path in (ROOT / "dpcore").rglob("__init__.py")
     }
-    there |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(ROOT)
+    there |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(
+        ROOT
+    )
     there |= {f"share/{name}" for name in folders(ROOT / "share")} | {
         "docs/decisions/",
         "app.py",
@@ -136,14 +164,20 @@ def test_the_layers_are_those_that_are_checked() -> None:
 def test_the_rules_are_those_that_are_checked() -> None:
     """The page would give another order of packages than the tests keep."""
     page = text_of("architecture.md")
-    order = re.search(r"^4\. In `workbench`: (.*?), then the packages of pages", page, re.MULTILINE)
+    order = re.search(
+        r"^4\. In `workbench`: (.*?), then the packages of pages", page, re.MULTILINE
+    )
     assert order
     assert re.findall(r"`(\w+)`", order[1]) == list(WORKBENCH)
 
 
 def test_the_glossary_is_the_one_of_the_pages() -> None:
     """A word would mean one thing on the page and another in the document."""
-    written = {cells[0]: cells[1] for cells in rows(text_of("glossary.md")) if cells[0] != "word"}
+    written = {
+        cells[0]: cells[1]
+        for cells in rows(text_of("glossary.md"))
+        if cells[0] != "word"
+    }
     shown = {word: GLOSSARY[word] for word in GLOSSARY}
     assert len(shown) >= 20
     assert shown == {word: written[word] for word in shown}
@@ -166,25 +200,35 @@ def test_every_decision_is_linked() -> None:
 
 def links() -> Iterator[tuple[Path, str]]:
     for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        for target in re.findall(
+            r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")
+        ):
             if "://" not in target:
                 yield path, target
 
 
 def test_links_lead_somewhere() -> None:
     """A link to a page that was moved."""
-    assert [(path.name, target) for path, target in links() if not (path.parent / target).exists()] == []
+    assert [
+        (path.name, target)
+        for path, target in links()
+        if not (path.parent / target).exists()
+    ] == []
 
 
 def cited() -> dict[str, Path]:
-    """Every row that a test names, with all between in "A1 to A18", and a file that names it."""
+    """Every row that a test names, with all between in "A1 to A18", and a file that
+    names it.
+    """
     found: dict[str, Path] = {}
     for path in sorted((ROOT / "tests").rglob("*.py")):
         for passage in CITED.findall(path.read_text(encoding="utf-8")):
             last = 0
             for to, letter, number in re.findall(r"(to\s+)?([A-EGP])(\d+)", passage):
                 first = last + 1 if to else int(number)
-                found |= {f"{letter}{each}": path for each in range(first, int(number) + 1)}
+                found |= {
+                    f"{letter}{each}": path for each in range(first, int(number) + 1)
+                }
                 last = int(number)
     return found
 
@@ -196,12 +240,16 @@ def rows_named_by(path: Path, name: str) -> set[str]:
         for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(each, ast.FunctionDef) and each.name == name
     )
-    return between(f"{name.removeprefix('test_').upper().replace('_', ' ')} {ast.get_docstring(node) or ''}")
+    return between(
+        f"{name.removeprefix('test_').upper().replace('_', ' ')} "
+        f"{ast.get_docstring(node) or ''}"
+    )
 
 
 def between(text: str) -> set[str]:
     """Rows in a text, with all of "A1 to A18"."""
-    named, last = set(), 0
+    named = set()
+    last = 0
     for to, letter, number in re.findall(r"(to\s+)?\b([A-EGP])(\d+)\b", text):
         first = last + 1 if to else int(number)
         named |= {f"{letter}{each}" for each in range(first, int(number) + 1)}
@@ -209,9 +257,15 @@ def between(text: str) -> set[str]:
     return named
 
 
-ROWS = {cells[0]: cells for cells in rows(text_of("seeds.md")) if ROW.fullmatch(cells[0]) and len(cells) == 2}
+ROWS = {
+    cells[0]: cells
+    for cells in rows(text_of("seeds.md"))
+    if ROW.fullmatch(cells[0]) and len(cells) == 2
+}
 PLACES = {
-    cells[0]: cells for cells in rows(text_of("seeds.md")) if ROW.fullmatch(cells[0]) and len(cells) == 4
+    cells[0]: cells
+    for cells in rows(text_of("seeds.md"))
+    if ROW.fullmatch(cells[0]) and len(cells) == 4
 }
 
 
@@ -224,11 +278,15 @@ def test_cited_rows_exist() -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_has_its_tests(row: str) -> None:
-    """A claim that nothing tests would stand among those that are, or a test be moved away from its row."""
+    """A claim that nothing tests would stand among those that are, or a test be moved
+    away from its row.
+    """
     tests = re.findall(r"`([\w/]+\.py)::(test_\w+)`", PLACES[row][3])
     assert tests, "a row without a test"
     for file, name in tests:
-        assert row in rows_named_by(ROOT / "tests" / file, name), f"{file}::{name} does not name {row}"
+        assert row in rows_named_by(ROOT / "tests" / file, name), (
+            f"{file}::{name} does not name {row}"
+        )
 
 
 @pytest.fixture(scope="module")
@@ -251,17 +309,21 @@ def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> N
     _row, library, browser, _tests = PLACES[row]
     for name in re.findall(r"`([\w.]+)`", library):
         assert (ROOT / name.replace(".", "/")).exists() or re.search(
-            rf"\b(class|def) {name.rpartition('.')[2]}\b", sources["library"]
+            rf"\b(class|def) {name.rpartition('.')[2]}\b",
+            sources["library"],
         ), name
     if browser.startswith("nothing to show"):
         assert len(browser.partition(": ")[2]) > 10, "without a reason"
         return
     titles = re.findall(
-        r'page_of\("pages/\w+.py", _\("([\w ]+)"\)', (ROOT / "navigation.py").read_text("utf-8")
+        r'page_of\("pages/\w+.py", _\("([\w ]+)"\)',
+        (ROOT / "navigation.py").read_text("utf-8"),
     )
     for place in browser.split("; "):
         page, _comma, part = place.partition(", ")
-        page, _blank, lesson = page.partition(" ") if page.startswith("Learn ") else (page, "", "")
+        page, _blank, lesson = (
+            page.partition(" ") if page.startswith("Learn ") else (page, "", "")
+        )
         assert page in titles
         assert part in sources["pages"]
         assert not lesson or f'title = "{lesson} · ' in sources["pages"]
@@ -269,8 +331,16 @@ def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> N
 
 def test_the_check_of_rows_sees_what_is_missing() -> None:
     """The tests above would pass for a row that nobody tests."""
-    assert between("A1 to A3, B7; D19 and XA5 are no rows of E") == {"A1", "A2", "A3", "B7", "D19"}
-    assert "A2" not in rows_named_by(ROOT / "tests/golden/test_book.py", "test_losses_add_up")
+    assert between("A1 to A3, B7; D19 and XA5 are no rows of E") == {
+        "A1",
+        "A2",
+        "A3",
+        "B7",
+        "D19",
+    }
+    assert "A2" not in rows_named_by(
+        ROOT / "tests/golden/test_book.py", "test_losses_add_up"
+    )
     assert "A2" in rows_named_by(
         ROOT / "tests/pages/test_seed_rows.py",
         "test_a2_the_original_is_counted_in_rows_before_anything_is_released",
@@ -291,18 +361,22 @@ def test_what_is_cited_is_here() -> None:
 
 def test_the_changes_begin_with_this_version() -> None:
     """People would look up another version than the one they have."""
-    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.search(
+        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert newest
     assert newest[1] == dpcore.__version__
 
 
 GUIDES = "".join(
-    (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "docs/architecture.md")
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("CONTRIBUTING.md", "docs/architecture.md")
 )
 
 
 @pytest.mark.parametrize(
-    "path", sorted(set(re.findall(r"`((?:dpcore|workbench|tests|pages)/[\w/.]+)`", GUIDES)))
+    "path",
+    sorted(set(re.findall(r"`((?:dpcore|workbench|tests|pages)/[\w/.]+)`", GUIDES))),
 )
 def test_paths_in_the_guides_exist(path: str) -> None:
     """Whoever follows the guide would look for a file that is not there."""
@@ -311,7 +385,9 @@ def test_paths_in_the_guides_exist(path: str) -> None:
 
 @pytest.mark.parametrize("name", ["requirements", "requirements-dev"])
 def test_the_lock_has_what_is_required(name: str) -> None:
-    """`make app` installs the lock: a package that is required and not locked would be missing there."""
+    """`make app` installs the lock: a package that is required and not locked would be
+    missing there.
+    """
     lock = (ROOT / f"{name}.lock").read_text(encoding="utf-8")
     locked = set(re.findall(r"^([\w.-]+==[\w.]+) \\$", lock, re.MULTILINE))
     lines = (ROOT / f"{name}.txt").read_text(encoding="utf-8").splitlines()

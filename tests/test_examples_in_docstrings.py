@@ -9,7 +9,9 @@ import pytest
 
 from tests.architecture.modules import PATHS, name_of
 
-MODULES = [name_of(path) for path in PATHS if ">>> " in path.read_text(encoding="utf-8")]
+MODULES = [
+    name_of(path) for path in PATHS if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -22,5 +24,10 @@ def test_examples_are_true(module: str) -> None:
 
 def test_a_wrong_example_fails() -> None:
     """The check above would see nothing."""
-    example = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3", {}, "wrong", None, None)
-    assert doctest.DocTestRunner(verbose=False).run(example, out=lambda text: None).failed == 1
+    example = doctest.DocTestParser().get_doctest(
+        ">>> 1 + 1\n3", {}, "wrong", None, None
+    )
+    assert (
+        doctest.DocTestRunner(verbose=False).run(example, out=lambda text: None).failed
+        == 1
+    )

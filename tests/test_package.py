@@ -45,7 +45,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source.mkdir()
     for name in ("dpcore", "README.md", "pyproject.toml"):
         (source / name).symlink_to(ROOT / name)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
     subprocess.run(
         [*command, "--quiet", "--wheel-dir", str(folder), str(source)],
         check=True,
@@ -56,7 +64,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
-    """A module would be missing once installed, or the pages come along without what they need."""
+    """A module would be missing once installed, or the pages come along without what
+    they need.
+    """
     with zipfile.ZipFile(wheel) as files:
         names = {name for name in files.namelist() if ".dist-info/" not in name}
     assert names == {
@@ -86,7 +96,9 @@ def test_the_wheel_works_without_the_pages(wheel: Path, tmp_path: Path) -> None:
 def test_there_is_one_version(wheel: Path) -> None:
     """Two places for a version disagree sooner or later."""
     assert wheel.name.startswith(f"privacy_workbench-{dpcore.__version__}-")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert "version" in project["dynamic"]
 
 
@@ -94,14 +106,19 @@ def test_every_requirement_is_pinned_and_allowed() -> None:
     """An installed library would need another version than the one that was tested."""
     from packaging.requirements import Requirement
 
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     lines = [
         line
         for name in sorted(path.name for path in ROOT.glob("requirements*.txt"))
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
         if "==" in line
     ]
-    pinned = {each.name: str(each.specifier).removeprefix("==") for each in map(Requirement, lines)}
+    pinned = {
+        each.name: str(each.specifier).removeprefix("==")
+        for each in map(Requirement, lines)
+    }
     wanted = project["dependencies"] + [
         each for extra in project["optional-dependencies"].values() for each in extra
     ]

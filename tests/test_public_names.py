@@ -14,10 +14,25 @@ import dpcore
 from dpcore import errors
 
 NAMED_IN_THE_GUIDE = {
-    "ApproxDP", "Boolean", "Categorical", "Curator", "Date", "Histogram", "Independent", "Integer", "Joint",
-    "Marginals", "MemoryLedger", "PrivacyUnit", "PureDP", "Real", "Release", "Schema", "range_query",
+    "ApproxDP",
+    "Boolean",
+    "Categorical",
+    "Curator",
+    "Date",
+    "Histogram",
+    "Independent",
+    "Integer",
+    "Joint",
+    "Marginals",
+    "MemoryLedger",
+    "PrivacyUnit",
+    "PureDP",
+    "Real",
+    "Release",
+    "Schema",
+    "range_query",
     "suggest_schema",
-}  # fmt: skip
+}
 
 
 def test_the_promised_names_are_there() -> None:
@@ -27,8 +42,12 @@ def test_the_promised_names_are_there() -> None:
 
 def test_every_error_is_public() -> None:
     """Whoever calls the library must be able to catch what it raises."""
-    classes = {name: value for name, value in vars(errors).items() if inspect.isclass(value)}
-    ours = {name for name, value in classes.items() if value.__module__ == errors.__name__}
+    classes = {
+        name: value for name, value in vars(errors).items() if inspect.isclass(value)
+    }
+    ours = {
+        name for name, value in classes.items() if value.__module__ == errors.__name__
+    }
     assert ours <= public("dpcore")
     assert all(issubclass(getattr(dpcore, name), dpcore.DpcoreError) for name in ours)
     for name in ours:
@@ -36,7 +55,14 @@ def test_every_error_is_public() -> None:
 
 
 PROMISED = {
-    "dpcore.anonymization": {"Hierarchy", "KAnonymity", "Plan", "apply", "quality", "suggest_hierarchy"},
+    "dpcore.anonymization": {
+        "Hierarchy",
+        "KAnonymity",
+        "Plan",
+        "apply",
+        "quality",
+        "suggest_hierarchy",
+    },
     "dpcore.evaluation": {
         "Audit",
         "CountsOf",
@@ -45,28 +71,52 @@ PROMISED = {
         "Trial",
         "range_query",
     },
-    "dpcore.risk": {"attribute_risk", "column_sets", "find_identifiers", "link", "reidentification_risk"},
+    "dpcore.risk": {
+        "attribute_risk",
+        "column_sets",
+        "find_identifiers",
+        "link",
+        "reidentification_risk",
+    },
 }
 
 
 def public(package: str) -> set[str]:
     """The names of a package that are neither its modules nor for itself."""
     names = vars(importlib.import_module(package)).items()
-    return {name for name, value in names if not name.startswith("_") and not inspect.ismodule(value)}
+    return {
+        name
+        for name, value in names
+        if not name.startswith("_") and not inspect.ismodule(value)
+    }
 
 
 def packages() -> list[str]:
     return [
         "dpcore",
-        *(each.name for each in pkgutil.walk_packages(dpcore.__path__, "dpcore.") if each.ispkg),
+        *(
+            each.name
+            for each in pkgutil.walk_packages(dpcore.__path__, "dpcore.")
+            if each.ispkg
+        ),
     ]
 
 
 @pytest.mark.parametrize("package", packages())
 def test_what_a_package_imports_is_public_by_its_name(package: str) -> None:
-    """A name without "as" is private to type checkers: a script that imports it would be marked as wrong."""
-    tree = ast.parse(Path(importlib.import_module(package).__file__ or "").read_text(encoding="utf-8"))
-    lines = [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module != "__future__"]
+    """A name without "as" is private to type checkers: a script that imports it would
+    be marked as wrong.
+    """
+    tree = ast.parse(
+        Path(importlib.import_module(package).__file__ or "").read_text(
+            encoding="utf-8"
+        )
+    )
+    lines = [
+        each
+        for each in tree.body
+        if isinstance(each, ast.ImportFrom) and each.module != "__future__"
+    ]
     names = [name for line in lines for name in line.names]
     assert [name.name for name in names if name.asname != name.name] == []
     assert len({name.name for name in names}) == len(names)
@@ -81,9 +131,15 @@ def test_rooms_name_what_they_promise(package: str) -> None:
 def classes_of_kind(package: str, *, method: str) -> set[str]:
     """Names of the concrete public classes under a package that have such a method."""
     found = set()
-    for each in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+    for each in pkgutil.walk_packages(
+        importlib.import_module(package).__path__, f"{package}."
+    ):
         for name, value in vars(importlib.import_module(each.name)).items():
-            ours = inspect.isclass(value) and value.__module__ == each.name and not name.startswith("_")
+            ours = (
+                inspect.isclass(value)
+                and value.__module__ == each.name
+                and not name.startswith("_")
+            )
             if (
                 ours
                 and hasattr(value, method)
@@ -95,10 +151,13 @@ def classes_of_kind(package: str, *, method: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("package", "method"), [("dpcore.anonymization", "violations"), ("dpcore.evaluation", "compute")]
+    ("package", "method"),
+    [("dpcore.anonymization", "violations"), ("dpcore.evaluation", "compute")],
 )
 def test_all_of_a_kind_are_public(package: str, method: str) -> None:
-    """A privacy model or an evaluation that was added would have no name that scripts may use."""
+    """A privacy model or an evaluation that was added would have no name that scripts
+    may use.
+    """
     found = classes_of_kind(package, method=method)
     assert len(found) > 6
     rooms = [each for each in packages() if each.startswith(package)]
@@ -119,8 +178,12 @@ def test_usage_of_the_guide() -> None:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger())
-    release = curator.run(dp.Marginals(cliques=[("age",), ("age", "sex")]), loss=dp.PureDP(epsilon="0.5"))
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger()
+    )
+    release = curator.run(
+        dp.Marginals(cliques=[("age",), ("age", "sex")]), loss=dp.PureDP(epsilon="0.5")
+    )
     marginal = release.marginals[("age", "sex")]
     assert marginal.values.shape == (100, 2)
     assert marginal.variance > 0

@@ -29,7 +29,9 @@ def family() -> type[Registered]:
 
 
 def test_a_schema_alone_reads_every_kind_of_column() -> None:
-    """A saved data set could be read back or not, by what else the program had imported."""
+    """A saved data set could be read back or not, by what else the program had
+    imported.
+    """
     columns: tuple[Column, ...] = (
         dp.Categorical("a", categories=("x", "y")),
         dp.Boolean("b"),
@@ -40,13 +42,18 @@ def test_a_schema_alone_reads_every_kind_of_column() -> None:
     assert {column.kind for column in columns} == set(Column.kinds())
     saved = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)).to_json()
     command = [sys.executable, "-c", READ]
-    run = subprocess.run(command, cwd=ROOT, input=saved, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        command, cwd=ROOT, input=saved, capture_output=True, text=True, check=True
+    )
     assert run.stdout.split() == [column.kind for column in columns]
 
 
 def test_a_class_with_a_kind_registers_itself_in_its_own_family() -> None:
-    """A kind would be missing where it is read back, or answer for a kind of another family."""
-    fruit, other = family(), family()
+    """A kind would be missing where it is read back, or answer for a kind of another
+    family.
+    """
+    fruit = family()
+    other = family()
     apple = type("Apple", (fruit,), {"kind": "apple"})
     type("RedApple", (apple,), {})
     pear = type("Pear", (type("Pome", (fruit,), {}),), {"kind": "pear"})
@@ -55,10 +62,14 @@ def test_a_class_with_a_kind_registers_itself_in_its_own_family() -> None:
 
 
 def test_two_classes_of_one_kind_are_refused() -> None:
-    """The later one would silently take the place of the first in everything that was saved."""
+    """The later one would silently take the place of the first in everything that was
+    saved.
+    """
     fruit = family()
     type("Apple", (fruit,), {"kind": "apple"})
-    with pytest.raises(ParameterError, match="Malus and Apple are both of the kind 'apple'"):
+    with pytest.raises(
+        ParameterError, match="Malus and Apple are both of the kind 'apple'"
+    ):
         type("Malus", (fruit,), {"kind": "apple"})
     type("Apple", (fruit,), {"kind": "apple"})  # defined again, as a reload does
 
@@ -68,5 +79,7 @@ def test_an_unknown_kind_is_named_with_those_that_are_known(kind: object) -> Non
     """A bare KeyError or StopIteration tells nobody which step was left out."""
     fruit = family()
     type("Apple", (fruit,), {"kind": "apple"})
-    with pytest.raises(ParameterError, match=r"there is no Fruit of the kind .*; take one of: apple"):
+    with pytest.raises(
+        ParameterError, match=r"there is no Fruit of the kind .*; take one of: apple"
+    ):
         fruit.of_kind(kind)

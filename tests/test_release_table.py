@@ -1,4 +1,6 @@
-"""Tables of a release as rows, for people who want the counts and not invented people."""
+"""Tables of a release as rows, for people who want the counts and not invented
+people.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ SEX = dp.Categorical("sex", categories=("F", "M"))
 def released(*columns: dp.Column, cliques: list[tuple[str, ...]]) -> dp.Release:
     frame = pd.DataFrame({each.name: [each.labels[0]] * 3 for each in columns})
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     return curator.run(dp.Marginals(cliques=cliques), loss=dp.PureDP(epsilon=1))
 
 
@@ -24,11 +28,16 @@ def test_cells_counts_and_intervals_are_listed() -> None:
     frame = release.table(("age", "sex"))
     told = release.answer(("age", "sex"))
     assert list(frame.columns) == ["age", "sex", "rows", "low", "high", "as measured"]
-    assert frame[["age", "sex"]].values.tolist() == [[a, s] for a in AGE.labels for s in SEX.labels]
+    assert frame[["age", "sex"]].values.tolist() == [
+        [a, s] for a in AGE.labels for s in SEX.labels
+    ]
     assert frame["rows"].tolist() == told.values.ravel().tolist()
     assert frame["high"].tolist() == told.high.ravel().tolist()
     assert frame["low"].min() == 0
-    assert frame["as measured"].tolist() == release.marginals["age", "sex"].values.ravel().tolist()
+    assert (
+        frame["as measured"].tolist()
+        == release.marginals["age", "sex"].values.ravel().tolist()
+    )
 
 
 def test_a_column_named_like_a_figure_is_kept() -> None:

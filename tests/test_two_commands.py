@@ -23,7 +23,9 @@ def commands_of_readme() -> list[str]:
 def commands_in(script: str) -> list[str]:
     """The calls of make, in their order."""
     return re.findall(
-        r"^(?:\s*(?:- run: )?(?:setsid |DATABASE_URL=\S+ )?)(make \w[\w-]*)", script, re.MULTILINE
+        r"^(?:\s*(?:- run: )?(?:setsid |DATABASE_URL=\S+ )?)(make \w[\w-]*)",
+        script,
+        re.MULTILINE,
     )
 
 
@@ -33,7 +35,9 @@ def problems(script: str) -> list[str]:
     ours = [each for each in steps if each in commands_of_readme()]
     found = []
     if sorted(ours) != sorted(commands_of_readme()):
-        found.append(f"the commands of README are {commands_of_readme()}, and it runs {ours}")
+        found.append(
+            f"the commands of README are {commands_of_readme()}, and it runs {ours}"
+        )
     if [each for each in steps if each not in (*ours, "make lint")] != LATER:
         found.append(f"it runs {steps}")
     if any(steps.index(each) > steps.index("make engines") for each in ours):
@@ -41,15 +45,21 @@ def problems(script: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", [ROOT / ".ci" / "run", WORKFLOW], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [ROOT / ".ci" / "run", WORKFLOW], ids=lambda path: path.name
+)
 def test_the_commands_of_readme_are_run_first(path: Path) -> None:
-    """The first thing that a stranger does was red, as checks ran with more installed than README says."""
+    """The first thing that a stranger does was red, as checks ran with more installed
+    than README says.
+    """
     assert commands_of_readme() == ["make app", "make test"]
     assert problems(path.read_text(encoding="utf-8")) == []
 
 
 def test_the_clone_of_the_checks_is_bare() -> None:
-    """A server, tables or an environment of this computer would be there that a stranger does not have."""
+    """A server, tables or an environment of this computer would be there that a
+    stranger does not have.
+    """
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     before = script.partition("\nmake test")[0]
     for line in (
@@ -58,7 +68,13 @@ def test_the_clone_of_the_checks_is_bare() -> None:
         'cd "$folder/workbench"',
     ):
         assert line in before
-    for later in ("make engines", "shared", "install postgresql", "initdb", "install nginx"):
+    for later in (
+        "make engines",
+        "shared",
+        "install postgresql",
+        "initdb",
+        "install nginx",
+    ):
         assert later not in before.partition("# b.")[2]
 
 

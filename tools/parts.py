@@ -1,4 +1,5 @@
-"""The list of parts: every package of requirements.lock with version and license, as CycloneDX 1.5 JSON.
+"""The list of parts: every package of requirements.lock with version and license, as
+CycloneDX 1.5 JSON.
 
 `make parts` writes parts.json; `--licenses` prints a table for people instead.
 """
@@ -28,7 +29,8 @@ def parts(lock: str) -> list[dict[str, object]]:
             "purl": f"pkg:pypi/{each[1].lower()}@{each[2]}",
             "licenses": [{"license": {"name": license_of(each[1])}}],
             "properties": [
-                {"name": "sha256", "value": digest} for digest in _HASH.findall(lock[each.end() : end])
+                {"name": "sha256", "value": digest}
+                for digest in _HASH.findall(lock[each.end() : end])
             ],
         }
         for each, end in zip(found, ends, strict=True)
@@ -43,17 +45,32 @@ def license_of(name: str) -> str:
         return "not installed here"
     if told.get("License-Expression"):
         return str(told["License-Expression"])
-    classes = [each.split(" :: ")[-1] for each in told.get_all("Classifier") or [] if "License ::" in each]
-    return ", ".join(classes) or str(told.get("License") or "not said").splitlines()[0][:80]
+    classes = [
+        each.split(" :: ")[-1]
+        for each in told.get_all("Classifier") or []
+        if "License ::" in each
+    ]
+    return (
+        ", ".join(classes)
+        or str(told.get("License") or "not said").splitlines()[0][:80]
+    )
 
 
 def main() -> None:
     listed = parts(LOCK.read_text(encoding="utf-8"))
     if "--licenses" in sys.argv:
         for part in listed:
-            print(f"{part['name']!s:28} {part['version']!s:14} {license_of(str(part['name']))}")
+            print(
+                f"{part['name']!s:28} {part['version']!s:14} "
+                f"{license_of(str(part['name']))}"
+            )
         return
-    bill = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "components": listed}
+    bill = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "components": listed,
+    }
     Path("parts.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
     print(f"parts.json: {len(listed)} parts")
 

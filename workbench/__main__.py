@@ -1,20 +1,22 @@
-"""Commands next to the data, with the same sources, ledger, schemas and plans as the pages.
+"""Commands next to the data, with the same sources, ledger, schemas and plans as the
+pages.
 
-    python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
-    python -m workbench release job.json --to release.json
-    python -m workbench sample release.json --rows 10000000 --to folder
-    python -m workbench audit TABLE --schema schema.json
-    python -m workbench audit TABLE --rule hipaa-safe-harbor --attested answers.toml --html report.html
-    python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
-    python -m workbench ledger TABLE
-    python -m workbench link TABLE --release ID --title "Visits 2024" --days 30
+    python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1
+    --budget 2 > job.json python -m workbench release job.json --to release.json python
+    -m workbench sample release.json --rows 10000000 --to folder python -m workbench
+    audit TABLE --schema schema.json python -m workbench audit TABLE --rule
+    hipaa-safe-harbor --attested answers.toml --html report.html python -m workbench
+    anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder python
+    -m workbench ledger TABLE python -m workbench link TABLE --release ID --title
+    "Visits 2024" --days 30
 
-A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that are too large to be
-read whole stay where they are, and are read in passes, under an account that goes by the name of the file.
-What is charged is on the ledger's lines, as when a page asks; the same job a second time brings the stored
-release and charges nothing. Run it in the folder of the server, whose settings it reads. A table that looks
-like one on file is opened with --new-account alone. Where people sign in, say for which steward you ask, as
-in --as ada@example.org.
+A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that
+are too large to be read whole stay where they are, and are read in passes, under an
+account that goes by the name of the file. What is charged is on the ledger's lines, as
+when a page asks; the same job a second time brings the stored release and charges
+nothing. Run it in the folder of the server, whose settings it reads. A table that looks
+like one on file is opened with --new-account alone. Where people sign in, say for which
+steward you ask, as in --as ada@example.org.
 """
 
 import argparse
@@ -87,11 +89,14 @@ class Progress:
         now = time.monotonic()
         if rows and now - self._told >= TOLD_EVERY:
             self._told = now
-            print(_("{rows:,} rows read").format(rows=rows), file=sys.stderr, flush=True)
+            print(
+                _("{rows:,} rows read").format(rows=rows), file=sys.stderr, flush=True
+            )
 
 
 def person_as(address: str | None) -> Person:
-    """Return the steward that a command is run for; the one person there is, without sign-in.
+    """Return the steward that a command is run for; the one person there is, without
+    sign-in.
 
     Raises: ParameterError.
     """
@@ -107,17 +112,28 @@ def person_as(address: str | None) -> Person:
 
 def ledger_of(person: Person) -> PersonalLedger:
     """Return the ledger of the pages, as this person may use it."""
-    own, owners = start.ledger(), start.owners()
+    own = start.ledger()
+    owners = start.owners()
     return PersonalLedger(
-        ledger=own, owners=owners, person=person, still=lambda: person, opener=person.address
+        ledger=own,
+        owners=owners,
+        person=person,
+        still=lambda: person,
+        opener=person.address,
     )
 
 
-def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
-    """Return a connected source of theirs by its name, or a file, which stays where it is if it is large.
+def table_of(
+    name: str, person: Person, schema: Schema | None = None
+) -> pd.DataFrame | Source:
+    """Return a connected source of theirs by its name, or a file, which stays where it
+    is if it is large.
 
-    Args: schema: to open it under.
-    Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
+    Args:
+        schema: to open it under.
+
+    Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the
+        source declares.
     """
     listed = sources_of(person, all_sources(read_settings()))
     for each in listed:
@@ -136,15 +152,25 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
             raise
         location = str(file.resolve())
         own = Source(name=file.name, kind=file.suffix[1:], location=location)
-        return next((each.source for each in listed if each.source.location == location), own)
+        return next(
+            (each.source for each in listed if each.source.location == location), own
+        )
 
 
 def opened(
-    name: str, schema: Schema, budget: AnyLoss | None, address: str | None, people: str | None = None
+    name: str,
+    schema: Schema,
+    budget: AnyLoss | None,
+    address: str | None,
+    people: str | None = None,
 ) -> Curator:
-    """Open the table under its account in the ledger of the pages, with its budget where None is given, or 1.
+    """Open the table under its account in the ledger of the pages, with its budget
+    where None is given, or 1.
 
-    Args: people: what is said of its people where it looks like a table on file: "same" or "different".
+    Args:
+        people: what is said of its people where it looks like a table on file: "same"
+            or "different".
+
     Raises: ParameterError where nothing is said of such a table.
     """
     person = person_as(address)
@@ -153,12 +179,15 @@ def opened(
     account = ledger.account(dataset)
     budget = budget or (loss_from(account.promise) if account else PureDP(epsilon=1))
     if isinstance(table, Source):
-        return Curator.open(table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress())
+        return Curator.open(
+            table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()
+        )
     alike = likeness.find(table, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
             "{alike} Are both about the same people?",
-            remedy="open another account by --new-account same, also if you do not know, or --new-account "
+            remedy="open another account by --new-account same, also if you do not "
+            "know, or --new-account "
             "different",
             alike=alike.sentence(alike.name),
         )
@@ -187,11 +216,17 @@ def job(asked: argparse.Namespace) -> str:
 def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
-    curator = opened(wanted.table, wanted.schema, wanted.budget, asked.address, asked.people)
-    made = curator.run(wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None)
+    curator = opened(
+        wanted.table, wanted.schema, wanted.budget, asked.address, asked.people
+    )
+    made = curator.run(
+        wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None
+    )
     asked.to.write_text(made.to_json())
     left = curator.balance().left
-    return json.dumps({"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left})
+    return json.dumps(
+        {"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left}
+    )
 
 
 def sample(asked: argparse.Namespace) -> str:
@@ -201,7 +236,9 @@ def sample(asked: argparse.Namespace) -> str:
 
 
 def audit(asked: argparse.Namespace) -> str:
-    """Measure how re-identifiable a table is, for its owner; a line of the ledger, and no charge."""
+    """Measure how re-identifiable a table is, for its owner; a line of the ledger, and
+    no charge.
+    """
     if asked.rule is not None:
         return _measured(asked)
     if asked.schema is None:
@@ -211,14 +248,23 @@ def audit(asked: argparse.Namespace) -> str:
     told = named(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
-            {"answer": "no", "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told])}, indent=1
+            {
+                "answer": "no",
+                "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told]),
+            },
+            indent=1,
         )
     try:
         report = curator.evaluate(wanted).content
     except ManyValuesError as error:  # which is an answer
         told = named([*wanted.quasi_identifiers], [])
         return json.dumps(
-            {"answer": "no", "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told, *error_words(error)])},
+            {
+                "answer": "no",
+                "verdict": " ".join(
+                    [capital(_(ANSWERS["no"])) + ".", *told, *error_words(error)]
+                ),
+            },
             ensure_ascii=False,
             indent=1,
         )
@@ -233,48 +279,80 @@ def audit(asked: argparse.Namespace) -> str:
 
 
 def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
-    """Return the figures of an audit; unless they stay inside, shares in whole percent and bounded counts."""
+    """Return the figures of an audit; unless they stay inside, shares in whole percent
+    and bounded counts.
+    """
     if internal:
         return {"people": report.people, **dataclasses.asdict(report.risk)}
     risk = report.risk
-    shares = ("uniques", "highest", "average", "lowest", "threshold", "above", "journalist", "marketer")
-    return {"k": people_words(risk.k)} | {name: percent(getattr(risk, name)) for name in shares}
+    shares = (
+        "uniques",
+        "highest",
+        "average",
+        "lowest",
+        "threshold",
+        "above",
+        "journalist",
+        "marketer",
+    )
+    return {"k": people_words(risk.k)} | {
+        name: percent(getattr(risk, name)) for name in shares
+    }
 
 
-def _audit_of(curator: Curator, asked: argparse.Namespace) -> tuple[tuple[SuggestedRole, ...], Audit]:
+def _audit_of(
+    curator: Curator, asked: argparse.Namespace
+) -> tuple[tuple[SuggestedRole, ...], Audit]:
     """Return proposed roles, and the audit: with --known, of declared columns alone."""
     roles = curator.evaluate(RolesOf()).content
     among = None if asked.known is None else curator.schema.domain.names
-    return roles, Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret, among=among)
+    return roles, Audit.of(
+        roles, curator.schema, known=asked.known, sensitive=asked.secret, among=among
+    )
 
 
 def _measured(asked: argparse.Namespace) -> str:
-    """Measure a table against a published criterion, and keep the code to end with in `asked`."""
+    """Measure a table against a published criterion, and keep the code to end with in
+    `asked`.
+    """
     criterion = Criterion.load(asked.rule)
-    answers = read_answers(asked.attested.read_text("utf-8"), criterion) if asked.attested else {}
+    answers = (
+        read_answers(asked.attested.read_text("utf-8"), criterion)
+        if asked.attested
+        else {}
+    )
     curator = _opened(asked) if asked.schema else _without_budget(asked)
-    seen = curator.evaluate(EvidenceOf(rule=asked.rule, year=datetime.now(UTC).year)).content
+    seen = curator.evaluate(
+        EvidenceOf(rule=asked.rule, year=datetime.now(UTC).year)
+    ).content
     figures = {}
     if any(each.figure or each.at_most for each in criterion.clauses):
         figures = figures_of(curator.evaluate(_audit_of(curator, asked)[1]).content)
     outcomes = judge(criterion, seen, figures, answers)
     asked.code = exit_code(outcomes)
     if asked.html:
-        asked.html.write_text(criteria.page(criterion, outcomes, internal=asked.internal), "utf-8")
+        asked.html.write_text(
+            criteria.page(criterion, outcomes, internal=asked.internal), "utf-8"
+        )
     if asked.json:
         clauses = [
             {"clause": each.clause.id, "state": each.state}
             | ({"found": criteria.found(each)} if asked.internal else {})
             for each in outcomes
         ]
-        about = {"about": criteria.about(criterion), "clauses": clauses, "code": asked.code}
+        about = {
+            "about": criteria.about(criterion),
+            "clauses": clauses,
+            "code": asked.code,
+        }
         return json.dumps(about, ensure_ascii=False, indent=1)
     lines = criteria.table(outcomes, internal=asked.internal).to_numpy()
     return "\n".join([*criteria.about(criterion), *map(" · ".join, lines)])
 
 
 def _without_budget(asked: argparse.Namespace) -> Curator:
-    ledger, table = ledger_of(person_as(asked.address)), table_of(asked.table, person_as(asked.address))
+    ledger = ledger_of(person_as(asked.address))
+    table = table_of(asked.table, person_as(asked.address))
     if isinstance(table, Source):
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
@@ -286,7 +364,9 @@ def anonymize(asked: argparse.Namespace) -> str:
     plan = Plan.from_json(asked.plan.read_text())
     policy = read_policy()
     policy.check_plan(plan)
-    return json.dumps({"rows": _opened(asked).anonymize_to(asked.to, plan, smallest_group=policy.k)})
+    return json.dumps(
+        {"rows": _opened(asked).anonymize_to(asked.to, plan, smallest_group=policy.k)}
+    )
 
 
 def _opened(asked: argparse.Namespace) -> Curator:
@@ -301,7 +381,15 @@ def ledger(asked: argparse.Namespace) -> str:
     dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
     lines = kept.lines(dataset)
     return json.dumps(
-        [{"state": line.state, "at": line.at, "units": line.charge.units, **line.content} for line in lines],
+        [
+            {
+                "state": line.state,
+                "at": line.at,
+                "units": line.charge.units,
+                **line.content,
+            }
+            for line in lines
+        ],
         ensure_ascii=False,
         indent=1,
         default=str,
@@ -309,21 +397,32 @@ def ledger(asked: argparse.Namespace) -> str:
 
 
 def link(asked: argparse.Namespace) -> str:
-    """List the links of a table, after making one to a release of it, or revoking one."""
+    """List the links of a table, after making one to a release of it, or revoking
+    one.
+    """
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
     kept.check_mine(dataset)
-    shares, data_set, made = start.shares(), find(dataset, kept), {}
+    shares = start.shares()
+    data_set = find(dataset, kept)
+    made = {}
     if asked.revoke:
         shares.revoke(dataset, asked.revoke)
     if asked.release and data_set is not None:
-        gives, expires = frozenset(asked.gives), in_days(asked.days)
-        draft = LinkDraft(title=asked.title, note=asked.note, expires=expires, contents=gives)
+        gives = frozenset(asked.gives)
+        expires = in_days(asked.days)
+        draft = LinkDraft(
+            title=asked.title, note=asked.note, expires=expires, contents=gives
+        )
         token = shares.make(data_set.release(asked.release), draft, dataset=dataset)
         made = {"address": f"{read_settings().address}/share/{token}".removeprefix("/")}
     fields = ("id", "title", "expires", "ended", "opened")
-    listed = [{name: getattr(each, name) for name in fields} for each in shares.of(dataset)]
-    return json.dumps(made | {"links": listed}, ensure_ascii=False, indent=1, default=str)
+    listed = [
+        {name: getattr(each, name) for name in fields} for each in shares.of(dataset)
+    ]
+    return json.dumps(
+        made | {"links": listed}, ensure_ascii=False, indent=1, default=str
+    )
 
 
 _TYPES = {"path": Path, "number": int, "text": str}
@@ -332,17 +431,27 @@ _TYPES = {"path": Path, "number": int, "text": str}
 def _parser() -> argparse.ArgumentParser:
     """Return the commands with the options that `commands.toml` lists."""
     parser = argparse.ArgumentParser(
-        prog="python -m workbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m workbench",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     languages = [os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
     parser.add_argument("--language", default=next(filter(None, languages), "en"))
     commands = parser.add_subparsers(required=True, metavar="command")
-    options = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))["option"]
+    options = tomllib.loads(
+        Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
+    )["option"]
     for command in (job, release, sample, audit, anonymize, ledger, link):
         each = commands.add_parser(command.__name__, help=command.__doc__)
         each.set_defaults(command=command)
-        for option in (option for option in options if command.__name__ in option["of"]):
-            given = {name: value for name, value in option.items() if name not in ("of", "name")}
+        for option in (
+            option for option in options if command.__name__ in option["of"]
+        ):
+            given = {
+                name: value
+                for name, value in option.items()
+                if name not in ("of", "name")
+            }
             if "type" in given:
                 given["type"] = _TYPES[given["type"]]
             each.add_argument(option["name"], **given)
@@ -350,7 +459,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; 0 where it went well, and see `commands.toml` for an audit by a rule."""
+    """Run one command; 0 where it went well, and see `commands.toml` for an audit by a
+    rule.
+    """
     try:
         asked = _parser().parse_args(words)
     except SystemExit as end:
@@ -364,13 +475,22 @@ def _run(asked: argparse.Namespace) -> int:
     try:
         print(asked.command(asked))
     except (DpcoreError, OSError) as error:
-        print(" ".join(error_words(error)) if isinstance(error, DpcoreError) else error, file=sys.stderr)
+        print(
+            " ".join(error_words(error)) if isinstance(error, DpcoreError) else error,
+            file=sys.stderr,
+        )
         return 3 if has_rule else 1
     except Exception as error:  # in whose words a value may be quoted
         if has_rule:  # 1 would be a violation
-            print(_("The table could not be measured. Try it on the page Audit."), file=sys.stderr)
+            print(
+                _("The table could not be measured. Try it on the page Audit."),
+                file=sys.stderr,
+            )
             return 3
-        words = _("Something went wrong here that should not have ({kind}). What was charged stays charged.")
+        words = _(
+            "Something went wrong here that should not have ({kind}). What was "
+            "charged stays charged."
+        )
         print(words.format(kind=type(error).__name__), file=sys.stderr)
         return 1
     return getattr(asked, "code", 0)

@@ -5,7 +5,16 @@ import hmac
 import itertools
 from collections.abc import Sequence
 
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, altered, altered_at, conflict
+from dpcore.accounting.ledger import (
+    NOTHING,
+    Account,
+    Charge,
+    Line,
+    Standing,
+    altered,
+    altered_at,
+    conflict,
+)
 
 TAIL = 64
 
@@ -16,22 +25,31 @@ def digest_of(release: str) -> str:
 
 
 def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
-    """Return the keyed digest of a plan, and the one without a key that older lines carry.
+    """Return the keyed digest of a plan, and the one without a key that older lines
+    carry.
 
-    By the second one the releases of older lines are still found. It is no longer written.
+    By the second one the releases of older lines are still found. It is no longer
+    written.
 
     """
-    return hmac.new(key, plan.encode(), hashlib.sha256).hexdigest(), hashlib.sha256(plan.encode()).hexdigest()
+    return hmac.new(key, plan.encode(), hashlib.sha256).hexdigest(), hashlib.sha256(
+        plan.encode()
+    ).hexdigest()
 
 
-def answered(lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]) -> str | None:
+def answered(
+    lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]
+) -> str | None:
     """Return the committed request, this one or, without an id, the first of this plan.
 
-    Raises: RequestConflict for another plan under this id, or a request that has not ended well.
+    Raises: RequestConflict for another plan under this id, or a request that has not
+        ended well.
     """
     if request_id is None:
         committed = {line.request_id for line in lines if line.state == "committed"}
-        return next((each for each in _requests(lines, plan) if each in committed), None)
+        return next(
+            (each for each in _requests(lines, plan) if each in committed), None
+        )
     own = [line for line in lines if line.request_id == request_id]
     if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
         raise conflict(request_id)
@@ -39,15 +57,19 @@ def answered(lines: Sequence[Line], request_id: str | None, plan: tuple[str, str
 
 
 def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
-    """Return the request that has answered this plan or is answering it, or else a new id.
+    """Return the request that has answered this plan or is answering it, or else a new
+    id.
 
-    The new id is the same for all who ask before one of them fails, and another one after each that failed.
+    The new id is the same for all who ask before one of them fails, and another one
+    after each that failed.
 
     """
     requests = _requests(lines, plan)
     failed = {line.request_id for line in lines if line.state == "failed"}
     running = next((each for each in requests if each not in failed), None)
-    fresh = hmac.new(key, f"request {len(requests)} {plan[0]}".encode(), hashlib.sha256).hexdigest()[:32]
+    fresh = hmac.new(
+        key, f"request {len(requests)} {plan[0]}".encode(), hashlib.sha256
+    ).hexdigest()[:32]
     return answered(lines, None, plan) or running or fresh
 
 
@@ -61,7 +83,8 @@ def head_of(key: bytes, last: Line) -> str:
 
 
 def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Refuse to go on from a line that was not the last one, or from totals that it did not lead to.
+    """Refuse to go on from a line that was not the last one, or from totals that it did
+    not lead to.
 
     Raises: LedgerCorrupt.
     """
@@ -82,7 +105,8 @@ def check_sealed(key: bytes, line: Line) -> Line:
 
 
 def check_tail(key: bytes, lines: Sequence[Line]) -> None:
-    """Check the seals and links of the last `TAIL` lines, in constant time, before a spend.
+    """Check the seals and links of the last `TAIL` lines, in constant time, before a
+    spend.
 
     Raises: LedgerCorrupt.
     """
@@ -94,7 +118,11 @@ def check_tail(key: bytes, lines: Sequence[Line]) -> None:
 
 
 def check_chain(
-    key: bytes, standing: Standing, lines: Sequence[Line], releases: dict[str, str], head: str
+    key: bytes,
+    standing: Standing,
+    lines: Sequence[Line],
+    releases: dict[str, str],
+    head: str,
 ) -> None:
     """Walk all that the ledger holds of one data set.
 
@@ -106,16 +134,25 @@ def check_chain(
 
 
 def walk(
-    key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
+    key: bytes,
+    account: Account,
+    lines: Sequence[Line],
+    releases: dict[str, str],
+    head: str,
 ) -> Standing:
     """Return the standing that the lines lead to, each of them checked.
 
     Raises: LedgerCorrupt.
     """
-    previous, now = "", Standing(account=account)
+    previous = ""
+    now = Standing(account=account)
     charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):
-        if line.number != number or line.previous != previous or line.digest != line.seal(key):
+        if (
+            line.number != number
+            or line.previous != previous
+            or line.digest != line.seal(key)
+        ):
             raise altered_at(number)
         if line.state == "reserved":
             charges[line.request_id] = line.charge
@@ -129,7 +166,13 @@ def walk(
         raise altered()
     if lines[0].content.get("account") != account.to_dict():
         raise altered()
-    stored = {request_id: digest_of(release) for request_id, release in releases.items()}
-    if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
+    stored = {
+        request_id: digest_of(release) for request_id, release in releases.items()
+    }
+    if stored != {
+        line.request_id: line.content["release"]
+        for line in lines
+        if line.state == "committed"
+    }:
         raise altered()
     return now

@@ -1,8 +1,10 @@
-"""Composition of charges by two rules that release budget, and figures for information only.
+"""Composition of charges by two rules that release budget, and figures for information
+only.
 
-Basic: sums of pure epsilon are a valid filter when later queries depend on earlier answers (Rogers,
-Roth, Ullman, Vadhan 2016). zCDP: sums of rho likewise (Whitehouse, Ramdas, Rogers, Wu 2023). Advanced
-composition and privacy-loss distributions are not, and are shown as information.
+Basic: sums of pure epsilon are a valid filter when later queries depend on earlier
+answers (Rogers, Roth, Ullman, Vadhan 2016). zCDP: sums of rho likewise (Whitehouse,
+Ramdas, Rogers, Wu 2023). Advanced composition and privacy-loss distributions are not,
+and are shown as information.
 """
 
 from __future__ import annotations
@@ -58,7 +60,11 @@ class Rule(StrEnum):
 
         Raises: ParameterError.
         """
-        return PureDP(epsilon=epsilon) if self.pure else ApproxDP(epsilon=epsilon, delta=delta)
+        return (
+            PureDP(epsilon=epsilon)
+            if self.pure
+            else ApproxDP(epsilon=epsilon, delta=delta)
+        )
 
     def spends(self, loss: AnyLoss) -> Loss:
         """Return the loss as a recipe spends it, epsilon or rho.
@@ -70,32 +76,43 @@ class Rule(StrEnum):
         if self.pure and not isinstance(loss, PureDP):
             raise UsageError(
                 f"a loss of {loss} cannot be charged to a budget of pure epsilon",
-                remedy="state the loss as PureDP(epsilon=...), or open the data set with an ApproxDP budget",
+                remedy=(
+                    "state the loss as PureDP(epsilon=...), or open the data set "
+                    "with an ApproxDP budget"
+                ),
             )
         return loss
 
     def units(self, loss: Loss) -> int:
-        """Return the units of 1e-12 of epsilon or rho that a ledger charges for `loss`, rounded up."""
+        """Return the units of 1e-12 of epsilon or rho that a ledger charges for `loss`,
+        rounded up.
+        """
         if not self.pure and isinstance(loss, PureDP):
             return units_up(rho_of_pure(loss.epsilon))
         return units_up(loss.amount)
 
 
 def total_loss(losses: Sequence[Loss]) -> Loss:
-    """Sum the losses of several releases in epsilon, or in rho where one has no epsilon."""
+    """Sum the losses of several releases in epsilon, or in rho where one has no
+    epsilon.
+    """
     if all(isinstance(loss, PureDP) for loss in losses):
         return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
-    rhos = (loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon) for loss in losses)
+    rhos = (
+        loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon)
+        for loss in losses
+    )
     return ZCDP(rho=sum(rhos, Fraction(0)))
 
 
 def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
     """Sum (units, part) charges under sequential and parallel composition.
 
-    A part is (partition, cell): a partition is a column with one declaration of its cells, so that its
-    parts are disjoint. Charges on the whole table add up. Charges on the parts of one partition cost the
-    largest sum of a part: a person who is added or removed changes rows of the parts by at most `max_rows`
-    in all, and losses grow at least linearly in the rows that change (McSherry 2009, theorem 4). Different
+    A part is (partition, cell): a partition is a column with one declaration of its
+    cells, so that its parts are disjoint. Charges on the whole table add up. Charges on
+    the parts of one partition cost the largest sum of a part: a person who is added or
+    removed changes rows of the parts by at most `max_rows` in all, and losses grow at
+    least linearly in the rows that change (McSherry 2009, theorem 4). Different
     partitions add up.
     """
     whole = 0
@@ -113,13 +130,14 @@ def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The same events under several rules as epsilon at one delta, for information only.
+    """The same events under several rules as epsilon at one delta, for information
+    only.
 
     Attributes:
         basic: sum of epsilons; None where an event has no pure epsilon.
         zcdp: from the sum of rhos.
-        tight: by privacy-loss distributions, valid had the whole plan been fixed in advance; None where
-            dp-accounting is not installed.
+        tight: by privacy-loss distributions, valid had the whole plan been fixed in
+            advance; None where dp-accounting is not installed.
     """
 
     delta: float
@@ -129,14 +147,18 @@ class Comparison:
 
 
 def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
-    """Compare the cost of `events` under basic composition, zCDP and a tight accountant.
+    """Compare the cost of `events` under basic composition, zCDP and a tight
+    accountant.
 
     Args:
-        events: what was run on the whole table; events on parts are counted as if on the whole.
+        events: what was run on the whole table; events on parts are counted as if on
+            the whole.
         delta: the delta at which epsilon is stated for zCDP and tight, in (0, 1).
     """
     epsilons = [event.epsilon for event in events]
-    basic = None if None in epsilons else float(sum(e for e in epsilons if e is not None))
+    basic = (
+        None if None in epsilons else float(sum(e for e in epsilons if e is not None))
+    )
     rho = float(sum((event.rho for event in events), Fraction(0)))
     spare = delta - float(sum((event.delta for event in events), Fraction(0)))
     zcdp = epsilon_of(rho, spare) if spare > 0 else math.inf
@@ -151,27 +173,37 @@ def _tight(events: Sequence[Event], spare: float) -> float | None:
     if spare <= 0:
         return math.inf
     accountant = pld.PLDAccountant()
-    for (epsilon, rho), times in Counter((event.epsilon, event.rho) for event in events).items():
+    for (epsilon, rho), times in Counter(
+        (event.epsilon, event.rho) for event in events
+    ).items():
         if epsilon is None:
             accountant.compose(dp_event.GaussianDpEvent(1 / math.sqrt(2 * rho)), times)
         else:
-            # Discrete Laplace noise of sensitivity 1 is as bad as any mechanism with this epsilon.
-            accountant.compose(dp_event.DiscreteLaplaceDpEvent(float(epsilon), 1), times)
+            # Discrete Laplace noise of sensitivity 1 is as bad as any mechanism with
+            # this epsilon.
+            accountant.compose(
+                dp_event.DiscreteLaplaceDpEvent(float(epsilon), 1), times
+            )
     return float(accountant.get_epsilon(spare))
 
 
 def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
-    """Return the smallest epsilon at `delta` for `times` mechanisms of `epsilon`, planned in advance.
+    """Return the smallest epsilon at `delta` for `times` mechanisms of `epsilon`,
+    planned in advance.
 
-    Information: it never releases budget, because later queries may not depend on earlier answers.
+    Information: it never releases budget, because later queries may not depend on
+    earlier answers.
 
-    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3. Its deltas are those at the corners, and in exp(e)
-    delta(e) = sum over l of C(times, l) max(0, exp((times - l) epsilon) - exp(e + l epsilon))
+    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3. Its deltas are those at the
+    corners, and in exp(e) delta(e) = sum over l of C(times, l) max(0, exp((times - l)
+    epsilon) - exp(e + l epsilon))
                / (1 + exp(epsilon))^times is a line from corner to corner.
     """
     over = under = 0.0  # of the line: delta(e) = over - under exp(e)
     for place in range(times // 2 + 1):
-        log_chance = math.log(math.comb(times, place)) - times * math.log1p(math.exp(epsilon))
+        log_chance = math.log(math.comb(times, place)) - times * math.log1p(
+            math.exp(epsilon)
+        )
         over += math.exp(log_chance + (times - place) * epsilon)
         under += math.exp(log_chance + place * epsilon)
         corner = max(0, times - 2 * (place + 1)) * epsilon

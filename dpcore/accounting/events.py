@@ -11,7 +11,12 @@ from dpcore.accounting.loss import rho_of_pure
 from dpcore.errors import UsageError
 
 Mechanism = Literal[
-    "discrete laplace", "discrete gaussian", "permute and flip", "exponential", "threshold", "max norm"
+    "discrete laplace",
+    "discrete gaussian",
+    "permute and flip",
+    "exponential",
+    "threshold",
+    "max norm",
 ]
 
 
@@ -21,12 +26,17 @@ class Event:
 
     Attributes:
         mechanism: the noise.
-        reads: cliques whose exact counts, or sums over rows, were read by this one draw; each is one query.
-        rows: rows a person may have; one query changes by at most this in L1, L2 and L-infinity.
-        noise_scale: in rows; of the distribution named by `mechanism`, above 0. An exact float.
+        reads: cliques whose exact counts, or sums over rows, were read by this one
+            draw; each is one query.
+        rows: rows a person may have; one query changes by at most this in L1, L2 and
+            L-infinity.
+        noise_scale: in rows; of the distribution named by `mechanism`, above 0. An
+            exact float.
         delta: chance of failure, for "threshold" only.
-        part: (column, category) when only the rows of one publicly declared part were read.
-        times: choices of this kind that were made, each among what those before it left.
+        part: (column, category) when only the rows of one publicly declared part were
+            read.
+        times: choices of this kind that were made, each among what those before it
+            left.
     """
 
     mechanism: Mechanism
@@ -40,16 +50,17 @@ class Event:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.noise_scale) and self.noise_scale > 0):
             raise UsageError(
-                f"noise_scale ({self.noise_scale}) must be above 0", remedy="use a positive number of rows"
+                f"noise_scale ({self.noise_scale}) must be above 0",
+                remedy="use a positive number of rows",
             )
 
     @property
     def epsilon(self) -> Fraction | None:
         """Loss in pure epsilon, or None where the mechanism has none.
 
-        Laplace: L1 sensitivity / scale (Dwork et al. 2006). Permute and flip, exponential: 2 * L-infinity
-        sensitivity / scale (McKenna, Sheldon 2020). Max norm: L-infinity sensitivity / scale, however many
-        queries (Hardt, Talwar 2010).
+        Laplace: L1 sensitivity / scale (Dwork et al. 2006). Permute and flip,
+        exponential: 2 * L-infinity sensitivity / scale (McKenna, Sheldon 2020). Max
+        norm: L-infinity sensitivity / scale, however many queries (Hardt, Talwar 2010).
         """
         scale = Fraction(self.noise_scale)
         if self.mechanism == "discrete gaussian":
@@ -64,9 +75,9 @@ class Event:
     def rho(self) -> Fraction:
         """Loss in zCDP.
 
-        Gaussian: squared L2 sensitivity / (2 scale^2) (Canonne, Kamath, Steinke 2020, theorem 4).
-        Exponential: epsilon^2 / 8 of each choice, by bounded range (Cesar, Rogers 2021, lemma 3.2). The
-        others: from their pure epsilon.
+        Gaussian: squared L2 sensitivity / (2 scale^2) (Canonne, Kamath, Steinke 2020,
+        theorem 4). Exponential: epsilon^2 / 8 of each choice, by bounded range (Cesar,
+        Rogers 2021, lemma 3.2). The others: from their pure epsilon.
         """
         if self.epsilon is None:
             scale = Fraction(self.noise_scale)
@@ -76,7 +87,9 @@ class Event:
         return rho_of_pure(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a ledger line, with the scale as an exact hexadecimal float."""
+        """Return plain data for a ledger line, with the scale as an exact hexadecimal
+        float.
+        """
         fields: dict[str, Any] = {
             "mechanism": self.mechanism,
             "reads": [list(clique) for clique in self.reads],

@@ -1,11 +1,12 @@
 """The ledger of append-only lines, written before anything is read.
 
-A data set has one account: a budget, a rule and a privacy unit, fixed when it is opened. Each request
-has a line "reserved", and later one more: "committed" or "failed". Where its process was taken for dead, and
-was not, "committed" follows "failed". A reserved line counts as spent, once, whatever becomes of it. Lines
-"outside" record work that the total does not cover. Every line carries a keyed digest of itself, of the line
-before it and of the account's standing after it; a sealed head names the last line, so that it cannot be
-dropped either. A spend trusts only what is sealed.
+A data set has one account: a budget, a rule and a privacy unit, fixed when it is
+opened. Each request has a line "reserved", and later one more: "committed" or "failed".
+Where its process was taken for dead, and was not, "committed" follows "failed". A
+reserved line counts as spent, once, whatever becomes of it. Lines "outside" record work
+that the total does not cover. Every line carries a keyed digest of itself, of the line
+before it and of the account's standing after it; a sealed head names the last line, so
+that it cannot be dropped either. A spend trusts only what is sealed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from dpcore.accounting.composition import Rule, total
-from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, ApproxDP, loss_fields, units_down
+from dpcore.accounting.loss import (
+    DELTA_UNIT,
+    AnyLoss,
+    ApproxDP,
+    loss_fields,
+    units_down,
+)
 from dpcore.errors import (
     BudgetExceeded,
     BudgetFixed,
@@ -40,7 +47,8 @@ class Account:
     """The facts that are fixed when a data set is opened.
 
     Attributes:
-        dataset: keyed fingerprint of the content, or what `source_dataset` says of a connected source.
+        dataset: keyed fingerprint of the content, or what `source_dataset` says of a
+            connected source.
         rule: how charges add up; its text is taken too.
         units: the budget, in 1e-12 of epsilon or rho.
         threshold_units: delta set aside for finding categories, in 1e-18.
@@ -64,15 +72,21 @@ class Account:
         return cls(
             dataset=dataset,
             rule=Rule.of(budget),
-            units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
-            threshold_units=int(budget.threshold_delta * DELTA_UNIT) if isinstance(budget, ApproxDP) else 0,
+            units=units_down(
+                budget.rho if isinstance(budget, ApproxDP) else budget.amount
+            ),
+            threshold_units=int(budget.threshold_delta * DELTA_UNIT)
+            if isinstance(budget, ApproxDP)
+            else 0,
             promise=loss_fields(budget),
             unit=unit,
         )
 
     @property
     def source(self) -> str | None:
-        """The declared name of the connected source, or None where the content is the identity."""
+        """The declared name of the connected source, or None where the content is the
+        identity.
+        """
         name = self.dataset.removeprefix(_SOURCE)
         return None if name == self.dataset else name
 
@@ -82,11 +96,13 @@ class Account:
 
 
 _SOURCE = "source "
-LONGEST_NAME, _LONGEST_PART = 57, 100
+LONGEST_NAME = 57
+_LONGEST_PART = 100
 
 
 def source_dataset(name: str) -> str:
-    """Return the identity of a connected source in the ledger, which follows from its name.
+    """Return the identity of a connected source in the ledger, which follows from its
+    name.
 
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
@@ -97,7 +113,9 @@ def source_dataset(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """The cost of a request in units of the account's rule, on the whole table or one part."""
+    """The cost of a request in units of the account's rule, on the whole table or one
+    part.
+    """
 
     units: int
     threshold_units: int = 0
@@ -105,7 +123,9 @@ class Charge:
 
     def __post_init__(self) -> None:
         if self.units < 0 or self.threshold_units < 0:
-            raise UsageError("a charge must not be below 0", remedy="there are no refunds")
+            raise UsageError(
+                "a charge must not be below 0", remedy="there are no refunds"
+            )
         if any(len(name) > _LONGEST_PART for name in self.part or ()):
             raise long_text(_LONGEST_PART)
 
@@ -120,7 +140,8 @@ class Line:
     Attributes:
         number: 0 for the line that opened the account, then rising by 1.
         content: what was asked or what came of it, as plain data; no private values.
-        standing: digest of the account's standing after this line; empty before version 2 of the ledger.
+        standing: digest of the account's standing after this line; empty before version
+            2 of the ledger.
         previous, digest: links of the chain, hexadecimal.
     """
 
@@ -141,13 +162,17 @@ class Line:
         number = previous.number + 1 if previous else 0
         link = previous.digest if previous else ""
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        fields["content"] = json.loads(json.dumps(fields["content"]))  # as it will be read back
+        # as it will be read back
+        fields["content"] = json.loads(json.dumps(fields["content"]))
         draft = cls(number=number, at=at, previous=link, digest="", **fields)
         return dataclasses.replace(draft, digest=draft.seal(key))
 
     def seal(self, key: bytes) -> str:
-        """Return the digest that this line must carry, HMAC-SHA-256 over all its other fields."""
-        fields = {**vars(self), "charge": vars(self.charge)}  # not `asdict`, which copies the content first
+        """Return the digest that this line must carry, HMAC-SHA-256 over all its other
+        fields.
+        """
+        # not `asdict`, which copies the content first
+        fields = {**vars(self), "charge": vars(self.charge)}
         del fields["digest"]
         if not self.standing:
             del fields["standing"]
@@ -184,7 +209,9 @@ class Standing:
     threshold_units: int = 0
 
     def after(self, state: State, charge: Charge) -> Standing:
-        """Return the standing once a request of this charge was reserved, committed or failed."""
+        """Return the standing once a request of this charge was reserved, committed or
+        failed.
+        """
         if state == "reserved":
             return dataclasses.replace(
                 self,
@@ -199,10 +226,14 @@ class Standing:
     def balance(self) -> Balance:
         """Spent, held and left."""
         spent = _total(self.ended)
-        return Balance(budget=self.account.units, spent=spent, held=_total(self.reserved) - spent)
+        return Balance(
+            budget=self.account.units, spent=spent, held=_total(self.reserved) - spent
+        )
 
     def extra(self, charge: Charge) -> int:
-        """Return the growth of the total by a charge, less on a part that others exceed."""
+        """Return the growth of the total by a charge, less on a part that others
+        exceed.
+        """
         return _total(_added(self.reserved, charge)) - _total(self.reserved)
 
     def to_json(self) -> str:
@@ -240,7 +271,9 @@ class Standing:
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
-def _added(units: dict[tuple[str, str] | None, int], charge: Charge) -> dict[tuple[str, str] | None, int]:
+def _added(
+    units: dict[tuple[str, str] | None, int], charge: Charge
+) -> dict[tuple[str, str] | None, int]:
     return {**units, charge.part: units.get(charge.part, 0) + charge.units}
 
 
@@ -261,7 +294,8 @@ class Ledger(Protocol):
 
     @property
     def key(self) -> bytes:
-        """Secret for fingerprints and for the choice of rows that count, one per person in `own_ledger`.
+        """Secret for fingerprints and for the choice of rows that count, one per person
+        in `own_ledger`.
 
         It seals nothing: engines hand it to those who read rows for them.
         """
@@ -270,25 +304,41 @@ class Ledger(Protocol):
         """Return all data sets that have an account."""
 
     def open(self, account: Account) -> Account:
-        """File the account, or return the one that is there. BudgetFixed when they differ."""
+        """File the account, or return the one that is there.
+
+        BudgetFixed when they differ.
+        """
 
     def account(self, dataset: str) -> Account | None:
         """Return the account of a data set, if there is one."""
 
-    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
-        """Charge, before anything is read. BudgetExceeded or RequestConflict leave no trace."""
+    def reserve(
+        self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
+    ) -> None:
+        """Charge, before anything is read.
 
-    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+        BudgetExceeded or RequestConflict leave no trace.
+        """
+
+    def commit(
+        self, dataset: str, request_id: str, content: dict[str, Any], release: str
+    ) -> None:
         """End a reserved request well, and store its release, together."""
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         """End a reserved request badly, and keep its charge."""
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        """Record work outside differential privacy. RequestConflict when the id is taken."""
+        """Record work outside differential privacy.
+
+        RequestConflict when the id is taken.
+        """
 
     def standing(self, dataset: str) -> Standing:
-        """Return the totals of the account, checked against the seals. LedgerCorrupt when altered."""
+        """Return the totals of the account, checked against the seals.
+
+        LedgerCorrupt when altered.
+        """
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """All lines of a data set, in order."""
@@ -297,7 +347,10 @@ class Ledger(Protocol):
         """Return the stored release of a committed request."""
 
     def verify(self, dataset: str) -> None:
-        """Walk the chain. LedgerCorrupt when the account, a line or a release was altered or dropped."""
+        """Walk the chain.
+
+        LedgerCorrupt when the account, a line or a release was altered or dropped.
+        """
 
 
 def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str, Any]:
@@ -306,19 +359,28 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
     Args:
         account: the new account.
         by: the person who opens it.
-        forgotten: lines of an earlier account of this data set that were forgotten on purpose.
+        forgotten: lines of an earlier account of this data set that were forgotten on
+            purpose.
 
     """
     more = {"by": by, "forgotten": forgotten}
-    return {"account": account.to_dict(), **{name: each for name, each in more.items() if each}}
+    return {
+        "account": account.to_dict(),
+        **{name: each for name, each in more.items() if each},
+    }
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or unit."""
+    """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or
+    unit.
+    """
     if stored == asked:
         return stored
     raise BudgetFixed(
-        "this data set was opened before with another budget or privacy unit, and these never change",
+        (
+            "this data set was opened before with another budget or privacy unit, and "
+            "these never change"
+        ),
         remedy="open it with the one that is on file",
         account=stored,
     )
@@ -328,35 +390,52 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
     """Refuse a charge that the account cannot bear."""
     if charge.units == 0:
         raise UsageError("a charge must be above 0", remedy="state a loss")
-    account, left = standing.account, standing.balance.left
+    account = standing.account
+    left = standing.balance.left
     if standing.extra(charge) > left:
         raise too_little_left(account.rule.unit, charge.units / 1e12, left / 1e12)
     if standing.threshold_units + charge.threshold_units > account.threshold_units:
         raise BudgetExceeded(
-            "the delta that finding categories needs is more than what was set aside for it",
-            remedy="declare the categories, or open a data set with a larger threshold_delta",
+            (
+                "the delta that finding categories needs is more than what was set "
+                "aside "
+                "for it"
+            ),
+            remedy=(
+                "declare the categories, or open a data set with a larger "
+                "threshold_delta"
+            ),
         )
 
 
 def no_account() -> LedgerError:
     """Return the error for a data set that was never opened."""
-    return LedgerError("this data set has no account in the ledger", remedy="open it with a budget")
+    return LedgerError(
+        "this data set has no account in the ledger", remedy="open it with a budget"
+    )
 
 
 def conflict(request_id: str) -> RequestConflict:
     """Return the error for a request id that is taken."""
     return RequestConflict(
-        "this request was made before and has not ended well, or is still running; its charge stays",
+        (
+            "this request was made before and has not ended well, or is still running; "
+            "its charge stays"
+        ),
         remedy="wait for its release, or decide on a new request",
         request_id=request_id,
     )
 
 
 def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
-    """Refuse a new request (`expected` none) whose id is taken, or the end of one that is not "reserved"."""
+    """Refuse a new request (`expected` none) whose id is taken, or the end of one that
+    is not "reserved".
+    """
     if list(states) != expected:
         raise (
-            LedgerError("this request is not held in the ledger", remedy="reserve it first")
+            LedgerError(
+                "this request is not held in the ledger", remedy="reserve it first"
+            )
             if expected
             else conflict(request_id)
         )
@@ -368,8 +447,13 @@ def altered() -> LedgerCorrupt:
 
 
 def altered_at(number: int) -> LedgerCorrupt:
-    """Return the error for a line that is not as it was written, or does not follow the one before it."""
-    return corrupt("line {number} of the ledger was altered, or lines are missing before it", number=number)
+    """Return the error for a line that is not as it was written, or does not follow the
+    one before it.
+    """
+    return corrupt(
+        "line {number} of the ledger was altered, or lines are missing before it",
+        number=number,
+    )
 
 
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:

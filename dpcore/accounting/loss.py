@@ -1,7 +1,7 @@
 """Privacy losses as exact numbers, and their integer units in a ledger.
 
-A loss is a rational number, never a float. In a ledger it is an integer count of units of 1e-12:
-rounded up where it is charged, down where it is a budget.
+A loss is a rational number, never a float. In a ledger it is an integer count of units
+of 1e-12: rounded up where it is charged, down where it is a budget.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ LARGEST = 10**6
 
 
 def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fraction:
-    """Return `value` as an exact number above 0 and at most `at_most`, such as "0.5" or "1/2".
+    """Return `value` as an exact number above 0 and at most `at_most`, such as "0.5" or
+    "1/2".
 
-    Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too large.
+    Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too
+        large.
     """
     number = Fraction(0)
     if isinstance(value, Fraction):
@@ -109,19 +111,23 @@ class ZCDP:
 
 @dataclass(frozen=True, init=False)
 class ApproxDP:
-    """Approximate differential privacy (`epsilon`, `delta`), kept by Gaussian noise under a rho.
+    """Approximate differential privacy (`epsilon`, `delta`), kept by Gaussian noise
+    under a rho.
 
     Attributes:
         epsilon, delta: the promise that all of `rho` together makes.
-        threshold_delta: a further delta set aside for finding undeclared categories; 0 when
-            that is not wanted. The whole promise is then (epsilon, delta + threshold_delta).
+        threshold_delta: a further delta set aside for finding undeclared categories; 0
+            when that is not wanted. The whole promise is then (epsilon, delta +
+            threshold_delta).
     """
 
     epsilon: Fraction
     delta: Fraction
     threshold_delta: Fraction
 
-    def __init__(self, *, epsilon: Number, delta: Number, threshold_delta: Number = 0) -> None:
+    def __init__(
+        self, *, epsilon: Number, delta: Number, threshold_delta: Number = 0
+    ) -> None:
         object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
         for name, value in (("delta", delta), ("threshold_delta", threshold_delta)):
             if name == "threshold_delta" and value == 0:
@@ -130,7 +136,8 @@ class ApproxDP:
             number = exact(name, value, at_most=1)
             if number > Fraction(1, 1000):
                 raise ParameterError(
-                    "{name} ({number:g}) must be at most 1 / 1000; it is the chance that "
+                    "{name} ({number:g}) must be at most 1 / 1000; it is the chance "
+                    "that "
                     "the promise does not hold at all",
                     remedy="lower {name}, best below 1 / number of people",
                     name=name,
@@ -151,28 +158,42 @@ Loss = PureDP | ZCDP
 AnyLoss = PureDP | ZCDP | ApproxDP
 
 
-def split(loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None) -> tuple[Loss, ...]:
-    """Split `loss` into `count` parts, even or by weights, that add up to it exactly."""
-    exact_weights = [Fraction(1)] * count if weights is None else [Fraction(weight) for weight in weights]
+def split(
+    loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None
+) -> tuple[Loss, ...]:
+    """Split `loss` into `count` parts, even or by weights, that add up to it
+    exactly.
+    """
+    exact_weights = (
+        [Fraction(1)] * count
+        if weights is None
+        else [Fraction(weight) for weight in weights]
+    )
     whole = sum(exact_weights)
     return tuple(loss.share(weight / whole) for weight in exact_weights)
 
 
 def epsilon_of(rho: float, delta: float) -> float:
-    """Return the smallest epsilon for which rho-zCDP is known to imply (epsilon, delta), to 1e-9."""
+    """Return the smallest epsilon for which rho-zCDP is known to imply (epsilon,
+    delta), to 1e-9.
+    """
     if rho <= 0:
         return 0.0
     most = rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
-    return crossing(lambda epsilon: math.log(delta) - log_delta(rho, epsilon), 0.0, most)
+    return crossing(
+        lambda epsilon: math.log(delta) - log_delta(rho, epsilon), 0.0, most
+    )
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """Return the rho of any epsilon-DP mechanism, epsilon * tanh(epsilon / 2), rounded up to 1e-30.
+    """Return the rho of any epsilon-DP mechanism, epsilon * tanh(epsilon / 2), rounded
+    up to 1e-30.
 
-    Every epsilon-DP mechanism is a post-processing of binary randomized response (Kairouz, Oh,
-    Viswanath 2015, theorem 3.2 with delta = 0), whose Renyi divergence over alpha is largest as alpha
-    tends to 1, where it is the Kullback-Leibler divergence, epsilon * tanh(epsilon / 2). For discrete
-    Laplace noise of sensitivity 1 this is exact (Harrison, Manurangsi 2026).
+    Every epsilon-DP mechanism is a post-processing of binary randomized response
+    (Kairouz, Oh, Viswanath 2015, theorem 3.2 with delta = 0), whose Renyi divergence
+    over alpha is largest as alpha tends to 1, where it is the Kullback-Leibler
+    divergence, epsilon * tanh(epsilon / 2). For discrete Laplace noise of sensitivity 1
+    this is exact (Harrison, Manurangsi 2026).
     """
     import decimal
 
@@ -196,27 +217,39 @@ def units_down(amount: Fraction) -> int:
 
 
 def _fraction(fraction: Fraction | float) -> Fraction:
-    return exact("share", fraction if isinstance(fraction, Fraction) else float(fraction), at_most=1)
+    return exact(
+        "share",
+        fraction if isinstance(fraction, Fraction) else float(fraction),
+        at_most=1,
+    )
 
 
 def log_delta(rho: float, epsilon: float) -> float:
-    """Return the logarithm of the smallest delta at which rho-zCDP implies (epsilon, delta).
+    """Return the logarithm of the smallest delta at which rho-zCDP implies (epsilon,
+    delta).
 
     Source: Canonne, Kamath, Steinke (2020), proposition 7:
-    inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha.
-    The exponent is convex in alpha, so this is a ternary search on log(alpha - 1). Budgets on file were
-    computed by it to the unit: another search would give some of them another number of units.
+    inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 /
+    alpha)^alpha. The exponent is convex in alpha, so this is a ternary search on
+    log(alpha - 1). Budgets on file were computed by it to the unit: another search
+    would give some of them another number of units.
     """
 
     def exponent(log_order: float) -> float:
         excess = math.exp(log_order)
         order = 1 + excess
         # log(1 - 1/order) = -log(1 + 1/excess)
-        return excess * (order * rho - epsilon) - log_order - order * math.log1p(math.exp(-log_order))
+        return (
+            excess * (order * rho - epsilon)
+            - log_order
+            - order * math.log1p(math.exp(-log_order))
+        )
 
-    low, high = -60.0, 60.0
+    low = -60.0
+    high = 60.0
     for _ in range(100):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
+        left = low + (high - low) / 3
+        right = high - (high - low) / 3
         low, high = (low, right) if exponent(left) < exponent(right) else (left, high)
     return exponent((low + high) / 2)
 
@@ -226,17 +259,23 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     target = math.log(delta.numerator) - math.log(delta.denominator)
     units = range(1, units_up(epsilon) + 1)
     fitting = bisect.bisect_left(
-        units, True, key=lambda each: log_delta(each / UNIT, float(epsilon)) > target
+        units,
+        True,
+        key=lambda each: log_delta(each / UNIT, float(epsilon)) > target,
     )
     if fitting == 0:
-        raise ParameterError("this epsilon and delta are too small together", remedy="raise epsilon")
+        raise ParameterError(
+            "this epsilon and delta are too small together", remedy="raise epsilon"
+        )
     return fitting
 
 
 def loss_fields(loss: AnyLoss) -> dict[str, str]:
     """Return a loss as plain data, texts of exact numbers by name."""
     names = ("epsilon", "delta", "rho", "threshold_delta")
-    return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}
+    return {
+        name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)
+    }
 
 
 def loss_from(fields: Mapping[str, str]) -> AnyLoss:
@@ -245,7 +284,9 @@ def loss_from(fields: Mapping[str, str]) -> AnyLoss:
     Raises: ParameterError for numbers that no loss has.
     """
     if "delta" in fields:
-        return ApproxDP(**{name: text for name, text in fields.items() if name != "rho"})
+        return ApproxDP(
+            **{name: text for name, text in fields.items() if name != "rho"}
+        )
     if PureDP.name in fields:
         return PureDP(epsilon=fields[PureDP.name])
     return ZCDP(rho=fields[ZCDP.name])

@@ -50,27 +50,46 @@ class MemoryLedger:
                 return check_same(self._checked(account.dataset).account, account)
             self._lines[account.dataset] = []
             self._releases[account.dataset] = {}
-            self._append(Standing(account=account), "", "opened", NOTHING, open_content(account))
+            self._append(
+                Standing(account=account), "", "opened", NOTHING, open_content(account)
+            )
             return account
 
     def account(self, dataset: str) -> Account | None:
         with self._lock:
-            return self._checked(dataset).account if dataset in self._standings else None
+            return (
+                self._checked(dataset).account if dataset in self._standings else None
+            )
 
-    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+    def reserve(
+        self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
+    ) -> None:
         with self._lock:
             standing = self._checked(dataset)
             self._check_states(dataset, request_id, [])
             check_tail(self._seal, self._lines[dataset][-TAIL:])
             check_reserve(standing, charge)
-            self._append(standing.after("reserved", charge), request_id, "reserved", charge, content)
+            self._append(
+                standing.after("reserved", charge),
+                request_id,
+                "reserved",
+                charge,
+                content,
+            )
 
-    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+    def commit(
+        self, dataset: str, request_id: str, content: dict[str, Any], release: str
+    ) -> None:
         with self._lock:
             standing = self._checked(dataset)
             if self._releases[dataset].get(request_id) == release:
                 return
-            self._end(standing, request_id, "committed", {**content, "release": digest_of(release)})
+            self._end(
+                standing,
+                request_id,
+                "committed",
+                {**content, "release": digest_of(release)},
+            )
             self._releases[dataset][request_id] = release
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
@@ -101,7 +120,11 @@ class MemoryLedger:
             if standing is None:
                 raise no_account()
             check_chain(
-                self._seal, standing, self._lines[dataset], self._releases[dataset], self._heads[dataset]
+                self._seal,
+                standing,
+                self._lines[dataset],
+                self._releases[dataset],
+                self._heads[dataset],
             )
 
     def _checked(self, dataset: str) -> Standing:
@@ -109,22 +132,37 @@ class MemoryLedger:
         if standing is None:
             raise no_account()
         lines = self._lines[dataset]
-        check_head(self._seal, lines[-1] if lines else None, self._heads[dataset], standing)
+        check_head(
+            self._seal, lines[-1] if lines else None, self._heads[dataset], standing
+        )
         return standing
 
-    def _check_states(self, dataset: str, request_id: str, expected: list[State]) -> None:
-        states = [line.state for line in self._lines[dataset] if line.request_id == request_id]
+    def _check_states(
+        self, dataset: str, request_id: str, expected: list[State]
+    ) -> None:
+        states = [
+            line.state for line in self._lines[dataset] if line.request_id == request_id
+        ]
         check_states(request_id, states, expected)
 
-    def _end(self, standing: Standing, request_id: str, state: State, content: dict[str, Any]) -> None:
+    def _end(
+        self, standing: Standing, request_id: str, state: State, content: dict[str, Any]
+    ) -> None:
         dataset = standing.account.dataset
         self._check_states(dataset, request_id, ["reserved"])
-        (reserved,) = [line for line in self._lines[dataset] if line.request_id == request_id]
+        (reserved,) = [
+            line for line in self._lines[dataset] if line.request_id == request_id
+        ]
         after = standing.after(state, check_sealed(self._seal, reserved).charge)
         self._append(after, request_id, state, NOTHING, content)
 
     def _append(
-        self, standing: Standing, request_id: str, state: State, charge: Charge, content: dict[str, Any]
+        self,
+        standing: Standing,
+        request_id: str,
+        state: State,
+        charge: Charge,
+        content: dict[str, Any],
     ) -> None:
         dataset = standing.account.dataset
         lines = self._lines[dataset]

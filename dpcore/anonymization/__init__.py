@@ -1,9 +1,9 @@
 """Syntactic anonymization by k-anonymity and its kin, outside differential privacy.
 
-A `Plan` says which columns are generalized by which `Hierarchy`, what every group must meet (the models)
-and how much may be suppressed; `apply` carries it out. `hierarchies` say how values become coarser,
-`fulldomain` searches one level per column optimally, `partition` groups row by row; `quality` measures all of
-them on one scale.
+A `Plan` says which columns are generalized by which `Hierarchy`, what every group must
+meet (the models) and how much may be suppressed; `apply` carries it out. `hierarchies`
+say how values become coarser, `fulldomain` searches one level per column optimally,
+`partition` groups row by row; `quality` measures all of them on one scale.
 """
 
 from dpcore.anonymization.apply import apply as apply
@@ -11,7 +11,9 @@ from dpcore.anonymization.closeness import TCloseness as TCloseness
 from dpcore.anonymization.fulldomain.metrics import AverageClassSize as AverageClassSize
 from dpcore.anonymization.fulldomain.metrics import Discernibility as Discernibility
 from dpcore.anonymization.fulldomain.metrics import InformationLoss as InformationLoss
-from dpcore.anonymization.fulldomain.metrics import NonUniformEntropy as NonUniformEntropy
+from dpcore.anonymization.fulldomain.metrics import (
+    NonUniformEntropy as NonUniformEntropy,
+)
 from dpcore.anonymization.hierarchies.builders import cut as cut
 from dpcore.anonymization.hierarchies.builders import dates as dates
 from dpcore.anonymization.hierarchies.builders import flat as flat
@@ -20,7 +22,9 @@ from dpcore.anonymization.hierarchies.builders import mask as mask
 from dpcore.anonymization.hierarchies.builders import merge_rare as merge_rare
 from dpcore.anonymization.hierarchies.builders import order as order
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy as Hierarchy
-from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy as suggest_hierarchy
+from dpcore.anonymization.hierarchies.suggest import (
+    suggest_hierarchy as suggest_hierarchy,
+)
 from dpcore.anonymization.methods import CellSuppression as CellSuppression
 from dpcore.anonymization.methods import FullDomain as FullDomain
 from dpcore.anonymization.methods import LocalRecoding as LocalRecoding

@@ -1,4 +1,6 @@
-"""A plan carried out on a table, whose quasi-identifiers are recoded and direct identifiers dropped."""
+"""A plan carried out on a table, whose quasi-identifiers are recoded and direct
+identifiers dropped.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ LAST = "\U0010ffff"
 """A text that is after all others."""
 
 
-def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
+def apply(
+    frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
+) -> pd.DataFrame:
     """Return the table that may be published, as `Anonymization.frame`.
 
     >>> from dpcore.anonymization import KAnonymity, cut, intervals
@@ -48,14 +52,19 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
     Args:
         frame: the table; under a research subset, the population.
         plan: with a role for every column.
-        on_progress: gets the stage of a search and the share done; what it raises ends it.
+        on_progress: gets the stage of a search and the share done; what it raises ends
+            it.
+
     Raises: as `anonymized`.
     """
     return anonymized(frame, plan, on_progress).frame
 
 
 def carried_out(
-    table: Microdata, plan: Plan, smallest: int = 1, on_progress: OnProgress = silent
+    table: Microdata,
+    plan: Plan,
+    smallest: int = 1,
+    on_progress: OnProgress = silent,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table that may be published, and in words the models that it meets.
 
@@ -64,6 +73,7 @@ def carried_out(
         plan: with a role for every column.
         smallest: people in a group of rows that leave, at least; see `check_smallest`.
         on_progress: as of `anonymized`.
+
     Raises: as `anonymized`; InfeasibleError for a smaller group.
     """
     result = anonymized(table, plan, on_progress)
@@ -72,21 +82,26 @@ def carried_out(
 
 
 def anonymized(
-    table: pd.DataFrame | Microdata, plan: Plan, on_progress: OnProgress = silent
+    table: pd.DataFrame | Microdata,
+    plan: Plan,
+    on_progress: OnProgress = silent,
 ) -> Anonymization:
     """Carry out a plan.
 
     Args:
         table: as it is, with a key for PRAM; under a research subset, the population.
         plan: with a role for every column.
-        on_progress: gets the stage of a search and the share done; what it raises ends it.
-    Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
-        and those of the method.
+        on_progress: gets the stage of a search and the share done; what it raises ends
+            it.
+
+    Raises: SchemaError when the roles do not fit the table, InfeasibleError when the
+        models cannot be met, and those of the method.
     """
     table = table if isinstance(table, Microdata) else Microdata(table)
     inputs = Inputs.of(post_randomized(table, plan.randomized), plan)
     result = plan.method.recode(inputs, on_progress)
-    groups, kept = inputs.rows.groups(result.classes), ~suppressed_classes(result)
+    groups = inputs.rows.groups(result.classes)
+    kept = ~suppressed_classes(result)
     for model in plan.models:
         if model.joint and model.among(groups, kept).any():
             raise InfeasibleError(
@@ -97,15 +112,22 @@ def anonymized(
     counts_people = plan.method.cuts_freely and plan.counted is not None
     if counts_people and (violations(plan.models, groups) & kept).any():
         raise InfeasibleError(
-            "groups that look alike do not meet the models together, since people have rows in several",
+            (
+                "groups that look alike do not meet the models together, since people "
+                "have rows in several"
+            ),
             remedy="take the full-domain method, or choose less",
         )
-    return Anonymization(inputs=inputs, plan=plan.at(result.node, result.gap), recoded=result)
+    return Anonymization(
+        inputs=inputs, plan=plan.at(result.node, result.gap), recoded=result
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Anonymization:
-    """A plan carried out on one table, with all that follows from it. Private but for `frame` and `models`.
+    """A plan carried out on one table, with all that follows from it.
+
+    Private but for `frame` and `models`.
 
     Attributes:
         plan: with its levels filled in.
@@ -138,7 +160,9 @@ class Anonymization:
 
     @cached_property
     def leaves(self) -> BoolArray:
-        """(published rows,) whether each leaves, by what the plan says of suppressed ones."""
+        """(published rows,) whether each leaves, by what the plan says of suppressed
+        ones.
+        """
         return ~self.hidden | keeps_hidden(self.inputs, self.hidden, self.starred)
 
     @property
@@ -149,40 +173,55 @@ class Anonymization:
     @cached_property
     def models(self) -> tuple[str, ...]:
         """The models that the table meets, in words, see `promised`."""
-        return promised(self.inputs, self.classes, hidden=self.hidden, leaves=self.leaves)
+        return promised(
+            self.inputs, self.classes, hidden=self.hidden, leaves=self.leaves
+        )
 
     @property
     def frame(self) -> pd.DataFrame:
         """The table that may be published, with the index and order of the original.
 
-        It has neither identifiers nor the subset column. Suppressed rows are treated as `plan.suppressed`
-        says; rows outside the subset are left out.
+        It has neither identifiers nor the subset column. Suppressed rows are treated as
+        `plan.suppressed` says; rows outside the subset are left out.
         """
         rows = self.recoded.frame(self.rows)
         if self.plan.suppressed == "blanked":
             secrets = self.plan.columns_of("sensitive")
-            hidden = {name: rows[name].astype(object).mask(self.hidden, SUPPRESSED) for name in secrets}
+            hidden = {
+                name: rows[name].astype(object).mask(self.hidden, SUPPRESSED)
+                for name in secrets
+            }
             rows = rows.assign(**hidden)
-        return rows[self.leaves].drop(columns=[name for name in rows.columns if name in self.plan.dropped])
+        return rows[self.leaves].drop(
+            columns=[name for name in rows.columns if name in self.plan.dropped]
+        )
 
 
 def suppressed_of(inputs: Inputs, starred: BoolArray) -> BoolArray:
-    """Return marks of the rows that are suppressed among those that print nothing but `*`, (published rows,).
+    """Return marks of the rows that are suppressed among those that print nothing but
+    `*`, (published rows,).
 
-    Those are not that came so and meet the models as a class of their own: their `*` is a value like others.
+    Those are not that came so and meet the models as a class of their own: their `*` is
+    a value like others.
 
     Args:
         inputs: the table and the plan.
         starred: (published rows,) whether a row prints nothing but `*`.
     """
     came_so = starred_before(inputs.published, inputs.plan.quasi_identifiers, starred)
-    if not came_so.any() or violations(inputs.plan.models, inputs.rows.together(came_so)).any():
+    if (
+        not came_so.any()
+        or violations(inputs.plan.models, inputs.rows.together(came_so)).any()
+    ):
         return starred
     return starred & ~came_so
 
 
-def starred_before(rows: pd.DataFrame, names: Sequence[str], starred: BoolArray) -> BoolArray:
-    """Return marks of the starred rows that held nothing but `*` before they were recoded, (rows,).
+def starred_before(
+    rows: pd.DataFrame, names: Sequence[str], starred: BoolArray
+) -> BoolArray:
+    """Return marks of the starred rows that held nothing but `*` before they were
+    recoded, (rows,).
 
     Args:
         rows: as they came.
@@ -196,12 +235,14 @@ def starred_before(rows: pd.DataFrame, names: Sequence[str], starred: BoolArray)
 
 
 def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
-    """Return whether suppressed rows leave, by the plan or because they meet its models as one class.
+    """Return whether suppressed rows leave, by the plan or because they meet its models
+    as one class.
 
     Args:
         inputs: the table and the plan.
         hidden: (published rows,).
-        starred: (published rows,) all that print the same, those that came so among them.
+        starred: (published rows,) all that print the same, those that came so among
+            them.
     """
     plan = inputs.plan
     if plan.suppressed in ("kept", "blanked") or not hidden.any():
@@ -211,7 +252,9 @@ def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
     return not violations(plan.models, inputs.rows.together(starred)).any()
 
 
-def check_smallest(inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int) -> None:
+def check_smallest(
+    inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int
+) -> None:
     """Refuse a table that leaves with a group of fewer people, whatever was planned.
 
     Args:
@@ -219,6 +262,7 @@ def check_smallest(inputs: Inputs, classes: IntArray, leaves: BoolArray, smalles
         classes: (published rows,) class of each, by what it prints.
         leaves: (published rows,) whether it is in the table that leaves.
         smallest: people in a group, at least.
+
     Raises: InfeasibleError.
     """
     if smallest <= 1 or not leaves.any():
@@ -235,7 +279,8 @@ def check_smallest(inputs: Inputs, classes: IntArray, leaves: BoolArray, smalles
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """Sort rows by their content, suppressed ones last, so that places tell nothing about the original.
+    """Sort rows by their content, suppressed ones last, so that places tell nothing
+    about the original.
 
     Categories become values: a column of categories lists those of dropped rows too.
     """

@@ -23,63 +23,94 @@ class Choices:
     roles: Mapping[str, Role]
     """Of every column of the table."""
     hierarchies: Mapping[str, Hierarchy]
-    """One per quasi-identifier; one for a sensitive column where t-closeness uses hierarchical distance."""
+    """One per quasi-identifier; one for a sensitive column where t-closeness uses
+    hierarchical distance.
+    """
     models: tuple[PrivacyModel, ...]
     limit: float = 0.0
     """Share of the published people who may have a suppressed row."""
     metric: Metric = field(default_factory=InformationLoss)
     """The measure that full-domain search minimizes."""
     suppressed: Suppressed = "checked"
-    """Use of suppressed rows. checked: they are published as one class if it meets every model, else
-    left out. dropped: left out. blanked: published without their sensitive values. kept: published with them,
-    however few they are (as ARX does)."""
+    """Use of suppressed rows. checked: they are published as one class if it meets
+    every model, else left out. dropped: left out. blanked: published without their
+    sensitive values. kept: published with them, however few they are (as ARX does).
+    """
     person: str | None = None
-    """The column that names the person of a row: classes count people. None where every row is a person."""
+    """The column that names the person of a row: classes count people.
+
+    None where every row is a person.
+    """
     household: str | None = None
-    """The column that says who lives together, which is dropped: classes count households in place of people,
-    since whoever finds one person has found all."""
+    """The column that says who lives together, which is dropped: classes count
+    households in place of people, since whoever finds one person has found all.
+    """
     subset: str | None = None
-    """A column of true and false: the rows to be published out of a population table; it is dropped."""
+    """A column of true and false: the rows to be published out of a population table;
+    it is dropped.
+    """
     pseudonym: str | None = None
-    """A column that does not leave, and that a curator replaces by keyed pseudonyms; `apply` drops it."""
+    """A column that does not leave, and that a curator replaces by keyed pseudonyms;
+    `apply` drops it.
+    """
     series: str = ""
-    """The name of the tables that share their pseudonyms; empty where the curator takes a new one."""
+    """The name of the tables that share their pseudonyms; empty where the curator takes
+    a new one.
+    """
     node: Mapping[str, int] | None = None
-    """The level of every quasi-identifier in full-domain generalization, None for the optimal ones, or before
-    cells are suppressed, None for the values as they are."""
+    """The level of every quasi-identifier in full-domain generalization, None for the
+    optimal ones, or before cells are suppressed, None for the values as they are.
+    """
     gap: float = 0.0
-    """The share of the score that other levels may save at most, of a search that ended before it saw all."""
+    """The share of the score that other levels may save at most, of a search that ended
+    before it saw all.
+    """
     coded: Mapping[str, Coding] = field(default_factory=dict)
-    """Columns of numbers that are published with coarser ones, before anything looks at them."""
+    """Columns of numbers that are published with coarser ones, before anything looks at
+    them.
+    """
     randomized: Mapping[str, float] = field(default_factory=dict)
-    """Columns that leave as they are but for PRAM: the share of cells drawn anew, see `post_randomized`."""
+    """Columns that leave as they are but for PRAM: the share of cells drawn anew, see
+    `post_randomized`.
+    """
 
     def __post_init__(self) -> None:
         for role in self.roles.values():
             known("role", dict.fromkeys(ROLES), role)
-        known("way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed)
+        known(
+            "way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed
+        )
         if not 0 <= self.limit <= 1:
             raise UsageError(
-                f"limit ({self.limit:g}) must be between 0 and 1", remedy="give a share of people"
+                f"limit ({self.limit:g}) must be between 0 and 1",
+                remedy="give a share of people",
             )
         if not self.models:
             raise UsageError("a plan needs a privacy model", remedy="add k-anonymity")
         quasi = self.quasi_identifiers
         if not quasi:
-            raise SchemaError("there is no quasi-identifier", remedy="give a column this role")
+            raise SchemaError(
+                "there is no quasi-identifier", remedy="give a column this role"
+            )
         if self.household in quasi:
             raise two_roles(self.household)
         if self.pseudonym is not None and self.pseudonym not in self.dropped:
             raise two_roles(self.pseudonym)
         if not all(0 < share <= 1 for share in self.randomized.values()):
             raise UsageError(
-                "a share drawn anew must be above 0 and at most 1", remedy="give a share of cells"
+                "a share drawn anew must be above 0 and at most 1",
+                remedy="give a share of cells",
             )
-        kept = {*self.columns_of("sensitive"), *self.columns_of("insensitive")} - self.dropped
+        kept = {
+            *self.columns_of("sensitive"),
+            *self.columns_of("insensitive"),
+        } - self.dropped
         for name in (*self.coded, *self.randomized):
             if name not in kept or (name in self.randomized and name in self.secrets):
                 raise SchemaError(
-                    "{column} is no column that leaves as it is", remedy="choose another column", column=name
+                    "{column} is no column that leaves as it is",
+                    remedy="choose another column",
+                    column=name,
                 )
         for model in self.models:
             check_registered(PrivacyModel, model)
@@ -106,15 +137,24 @@ class Choices:
 
     @property
     def secrets(self) -> dict[str, Hierarchy | None]:
-        """The columns that the models look at, with the hierarchy of each that has one."""
-        columns = (model.column for model in self.models if isinstance(model, SensitiveModel))
+        """The columns that the models look at, with the hierarchy of each that has
+        one.
+        """
+        columns = (
+            model.column for model in self.models if isinstance(model, SensitiveModel)
+        )
         return {name: self.hierarchies.get(name) for name in dict.fromkeys(columns)}
 
     @property
     def dropped(self) -> frozenset[str]:
         """The columns that do not leave."""
         named = (self.subset, self.person, self.household)
-        return frozenset((*self.columns_of("identifier"), *(name for name in named if name is not None)))
+        return frozenset(
+            (
+                *self.columns_of("identifier"),
+                *(name for name in named if name is not None),
+            )
+        )
 
     def columns_of(self, role: Role) -> tuple[str, ...]:
         """Return the columns that have a role."""
@@ -123,7 +163,10 @@ class Choices:
     @property
     def k(self) -> int:
         """The people that every class needs, 1 where no model says a number."""
-        return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+        return max(
+            (model.k for model in self.models if isinstance(model, KAnonymity)),
+            default=1,
+        )
 
     @property
     def counted(self) -> str | None:
@@ -136,11 +179,15 @@ class Choices:
         return "households" if self.household else "people" if self.person else "rows"
 
     def at(self, node: Mapping[str, int] | None, gap: float = 0.0) -> Self:
-        """Return the same plan with these levels, and how far off they may be, or itself without any."""
+        """Return the same plan with these levels, and how far off they may be, or
+        itself without any.
+        """
         return self if node is None else replace(self, node=node, gap=gap)
 
     def counting(self, person: str | None) -> Self:
-        """Return the same plan, counting the people whom a column names, or itself without a column."""
+        """Return the same plan, counting the people whom a column names, or itself
+        without a column.
+        """
         return self if person is None else replace(self, person=person)
 
 
@@ -152,7 +199,10 @@ def check_registered(family: type[Registered], member: Registered) -> None:
     if family.kinds().get(getattr(member, "kind", "")) is not type(member):
         raise UsageError(
             f"{type(member).__name__} is no registered {family.__name__}",
-            remedy=f"derive its class from {family.__name__}, and give the class a `kind` of its own",
+            remedy=(
+                f"derive its class from {family.__name__}, and give the class a "
+                "`kind` of its own"
+            ),
         )
 
 
@@ -162,5 +212,7 @@ def known(what: str, names: Mapping[str, Any], name: str) -> Any:
     Raises: ParameterError for an unknown one.
     """
     if name not in names:
-        raise UsageError(f"there is no {what} {name}", remedy=f"take one of {', '.join(names)}")
+        raise UsageError(
+            f"there is no {what} {name}", remedy=f"take one of {', '.join(names)}"
+        )
     return names[name]

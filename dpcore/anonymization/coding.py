@@ -1,4 +1,6 @@
-"""Coarser numbers in a column that is published beside the quasi-identifiers; no guarantee by itself."""
+"""Coarser numbers in a column that is published beside the quasi-identifiers; no
+guarantee by itself.
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +15,9 @@ DIGITS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Coding:
-    """Rounding to a multiple of a base, then top and bottom coding: what lies beyond a bound becomes it."""
+    """Rounding to a multiple of a base, then top and bottom coding: what lies beyond a
+    bound becomes it.
+    """
 
     low: float | None = None
     high: float | None = None
@@ -23,10 +27,13 @@ class Coding:
         if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
             raise falling_bounds(self.low, self.high)
         if self.base is not None and not self.base > 0:
-            raise ParameterError("the base of rounding must be above 0", remedy="use a number such as 10")
+            raise ParameterError(
+                "the base of rounding must be above 0", remedy="use a number such as 10"
+            )
 
     def __call__(self, column: pd.Series) -> pd.Series:
-        """Return the coded column; whole numbers stay whole where the bounds and the base are.
+        """Return the coded column; whole numbers stay whole where the bounds and the
+        base are.
 
         Raises: SchemaError for a column that does not hold numbers.
         """
@@ -38,6 +45,8 @@ class Coding:
             coded = (np.floor(coded / self.base + 0.5) * self.base).round(DIGITS)
         coded = coded.clip(self.low, self.high)
         given = (each for each in (self.low, self.high, self.base) if each is not None)
-        if types.is_integer_dtype(column) and all(float(each).is_integer() for each in given):
+        if types.is_integer_dtype(column) and all(
+            float(each).is_integer() for each in given
+        ):
             return coded.astype(column.dtype)
         return coded

@@ -1,4 +1,6 @@
-"""The people of classes, and how many of them hold each sensitive value, as privacy models see them."""
+"""The people of classes, and how many of them hold each sensitive value, as privacy
+models see them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from numpy.typing import NDArray
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, counted_pairs, leaves_of
+from dpcore.tables.classes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    class_index,
+    counted_pairs,
+    leaves_of,
+)
 from dpcore.tables.people import once_each, people_per_class, person_of
 from dpcore.tables.rows import Held
 from dpcore.tables.value_counts import ValueCounts
@@ -28,8 +37,10 @@ class SensitiveColumn:
     """A sensitive column in the whole published table.
 
     Attributes:
-        values: its values, numbers in their order; without a hierarchy, those of no published row last.
-        counts: (values,) people who hold each value; a person with several values counts for each.
+        values: its values, numbers in their order; without a hierarchy, those of no
+            published row last.
+        counts: (values,) people who hold each value; a person with several values
+            counts for each.
     """
 
     values: tuple[str, ...]
@@ -38,8 +49,14 @@ class SensitiveColumn:
 
     @property
     def ranks(self) -> int:
-        """How many values have a place in the order: those of the hierarchy, or of the published rows."""
-        return int(np.count_nonzero(self.counts)) if self.hierarchy is None else len(self.values)
+        """How many values have a place in the order: those of the hierarchy, or of the
+        published rows.
+        """
+        return (
+            int(np.count_nonzero(self.counts))
+            if self.hierarchy is None
+            else len(self.values)
+        )
 
     @cached_property
     def logs(self) -> FloatArray:
@@ -51,18 +68,24 @@ class SensitiveColumn:
 
     @cached_property
     def parents(self) -> tuple[IntArray, ...]:
-        """Codes of the labels one level above, parents[level] by code at a level of the hierarchy."""
+        """Codes of the labels one level above, parents[level] by code at a level of the
+        hierarchy.
+        """
         if self.hierarchy is None:
             raise ParameterError(
                 "hierarchical distance needs a hierarchy of the sensitive column",
                 remedy="take the suggested one, or give every value of the column a line",
             )
-        codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]
+        codes = [
+            self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)
+        ]
         return tuple(by_code(finer, coarser) for finer, coarser in pairwise(codes))
 
 
 def by_code(codes: IntArray, numbers: IntArray) -> IntArray:
-    """Bring one number per leaf to one per label, since the leaves of a label share it."""
+    """Bring one number per leaf to one per label, since the leaves of a label share
+    it.
+    """
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
@@ -89,13 +112,15 @@ class ClassStatistics(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of one table as models see them, their owners and the sensitive values they hold.
+    """The rows of one table as models see them, their owners and the sensitive values
+    they hold.
 
     Attributes:
         person: (rows,) number of the person, None where every row is one.
         values: sensitive column -> (rows,) number of the value.
         weights: (rows,) people that each row stands for, where it stands for several.
-        place: (rows,) where each is in the table, which has distinct tuples; None where it has rows.
+        place: (rows,) where each is in the table, which has distinct tuples; None where
+            it has rows.
     """
 
     number: int
@@ -114,18 +139,32 @@ class Rows:
         weights: IntArray | None = None,
         held: Held | None = None,
     ) -> Rows:
-        """Read the person and the sensitive columns of a table, or of its distinct tuples with weights.
+        """Read the person and the sensitive columns of a table, or of its distinct
+        tuples with weights.
 
-        Where it is known who holds them, a row is a pair of a group of people and a tuple.
+        Where it is known who holds them, a row is a pair of a group of people and a
+        tuple.
         """
         codes = person_of(frame, person)
-        described, values = {}, {}
+        described = {}
+        values = {}
         for name, hierarchy in secrets.items():
             described[name], values[name] = secret_of(
-                frame, name, hierarchy, person=codes, weights=weights, held=held
+                frame,
+                name,
+                hierarchy,
+                person=codes,
+                weights=weights,
+                held=held,
             )
         if held is None:
-            return cls(number=len(frame), secrets=described, person=codes, values=values, weights=weights)
+            return cls(
+                number=len(frame),
+                secrets=described,
+                person=codes,
+                values=values,
+                weights=weights,
+            )
         return cls(
             number=len(held.place),
             secrets=described,
@@ -137,11 +176,15 @@ class Rows:
 
     @property
     def codes(self) -> list[IntArray]:
-        """The columns that tell these rows apart, of the person and of the sensitive values."""
+        """The columns that tell these rows apart, of the person and of the sensitive
+        values.
+        """
         return [*self.values.values(), *([] if self.person is None else [self.person])]
 
     def united(self, first: IntArray, weights: IntArray) -> Rows:
-        """Return one row for several of one person and values, by the first one and their number."""
+        """Return one row for several of one person and values, by the first one and
+        their number.
+        """
         taken = self.taken(first)
         return taken if self.person is not None else replace(taken, weights=weights)
 
@@ -167,7 +210,8 @@ class Rows:
     def together(self, marked: BoolArray) -> Groups:
         """Return the marked rows in one class.
 
-        Args: marked: (rows or tuples of the table,).
+        Args:
+            marked: (rows or tuples of the table,).
         """
         places = self.spread(marked).nonzero()[0]
         return self.taken(places).groups(np.zeros_like(places))
@@ -175,7 +219,8 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Classes counted row by row, which local methods and the check of a finished table give to a model.
+    """Classes counted row by row, which local methods and the check of a finished table
+    give to a model.
 
     Attributes:
         classes: (rows,) class of each row.
@@ -192,7 +237,8 @@ class Groups:
     @cached_property
     def people(self) -> IntArray:
         """Distinct people of each class."""
-        person, weights = self.rows.person, self.rows.weights
+        person = self.rows.person
+        weights = self.rows.weights
         if weights is None:
             return people_per_class(self.classes, person)
         places = once_each(self.classes, person)
@@ -205,13 +251,18 @@ class Groups:
 
     def histogram(self, column: str) -> ValueCounts:
         """People by value of a sensitive column."""
-        values, classes, weights = self.rows.values[column], self.classes, self.rows.weights
+        values = self.rows.values[column]
+        classes = self.classes
+        weights = self.rows.weights
         if self.rows.person is not None:
             places = once_each(class_index([classes, values]), self.rows.person)
-            classes, values = classes[places], values[places]
+            classes = classes[places]
+            values = values[places]
             weights = None if weights is None else weights[places]
         group, value, count = counted_pairs(classes, values, weights)
-        return ValueCounts(group=group, value=value, count=count, classes=len(self.people))
+        return ValueCounts(
+            group=group, value=value, count=count, classes=len(self.people)
+        )
 
 
 def secret_of(
@@ -224,7 +275,8 @@ def secret_of(
     weights: IntArray | None = None,
     held: Held | None = None,
 ) -> tuple[SensitiveColumn, IntArray]:
-    """Count a sensitive column over the published rows, and number each row's value, (rows,).
+    """Count a sensitive column over the published rows, and number each row's value,
+    (rows,).
 
     Args:
         frame: the table, or its distinct tuples.
@@ -237,7 +289,8 @@ def secret_of(
     """
     if hierarchy is None:
         leaves = leaves_of(frame, name)
-        values, codes = tuple(leaves.labels), leaves.codes
+        values = tuple(leaves.labels)
+        codes = leaves.codes
     else:
         hierarchy, codes = hierarchy.read(frame[name])
         values = hierarchy.values
@@ -247,14 +300,21 @@ def secret_of(
         held = held.among(shown)
         places = once_each(codes[held.place], held.group)
         people = held.people[held.group[places]]
-        counts = np.bincount(codes[held.place[places]], people, len(values)).astype(np.int64)
+        counts = np.bincount(codes[held.place[places]], people, len(values)).astype(
+            np.int64
+        )
     elif weights is None:
         there = codes[published]
         places = once_each(there, None if person is None else person[published])
         counts = np.bincount(there[places], minlength=len(values))
     else:
-        counts = np.bincount(codes[published], weights[published], len(values)).astype(np.int64)
-    if hierarchy is None and not counts.all():  # a reader, who sees published rows, ranks their values
+        counts = np.bincount(codes[published], weights[published], len(values)).astype(
+            np.int64
+        )
+    # a reader, who sees published rows, ranks their values
+    if hierarchy is None and not counts.all():
         order = np.argsort(counts == 0, kind="stable")
-        values, counts, codes = tuple(values[place] for place in order), counts[order], order.argsort()[codes]
+        values = tuple(values[place] for place in order)
+        counts = counts[order]
+        codes = order.argsort()[codes]
     return SensitiveColumn(values=values, hierarchy=hierarchy, counts=counts), codes

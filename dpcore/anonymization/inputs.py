@@ -1,4 +1,6 @@
-"""A table as a plan reads it, with checked roles, the rows to be published, their owners and secrets."""
+"""A table as a plan reads it, with checked roles, the rows to be published, their
+owners and secrets.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,13 @@ NO = {"0", "false", *(no for _, no in YES_AND_NO)}
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Inputs:
-    """A table and the choices of a plan, and what follows from both, each computed once. Private.
+    """A table and the choices of a plan, and what follows from both, each computed
+    once. Private.
 
     Attributes:
         frame: the table; under a research subset, the population.
-        weights, held: of distinct tuples in place of rows: rows of each, and who holds them.
+        weights, held: of distinct tuples in place of rows: rows of each, and who holds
+            them.
     """
 
     frame: pd.DataFrame
@@ -43,11 +47,19 @@ class Inputs:
         Raises: SchemaError when the roles do not fit the rows of the table.
         """
         if isinstance(table, DistinctRows):
-            return cls(frame=coded(table.frame, plan), plan=plan, weights=table.rows, held=table.held)
+            return cls(
+                frame=coded(table.frame, plan),
+                plan=plan,
+                weights=table.rows,
+                held=table.held,
+            )
         frame = table.frame if isinstance(table, Microdata) else table
         check_roles(frame.columns, plan)
         check_households(
-            plan, lambda home, person: frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
+            plan,
+            lambda home, person: (
+                frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
+            ),
         )
         return cls(frame=coded(frame, plan), plan=plan)
 
@@ -66,23 +78,34 @@ class Inputs:
 
     @property
     def person(self) -> str | None:
-        """The column that names who is counted, None where every row is, or `held` says it."""
+        """The column that names who is counted, None where every row is, or `held` says
+        it.
+        """
         return self.plan.counted if self.weights is None else None
 
     @cached_property
     def published_weights(self) -> IntArray | None:
-        """The rows that each tuple stands for, (published rows,), None where each is a row."""
-        return self.weights if self.weights is None or self.subset is None else self.weights[self.subset]
+        """The rows that each tuple stands for, (published rows,), None where each is a
+        row.
+        """
+        return (
+            self.weights
+            if self.weights is None or self.subset is None
+            else self.weights[self.subset]
+        )
 
     @cached_property
     def rows(self) -> Rows:
-        """The owners of the published rows, and the sensitive values that the models look at."""
+        """The owners of the published rows, and the sensitive values that the models
+        look at.
+        """
         return self.among(np.ones(len(self.published), dtype=bool))
 
     def among(self, marked: BoolArray) -> Rows:
         """Return the same of some of the published rows, as if there were no others.
 
-        Args: marked: (published rows,).
+        Args:
+            marked: (published rows,).
         """
         there = marked
         if self.subset is not None:
@@ -111,7 +134,13 @@ def coded(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
 
     Raises: SchemaError for a column that does not hold numbers.
     """
-    return frame.assign(**{name: code(frame[name]) for name, code in plan.coded.items() if name in frame})
+    return frame.assign(
+        **{
+            name: code(frame[name])
+            for name, code in plan.coded.items()
+            if name in frame
+        }
+    )
 
 
 def check_roles(columns: Collection[str], plan: Choices) -> None:
@@ -119,24 +148,33 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
 
     Raises: SchemaError.
     """
-    named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
+    named = [
+        name for name in (plan.subset, plan.person, plan.household) if name is not None
+    ]
     for name in (*plan.roles, *named):
         if name not in columns:
             raise no_column(name)
     for name in columns:
         if name not in plan.roles and name not in named:
             raise SchemaError(
-                "the plan gives no role to {column}", remedy="give a column this role", column=name
+                "the plan gives no role to {column}",
+                remedy="give a column this role",
+                column=name,
             )
 
 
 def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
-    """Refuse a person of two households, since k households in a group would not be k people.
+    """Refuse a person of two households, since k households in a group would not be k
+    people.
 
-    Args: most: finds how many values of one column the rows of one value of another have at most.
+    Args:
+        most: finds how many values of one column the rows of one value of another have
+            at most.
+
     Raises: SchemaError.
     """
-    household, person = plan.household, plan.person
+    household = plan.household
+    person = plan.person
     if household is None or person is None:
         return
     if household == person:

@@ -1,4 +1,6 @@
-"""The levels of a plan, chosen where it has none, checked against the table, and carried out."""
+"""The levels of a plan, chosen where it has none, checked against the table, and
+carried out.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -41,7 +43,9 @@ def tuples(inputs: Inputs) -> Tuples:
 def distinct_of(read: Callable[..., DistinctRows], plan: Choices) -> DistinctRows:
     """Read what a search looks at in a table that stays where it is.
 
-    Args: read: gives the distinct tuples of columns, and with `by` who holds them.
+    Args:
+        read: gives the distinct tuples of columns, and with `by` who holds them.
+
     Raises: SchemaError for somebody of two households; as `read`.
     """
 
@@ -60,7 +64,8 @@ def columns_of(plan: Choices) -> list[str]:
 
 
 def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-    """Recode the published rows at the levels of the plan, or at the optimal ones where it has none.
+    """Recode the published rows at the levels of the plan, or at the optimal ones where
+    it has none.
 
     Raises: as `published_classes`, `search` and `tuples`.
     """
@@ -70,12 +75,15 @@ def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recod
     suppressed = suppressed_rows(leaves, table, shown)
     trees = dict(zip(table.names, table.hierarchies, strict=True))
     levels = dict(zip(table.names, shown.node, strict=True))
-    return replace(full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap)
+    return replace(
+        full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedClasses:
-    """The classes that a node publishes, by their keys without tails, ascending, and how good it is.
+    """The classes that a node publishes, by their keys without tails, ascending, and
+    how good it is.
 
     Attributes:
         gap: see `Solution`.
@@ -86,28 +94,45 @@ class PublishedClasses:
     gap: float
 
 
-def published_classes(table: Tuples, plan: Choices, on_progress: OnProgress = silent) -> PublishedClasses:
-    """Find the classes that are published at the levels of the plan, or at the optimal ones.
+def published_classes(
+    table: Tuples, plan: Choices, on_progress: OnProgress = silent
+) -> PublishedClasses:
+    """Find the classes that are published at the levels of the plan, or at the optimal
+    ones.
 
-    Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
-        the models; as `search`.
+    Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError
+        when they do not meet the models; as `search`.
     """
     check_node(plan)
     if plan.node is None:
-        best = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
-        node, gap = best.node, best.gap
+        best = search(
+            table,
+            plan.models,
+            limit=plan.limit,
+            metric=plan.metric,
+            on_progress=on_progress,
+        )
+        node = best.node
+        gap = best.gap
     else:
-        node, gap = tuple(plan.node[name] for name in table.names), plan.gap
+        node = tuple(plan.node[name] for name in table.names)
+        gap = plan.gap
     classes = Counter(table).classes(node)
     marked = violations(plan.models, classes)
     allowed = most_within(plan.limit, table.people)
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
-            "the node does not meet the models while suppressing at most {limit:.1%} of the people",
+            (
+                "the node does not meet the models while suppressing at most "
+                "{limit:.1%} "
+                "of the people"
+            ),
             remedy="let the plan choose its node",
             limit=plan.limit,
         )
-    return PublishedClasses(node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap)
+    return PublishedClasses(
+        node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap
+    )
 
 
 def check_node(plan: Choices) -> None:
@@ -117,15 +142,21 @@ def check_node(plan: Choices) -> None:
     """
     names = set(plan.quasi_identifiers)
     if plan.node is not None and (
-        set(plan.node) != names or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
+        set(plan.node) != names
+        or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
     ):
         raise UsageError(
-            "the node must name a level of every quasi-identifier", remedy="let the plan choose its node"
+            "the node must name a level of every quasi-identifier",
+            remedy="let the plan choose its node",
         )
 
 
-def suppressed_rows(leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses) -> BoolArray:
-    """(rows,) which rows are suppressed, those that were so before among them, by their leaves."""
+def suppressed_rows(
+    leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses
+) -> BoolArray:
+    """(rows,) which rows are suppressed, those that were so before among them, by their
+    leaves.
+    """
     bottom = (0,) * len(shown.node)
     keys, starred = table.row_keys(leaves)
     keys = table.generalize(keys, bottom, shown.node) >> table.tail

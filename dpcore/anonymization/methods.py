@@ -1,4 +1,6 @@
-"""The methods of anonymization, with what each needs and how it recodes the rows of a plan."""
+"""The methods of anonymization, with what each needs and how it recodes the rows of a
+plan.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -21,16 +23,23 @@ from dpcore.registry import Registered
 
 @dataclass(frozen=True)
 class Method(Registered, ABC):
-    """One method of anonymization, which registers itself by its `kind`. Equal kinds are equal methods."""
+    """One method of anonymization, which registers itself by its `kind`.
+
+    Equal kinds are equal methods.
+    """
 
     kind: ClassVar[str]
     """The name under which plans are stored."""
     needs_hierarchies: ClassVar[bool] = False
     """Every quasi-identifier needs one; otherwise none is looked at."""
     searches: ClassVar[bool] = False
-    """It looks for the best levels, one per column, and suppresses up to the limit of a plan."""
+    """It looks for the best levels, one per column, and suppresses up to the limit of a
+    plan.
+    """
     cuts_freely: ClassVar[bool] = False
-    """Groups are found row by row: they keep more, and published attacks aim at them."""
+    """Groups are found row by row: they keep more, and published attacks aim at
+    them.
+    """
 
     def __str__(self) -> str:
         return self.kind
@@ -41,17 +50,24 @@ class Method(Registered, ABC):
 
         Args:
             inputs: the table and the plan.
-            on_progress: gets the stage of what takes long and the share done; what it raises ends it.
-        Raises: InfeasibleError when the models cannot be met, ParameterError for a model that the method does
-            not check.
+            on_progress: gets the stage of what takes long and the share done; what it
+                raises ends it.
+
+        Raises: InfeasibleError when the models cannot be met, ParameterError for a
+            model that the method does not check.
         """
 
     def gate(self, inputs: Inputs) -> Gate:
-        """Return what a class of the published rows needs, of a method that checks k and sensitive columns.
+        """Return what a class of the published rows needs, of a method that checks k
+        and sensitive columns.
 
         Raises: as `recode`.
         """
-        others = [each for each in inputs.plan.models if not (each.joint or isinstance(each, KAnonymity))]
+        others = [
+            each
+            for each in inputs.plan.models
+            if not (each.joint or isinstance(each, KAnonymity))
+        ]
         for model in others:
             if not isinstance(model, SensitiveModel):
                 raise ParameterError(
@@ -64,7 +80,9 @@ class Method(Registered, ABC):
 
 
 class FullDomain(Method):
-    """One level per column for the whole table, the best one, and few rows suppressed."""
+    """One level per column for the whole table, the best one, and few rows
+    suppressed.
+    """
 
     kind = "full-domain"
     searches = True
@@ -82,12 +100,14 @@ class LocalRecoding(Method):
     cuts_freely = True
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-        plan, gate = inputs.plan, self.gate(inputs)
+        plan = inputs.plan
+        gate = self.gate(inputs)
         return local_recoding(inputs.published, plan.trees, gate=gate, limit=plan.limit)
 
 
 class CellSuppression(Method):
-    """The levels of a plan, the values as they are without any, and few cells suppressed.
+    """The levels of a plan, the values as they are without any, and few cells
+    suppressed.
 
     The weights of the metric, where it has any, are the importance of the columns.
     """
@@ -97,7 +117,8 @@ class CellSuppression(Method):
     cuts_freely = True
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-        plan, metric = inputs.plan, inputs.plan.metric
+        plan = inputs.plan
+        metric = inputs.plan.metric
         check_node(plan)
         return suppress_cells(
             inputs.published,
@@ -116,7 +137,9 @@ class Mondrian(Method):
     cuts_freely = True
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-        return mondrian(inputs.published, inputs.plan.quasi_identifiers, gate=self.gate(inputs))
+        return mondrian(
+            inputs.published, inputs.plan.quasi_identifiers, gate=self.gate(inputs)
+        )
 
 
 class Microaggregation(Method):
@@ -125,5 +148,8 @@ class Microaggregation(Method):
     kind = "microaggregation"
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-        rows, columns = inputs.published, inputs.plan.quasi_identifiers
-        return published(rows, columns, microaggregate(rows, columns, gate=self.gate(inputs)))
+        rows = inputs.published
+        columns = inputs.plan.quasi_identifiers
+        return published(
+            rows, columns, microaggregate(rows, columns, gate=self.gate(inputs))
+        )

@@ -1,11 +1,12 @@
 """Privacy models, which every published equivalence class must meet.
 
-A model looks at classes (their people, the histogram of a sensitive column) and says which of them violate
-it; a violating class is suppressed. It counts people: five rows of one person are one. Where each row is a
-person, every model here is monotone under generalization: joining two classes that meet it gives one that
-does. `monotone` says that this also holds for the number of suppressed people, and for people of several
-rows, who may be in both classes; where it does not, `relaxation` names a weaker model with that property, by
-which a search may prune.
+A model looks at classes (their people, the histogram of a sensitive column) and says
+which of them violate it; a violating class is suppressed. It counts people: five rows
+of one person are one. Where each row is a person, every model here is monotone under
+generalization: joining two classes that meet it gives one that does. `monotone` says
+that this also holds for the number of suppressed people, and for people of several
+rows, who may be in both classes; where it does not, `relaxation` names a weaker model
+with that property, by which a search may prune.
 """
 
 from __future__ import annotations
@@ -26,16 +27,22 @@ from dpcore.tables.classes import BoolArray
 
 
 class PrivacyModel(Registered, ABC):
-    """One privacy model, a frozen class of its parameters, which registers itself by its `kind`."""
+    """One privacy model, a frozen class of its parameters, which registers itself by
+    its `kind`.
+    """
 
     kind: ClassVar[str]
     """The name under which plans are stored."""
     monotone: ClassVar[bool]
     """Generalizing further never suppresses more people."""
     joint: ClassVar[bool] = False
-    """It is a figure of all classes together, and looks at those that the other models keep."""
+    """It is a figure of all classes together, and looks at those that the other models
+    keep.
+    """
     compares_with_table: ClassVar[bool] = False
-    """It compares classes with the whole table, so that it may break when other rows are left out."""
+    """It compares classes with the whole table, so that it may break when other rows
+    are left out.
+    """
 
     @abstractmethod
     def violations(self, classes: ClassStatistics) -> BoolArray:
@@ -45,12 +52,18 @@ class PrivacyModel(Registered, ABC):
         """
 
     def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """(classes,) which of some classes violate the model. Args: kept: (classes,)."""
+        """(classes,) which of some classes violate the model.
+
+        Args:
+            kept: (classes,).
+        """
         return self.violations(classes) & kept
 
     @property
     def relaxation(self) -> PrivacyModel | None:
-        """A monotone model that every class that meets this one meets too, itself if it is monotone."""
+        """A monotone model that every class that meets this one meets too, itself if it
+        is monotone.
+        """
         return self if self.monotone else None
 
 
@@ -104,10 +117,11 @@ class KMap(SizeModel):
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaPresence(PrivacyModel):
-    """In every class the share of the population that was published lies between two bounds.
+    """In every class the share of the population that was published lies between two
+    bounds.
 
-    Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be suppressed: if it
-    violates the model, the node is infeasible.
+    Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be
+    suppressed: if it violates the model, the node is infeasible.
     """
 
     kind = "delta-presence"
@@ -118,7 +132,10 @@ class DeltaPresence(PrivacyModel):
     def __post_init__(self) -> None:
         if not 0 <= self.lowest <= self.highest <= 1:
             raise UsageError(
-                f"the bounds ({self.lowest:g}, {self.highest:g}) must be ascending and between 0 and 1",
+                (
+                    f"the bounds ({self.lowest:g}, {self.highest:g}) must be ascending "
+                    "and between 0 and 1"
+                ),
                 remedy="lower the first or raise the second",
             )
 
@@ -131,7 +148,9 @@ class DeltaPresence(PrivacyModel):
 
 
 class Diversity(SensitiveModel):
-    """A bound l on how diverse the sensitive values of a class are, which has l different ones at least."""
+    """A bound l on how diverse the sensitive values of a class are, which has l
+    different ones at least.
+    """
 
     l: float  # noqa: E741
 
@@ -143,12 +162,18 @@ class Diversity(SensitiveModel):
 
     @property
     def relaxation(self) -> PrivacyModel:
-        return self if self.monotone else DistinctL(column=self.column, l=math.ceil(self.l))
+        return (
+            self
+            if self.monotone
+            else DistinctL(column=self.column, l=math.ceil(self.l))
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistinctL(Diversity):
-    """Every class holds at least l distinct sensitive values (Machanavajjhala et al., 2007)."""
+    """Every class holds at least l distinct sensitive values (Machanavajjhala et al.,
+    2007).
+    """
 
     kind = "distinct l-diversity"
     monotone = True
@@ -166,9 +191,10 @@ class DistinctL(Diversity):
 class EntropyL(Diversity):
     """The Shannon entropy of the sensitive values in every class is at least ln l.
 
-    Source: Machanavajjhala et al. (2007), in the form sum r ln r <= n (ln n - ln l), compared without a
-    tolerance: classes exactly at the threshold are common, and this is how ARX decides them. Rounding closes
-    a third of those; it lets none pass that is below. A class also needs ceil(l) distinct values.
+    Source: Machanavajjhala et al. (2007), in the form sum r ln r <= n (ln n - ln l),
+    compared without a tolerance: classes exactly at the threshold are common, and this
+    is how ARX decides them. Rounding closes a third of those; it lets none pass that is
+    below. A class also needs ceil(l) distinct values.
     """
 
     kind = "entropy l-diversity"
@@ -189,7 +215,8 @@ class EntropyL(Diversity):
 
 @dataclass(frozen=True, kw_only=True)
 class RecursiveCL(Diversity):
-    """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values in every class.
+    """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values
+    in every class.
 
     Source: Machanavajjhala et al. (2007), definition 4.3.
     """
@@ -214,7 +241,8 @@ class RecursiveCL(Diversity):
 
 @dataclass(frozen=True, kw_only=True)
 class BetaLikeness(SensitiveModel):
-    """No sensitive value is more frequent in a class than in the whole table by more than beta times that.
+    """No sensitive value is more frequent in a class than in the whole table by more
+    than beta times that.
 
     Source: Cao, Karras (2012), Proc. VLDB Endow. 5:1388, definition 2.
     """
@@ -226,15 +254,20 @@ class BetaLikeness(SensitiveModel):
 
     def __post_init__(self) -> None:
         if not self.beta > 0:
-            raise UsageError(f"beta ({self.beta:g}) must be above 0", remedy="raise beta")
+            raise UsageError(
+                f"beta ({self.beta:g}) must be above 0", remedy="raise beta"
+            )
 
     def __str__(self) -> str:
         return f"{self.beta:g}-likeness of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        counts, table = classes.histogram(self.column), classes.secrets[self.column].counts
+        counts = classes.histogram(self.column)
+        table = classes.secrets[self.column].counts
         expected = counts.total[counts.group] * table[counts.value]
-        more = (compared(counts.count * table.sum(), 1 + self.beta, expected) > 0).astype(np.int64)
+        more = (
+            compared(counts.count * table.sum(), 1 + self.beta, expected) > 0
+        ).astype(np.int64)
         return np.asarray(counts.summed(more) > 0)
 
     def fewest(self, secret: SensitiveColumn) -> int:
@@ -243,11 +276,13 @@ class BetaLikeness(SensitiveModel):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageRisk(PrivacyModel):
-    """The mean over the people, of 1 over the people of their class, is at most this (prosecutor).
+    """The mean over the people, of 1 over the people of their class, is at most this
+    (prosecutor).
 
-    It is a figure of all classes together, of which the smallest are suppressed until the others keep to it.
-    A person of several classes counts in each. With a k it is the strict average risk.
-    Source: El Emam (2013), Guide to the De-Identification of Personal Health Information.
+    It is a figure of all classes together, of which the smallest are suppressed until
+    the others keep to it. A person of several classes counts in each. With a k it is
+    the strict average risk. Source: El Emam (2013), Guide to the De-Identification of
+    Personal Health Information.
     """
 
     kind = "average risk"
@@ -257,7 +292,10 @@ class AverageRisk(PrivacyModel):
 
     def __post_init__(self) -> None:
         if not 0 < self.most <= 1:
-            raise UsageError(f"the risk ({self.most:g}) must be above 0 and at most 1", remedy="take 0.1")
+            raise UsageError(
+                f"the risk ({self.most:g}) must be above 0 and at most 1",
+                remedy="take 0.1",
+            )
 
     def __str__(self) -> str:
         return f"average risk of at most {self.most:g}"
@@ -266,13 +304,19 @@ class AverageRisk(PrivacyModel):
         return self.among(classes, np.ones(len(classes.people), dtype=bool))
 
     def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """(classes,) the smallest of some classes, without which the others keep to the risk.
+        """(classes,) the smallest of some classes, without which the others keep to the
+        risk.
 
-        Classes of one size share their fate. Args: kept: (classes,).
+        Classes of one size share their fate.
+
+        Args:
+            kept: (classes,).
         """
         kept = kept & (classes.people > 0)
         sizes, number = np.unique(classes.people[kept], return_counts=True)
-        groups, people = (np.cumsum(each[::-1])[::-1] for each in (number, number * sizes))
+        groups, people = (
+            np.cumsum(each[::-1])[::-1] for each in (number, number * sizes)
+        )
         fine = compared(groups, self.most, people) <= 0
         return kept & (classes.people < sizes[fine.argmax()]) if fine.any() else kept
 
@@ -280,7 +324,8 @@ class AverageRisk(PrivacyModel):
 def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
     """(classes,) flags of the classes that violate at least one of the models.
 
-    Where one without a published person does (under delta-presence), no suppression can mend the node.
+    Where one without a published person does (under delta-presence), no suppression can
+    mend the node.
     """
     result = np.zeros(len(classes.people), dtype=bool)
     for each in sorted(models, key=lambda model: model.joint):

@@ -1,7 +1,8 @@
-"""A plan, which decides everything of an anonymized table, so that it can be made again.
+"""A plan, which decides everything of an anonymized table, so that it can be made
+again.
 
-It holds what a person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
-result as JSON.
+It holds what a person chose (roles, hierarchies, models, limit, metric, method, node)
+and goes with the result as JSON.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Plan(Choices):
     >>> Plan.from_json(plan.to_json()) == plan
     True
 
-    Raises: SchemaError without a quasi-identifier or for a model whose column is not sensitive,
-        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role, a limit
-        outside 0 to 1, or no model.
+    Raises: SchemaError without a quasi-identifier or for a model whose column is not
+        sensitive, HierarchyError for a quasi-identifier without hierarchy,
+        ParameterError for an unknown role, a limit outside 0 to 1, or no model.
     """
 
     method: Method = field(default_factory=FullDomain)
@@ -51,7 +52,10 @@ class Plan(Choices):
             if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
                     "the quasi-identifier {column} has no hierarchy",
-                    remedy="take the suggested one, or give every value of the column a line",
+                    remedy=(
+                        "take the suggested one, or give every value of the column a "
+                        "line"
+                    ),
                     column=name,
                 )
 
@@ -66,7 +70,9 @@ class Plan(Choices):
             {
                 "roles": dict(self.roles),
                 "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
-                "models": [{"model": model.kind} | vars(model) for model in self.models],
+                "models": [
+                    {"model": model.kind} | vars(model) for model in self.models
+                ],
                 "limit": self.limit,
                 "metric": {"metric": self.metric.kind} | vars(self.metric),
                 "method": self.method.kind,
@@ -77,9 +83,17 @@ class Plan(Choices):
                 "node": None if self.node is None else dict(self.node),
             }
             | ({"gap": self.gap} if self.gap else {})
-            | ({"coded": {name: asdict(each) for name, each in self.coded.items()}} if self.coded else {})
+            | (
+                {"coded": {name: asdict(each) for name, each in self.coded.items()}}
+                if self.coded
+                else {}
+            )
             | ({"randomized": dict(self.randomized)} if self.randomized else {})
-            | ({"pseudonym": self.pseudonym, "series": self.series} if self.pseudonym else {}),
+            | (
+                {"pseudonym": self.pseudonym, "series": self.series}
+                if self.pseudonym
+                else {}
+            ),
             indent=1,
             ensure_ascii=False,
         )
@@ -88,19 +102,39 @@ class Plan(Choices):
     def from_json(cls, text: str) -> Plan:
         """Read what `to_json` wrote.
 
-        Raises: ParameterError when the text is no plan; the errors of a plan that breaks its rules.
+        Raises: ParameterError when the text is no plan; the errors of a plan that
+            breaks its rules.
         """
         try:
             fields = json.loads(text)
             hierarchies = {
-                name: Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
+                name: Hierarchy(
+                    values=tuple(levels[0]), levels=tuple(map(tuple, levels))
+                )
                 for name, levels in fields.pop("hierarchies").items()
             }
-            models = tuple(_read(PrivacyModel, each, "model") for each in fields.pop("models"))
+            models = tuple(
+                _read(PrivacyModel, each, "model") for each in fields.pop("models")
+            )
             metric = _read(Metric, fields.pop("metric"), "metric")
-            coded = {name: Coding(**each) for name, each in fields.pop("coded", {}).items()}
-            return cls(hierarchies=hierarchies, models=models, metric=metric, coded=coded, **fields)
-        except (AttributeError, IndexError, KeyError, TypeError, UsageError, json.JSONDecodeError) as error:
+            coded = {
+                name: Coding(**each) for name, each in fields.pop("coded", {}).items()
+            }
+            return cls(
+                hierarchies=hierarchies,
+                models=models,
+                metric=metric,
+                coded=coded,
+                **fields,
+            )
+        except (
+            AttributeError,
+            IndexError,
+            KeyError,
+            TypeError,
+            UsageError,
+            json.JSONDecodeError,
+        ) as error:
             raise other_kind() from error
 
 

@@ -1,4 +1,6 @@
-"""Post-randomization (PRAM) of columns that leave as they are; no guarantee by itself."""
+"""Post-randomization (PRAM) of columns that leave as they are; no guarantee by
+itself.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,42 +15,60 @@ from dpcore.tables.rows import Microdata
 
 
 def post_randomized(table: Microdata, shares: Mapping[str, float]) -> pd.DataFrame:
-    """Return the rows with cells drawn anew by the invariant matrix of each column, missing ones as they are.
+    """Return the rows with cells drawn anew by the invariant matrix of each column,
+    missing ones as they are.
 
-    A cell is drawn anew with chance p, and then takes the value of a row that is drawn uniformly: value i
-    stays with chance 1 - p (1 - s_i), and becomes j with p s_j, where s are the shares of values. Expected
-    shares stay as they are. Draws follow from the row, the name of the column and the table's key: the same
-    table, in any order of rows, has the same draws by every plan, so that versions cannot be averaged.
+    A cell is drawn anew with chance p, and then takes the value of a row that is drawn
+    uniformly: value i stays with chance 1 - p (1 - s_i), and becomes j with p s_j,
+    where s are the shares of values. Expected shares stay as they are. Draws follow
+    from the row, the name of the column and the table's key: the same table, in any
+    order of rows, has the same draws by every plan, so that versions cannot be
+    averaged.
 
-    A cell is drawn anew at the times of a Poisson process, and shows at the time -ln(1 - p) what it was drawn
-    last. So the table of a larger share is drawn from that of a smaller one, without a look at the original:
-    both together tell no more than the one of the smaller share.
+    A cell is drawn anew at the times of a Poisson process, and shows at the time -ln(1
+    - p) what it was drawn last. So the table of a larger share is drawn from that of a
+    smaller one, without a look at the original: both together tell no more than the one
+    of the smaller share.
 
     Args:
         table: with a key where anything is to be drawn.
         shares: column -> p, in (0, 1].
+
     Raises: SchemaError for a column that is not there, UsageError without a key.
-    Source: Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), "Post randomisation for statistical disclosure
+
+    Source: Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), "Post randomisation for
+    statistical disclosure
         control: theory and implementation", on invariant matrices.
     """
     if shares and not table.key:
-        raise UsageError("draws need the key of a ledger", remedy="anonymize by a curator")
-    frame, drawn = table.frame, dict[str, pd.Series]()
+        raise UsageError(
+            "draws need the key of a ledger", remedy="anonymize by a curator"
+        )
+    frame = table.frame
+    drawn = dict[str, pd.Series]()
     messages = row_messages(frame, table.key) if shares else []
     for name, share in shares.items():
         if name not in frame:
             raise no_column(name)
         cells = canonical(frame[name])
-        rank = np.argsort(np.argsort(np.array(cells.values, dtype=object), kind="stable"))
+        rank = np.argsort(
+            np.argsort(np.array(cells.values, dtype=object), kind="stable")
+        )
         place = cells.put(rank, -1)
         known = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
-        drawn[name] = frame[name].take(_rows_shown(messages, known, table.key, name, share))
+        drawn[name] = frame[name].take(
+            _rows_shown(messages, known, table.key, name, share)
+        )
         drawn[name] = drawn[name].set_axis(frame.index)
     return frame.assign(**drawn)
 
 
 def _rows_shown(
-    messages: Sequence[bytes], known: npt.NDArray[np.int64], key: bytes, name: str, share: float
+    messages: Sequence[bytes],
+    known: npt.NDArray[np.int64],
+    key: bytes,
+    name: str,
+    share: float,
 ) -> npt.NDArray[np.int64]:
     """Return the row whose value each row shows in a column, (rows,).
 
@@ -60,11 +80,15 @@ def _rows_shown(
         share: that is drawn anew.
     """
     rows = np.arange(len(messages))
-    if share == 1:  # after infinitely many times the last draw knows nothing of the others
-        _, which = uniform_draws([messages[row] for row in known], key, f"last draw of {name}").T
+    # after infinitely many times the last draw knows nothing of the others
+    if share == 1:
+        _, which = uniform_draws(
+            [messages[row] for row in known], key, f"last draw of {name}"
+        ).T
         rows[known] = known[(which * len(known)).astype(np.int64)]
         return rows
-    undrawn = np.ones(len(messages))  # the chance that a cell has not been drawn anew until now
+    # the chance that a cell has not been drawn anew until now
+    undrawn = np.ones(len(messages))
     waiting = np.sort(known)
     number = 0
     while len(waiting):
@@ -72,7 +96,8 @@ def _rows_shown(
         wait, which = uniform_draws([messages[row] for row in waiting], key, purpose).T
         undrawn[waiting] *= 1 - wait
         in_time = undrawn[waiting] > 1 - share
-        waiting, which = waiting[in_time], which[in_time]
+        waiting = waiting[in_time]
+        which = which[in_time]
         rows[waiting] = known[(which * len(known)).astype(np.int64)]
         number += 1
     return rows

@@ -1,6 +1,7 @@
 """The losses of a recoded table, by the same figures for every method.
 
-Each row prints a label that may stand for several values; all figures follow from how many those are.
+Each row prints a label that may stand for several values; all figures follow from how
+many those are.
 """
 
 from collections.abc import Mapping
@@ -22,15 +23,19 @@ class Quality:
         suppressed: share of rows whose labels may stand for any value in every column.
         suppressed_people: share of people who have such a row.
         k: people of the smallest class that is not suppressed; 0 when all rows are.
-        discernibility: sum over the rows of the rows they look like; a suppressed row looks like all.
-        ncp: normalized certainty penalty, mean over columns and rows, on the values that occur. Columns cut
-            into intervals count width over width of the domain, all others values over values.
-        loss: geometric mean over the columns of the share of the declared domain a label stands for, scaled
-            to [0, 1]. Source: ARX's loss metric with equal weights.
+        discernibility: sum over the rows of the rows they look like; a suppressed row
+            looks like all.
+        ncp: normalized certainty penalty, mean over columns and rows, on the values
+            that occur. Columns cut into intervals count width over width of the domain,
+            all others values over values.
+        loss: geometric mean over the columns of the share of the declared domain a
+            label stands for, scaled to [0, 1]. Source: ARX's loss metric with equal
+            weights.
         column_ncp: ncp by column.
         column_suppressed: by column, share of cells that print `*`.
-        column_change: by column, total variation between the original distribution and the one that a
-            reader gets who takes every value of a label for equally likely; in [0, 1].
+        column_change: by column, total variation between the original distribution and
+            the one that a reader gets who takes every value of a label for equally
+            likely; in [0, 1].
     """
 
     rows: int
@@ -56,20 +61,28 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
     hidden = suppressed_classes(recoded)
     kept = sizes[~hidden]
     suppressed = rows - int(kept.sum())
-    losses = np.array([recoded.mean(column.loss[column.label]) for column in recoded.columns])
+    losses = np.array(
+        [recoded.mean(column.loss[column.label]) for column in recoded.columns]
+    )
     people = people_per_class(recoded.classes, person)[~hidden]
     return Quality(
         rows=rows,
         classes=len(kept),
         suppressed=suppressed / rows,
-        suppressed_people=float(largest_each(hidden[recoded.classes].astype(np.int64), person).mean()),
+        suppressed_people=float(
+            largest_each(hidden[recoded.classes].astype(np.int64), person).mean()
+        ),
         k=int(people.min()) if len(people) else 0,
         discernibility=int((kept**2).sum()) + rows * suppressed,
         ncp=recoded.ncp,
         loss=float(np.exp(np.log1p(losses).mean()) - 1),
-        column_ncp={column.name: recoded.mean(column.ncp[column.label]) for column in recoded.columns},
+        column_ncp={
+            column.name: recoded.mean(column.ncp[column.label])
+            for column in recoded.columns
+        },
         column_suppressed={
-            column.name: recoded.mean((column.text == SUPPRESSED)[column.label]) for column in recoded.columns
+            column.name: recoded.mean((column.text == SUPPRESSED)[column.label])
+            for column in recoded.columns
         },
         column_change={
             column.name: float(np.abs(column.before - column.after).sum() / 2 / rows)

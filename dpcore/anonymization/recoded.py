@@ -1,7 +1,8 @@
-"""The labels that a method publishes, one per class and column, and the values each may stand for.
+"""The labels that a method publishes, one per class and column, and the values each may
+stand for.
 
-Full-domain generalization, local recoding, Mondrian and microaggregation all end here, which is what lets one
-function measure them all on one scale.
+Full-domain generalization, local recoding, Mondrian and microaggregation all end here,
+which is what lets one function measure them all on one scale.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.schema.values import SUPPRESSED
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, TextArray, class_index
+from dpcore.tables.classes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    class_index,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +33,11 @@ class PublishedColumn:
         label: (classes,) index of the label each class publishes.
         text: (labels,) the labels as printed.
         ncp: (labels,) normalized certainty penalty: 0 says all, 1 says nothing.
-        loss: (labels,) the same on the declared domain, which may hold values that no row has.
+        loss: (labels,) the same on the declared domain, which may hold values that no
+            row has.
         before: (leaves,) rows of each value of the domain the labels are made from.
-        after: (leaves,) rows that a reader expects there who takes all values of a label for equally likely.
+        after: (leaves,) rows that a reader expects there who takes all values of a
+            label for equally likely.
     """
 
     name: str
@@ -46,8 +55,10 @@ class Recoded:
 
     Attributes:
         classes: (rows,) class of each.
-        node: the level of every column, where all rows that are not suppressed share them.
-        gap: the share of what was minimized, at most, that other levels may save; 0 where there are none.
+        node: the level of every column, where all rows that are not suppressed share
+            them.
+        gap: the share of what was minimized, at most, that other levels may save; 0
+            where there are none.
     """
 
     columns: tuple[PublishedColumn, ...]
@@ -57,7 +68,9 @@ class Recoded:
 
     @classmethod
     def of(cls, columns: Sequence[PublishedColumn], classes: IntArray) -> Recoded:
-        """Unite the classes that print the same labels, which a reader cannot tell apart."""
+        """Unite the classes that print the same labels, which a reader cannot tell
+        apart.
+        """
         merged = class_index([column.label for column in columns])
         _, first = np.unique(merged, return_index=True)
         united = [replace(column, label=column.label[first]) for column in columns]
@@ -78,50 +91,72 @@ class Recoded:
 
         Source: Xu et al. (2006), section 3.
         """
-        return float(np.mean([self.mean(column.ncp[column.label]) for column in self.columns]))
+        return float(
+            np.mean([self.mean(column.ncp[column.label]) for column in self.columns])
+        )
 
     def frame(self, original: pd.DataFrame) -> pd.DataFrame:
-        """Replace the recoded columns of the original by what is published, and leave others as they are."""
-        printed = {column.name: column.text[column.label[self.classes]] for column in self.columns}
-        return original.assign(**pd.DataFrame(printed, index=original.index).infer_objects())
+        """Replace the recoded columns of the original by what is published, and leave
+        others as they are.
+        """
+        printed = {
+            column.name: column.text[column.label[self.classes]]
+            for column in self.columns
+        }
+        return original.assign(
+            **pd.DataFrame(printed, index=original.index).infer_objects()
+        )
 
 
 def leaf_codes(
-    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy]
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
 ) -> tuple[dict[str, Hierarchy], dict[str, IntArray]]:
-    """Return the hierarchies with leaves for missing and suppressed cells, and each row's leaf, by name.
+    """Return the hierarchies with leaves for missing and suppressed cells, and each
+    row's leaf, by name.
 
     Raises: HierarchyError for a value without a path.
     """
-    covering, leaf = {}, {}
+    covering = {}
+    leaf = {}
     for name in sorted(hierarchies):
         covering[name], leaf[name] = hierarchies[name].read(frame[name])
     return covering, leaf
 
 
 def recode(
-    hierarchies: Mapping[str, Hierarchy], leaf: Mapping[str, IntArray], *, classes: IntArray, levels: IntArray
+    hierarchies: Mapping[str, Hierarchy],
+    leaf: Mapping[str, IntArray],
+    *,
+    classes: IntArray,
+    levels: IntArray,
 ) -> Recoded:
-    """Publish hierarchy labels, for class c its label at level levels[c, q] in the q-th column.
+    """Publish hierarchy labels, for class c its label at level levels[c, q] in the q-th
+    column.
 
     Args:
         hierarchies: as from `leaf_codes`.
-        leaf: as from `leaf_codes`; the rows of a class share their labels at the class's levels.
+        leaf: as from `leaf_codes`; the rows of a class share their labels at the
+            class's levels.
         classes: (rows,) class of each row.
-        levels: (classes, columns); one level above the hierarchy's last prints `*`, whatever its top label
-            is.
+        levels: (classes, columns); one level above the hierarchy's last prints `*`,
+            whatever its top label is.
 
-    A label that is at several levels for different leaves may stand for all of them, and `*` for any:
-    that is what a reader knows. Its NCP is (observed leaves it may stand for - 1) / (observed leaves - 1).
+    A label that is at several levels for different leaves may stand for all of them,
+    and `*` for any: that is what a reader knows. Its NCP is (observed leaves it may
+    stand for - 1) / (observed leaves - 1).
     """
     _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
     columns = []
     for place, name in enumerate(leaf):
-        hierarchy, leaves = hierarchies[name], len(hierarchies[name].values)
+        hierarchy = hierarchies[name]
+        leaves = len(hierarchies[name].values)
         table = np.array((*hierarchy.levels, (SUPPRESSED,) * leaves), dtype=object)
         flat, text = pd.factorize(table.ravel(), sort=True)
         codes = flat.reshape(table.shape)
-        cover_label, cover_leaf = np.divmod(np.unique(codes * leaves + np.arange(leaves)), leaves)
+        cover_label, cover_leaf = np.divmod(
+            np.unique(codes * leaves + np.arange(leaves)), leaves
+        )
         before = np.bincount(leaf[name], minlength=leaves)
         observed = before[cover_leaf] > 0
         covered = np.bincount(cover_label, minlength=len(text))
@@ -133,11 +168,14 @@ def recode(
                 name=name,
                 label=label,
                 text=text,
-                ncp=np.maximum(covered_observed - 1, 0) / max(1, np.count_nonzero(before) - 1),
+                ncp=np.maximum(covered_observed - 1, 0)
+                / max(1, np.count_nonzero(before) - 1),
                 loss=(covered - 1) / max(1, leaves - 1),
                 before=before,
-                after=np.bincount(cover_leaf, share[cover_label] * observed, leaves).astype(np.float64),
-            )
+                after=np.bincount(
+                    cover_leaf, share[cover_label] * observed, leaves
+                ).astype(np.float64),
+            ),
         )
     return Recoded.of(columns, classes)
 
@@ -149,16 +187,25 @@ def full_domain(
     *,
     suppressed: BoolArray,
 ) -> Recoded:
-    """Publish one level per column for the whole table, and `*` in the suppressed rows, (rows,) booleans.
+    """Publish one level per column for the whole table, and `*` in the suppressed rows,
+    (rows,) booleans.
 
-    Args: hierarchies, leaf: as from `leaf_codes`; columns in any order.
+    Args:
+        hierarchies, leaf: as from `leaf_codes`; columns in any order.
     """
     leaf = {name: leaf[name] for name in sorted(leaf)}
     codes = [hierarchies[name].codes(levels[name])[leaf[name]] for name in leaf]
-    classes = class_index([*(np.where(suppressed, 0, code) for code in codes), suppressed.astype(np.int64)])
+    classes = class_index(
+        [
+            *(np.where(suppressed, 0, code) for code in codes),
+            suppressed.astype(np.int64),
+        ]
+    )
     _, first = np.unique(classes, return_index=True)
     kept = [levels[name] for name in leaf]
     hidden = [hierarchies[name].height + 1 for name in leaf]
     where = suppressed[first][:, None]
-    recoded = recode(hierarchies, leaf, classes=classes, levels=np.where(where, hidden, kept))
+    recoded = recode(
+        hierarchies, leaf, classes=classes, levels=np.where(where, hidden, kept)
+    )
     return replace(recoded, node=levels)

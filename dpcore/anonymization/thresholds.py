@@ -1,4 +1,6 @@
-"""Exact decisions at a threshold, which is often met exactly, where floats are too close."""
+"""Exact decisions at a threshold, which is often met exactly, where floats are too
+close.
+"""
 
 import math
 from fractions import Fraction
@@ -19,22 +21,31 @@ def written(number: float) -> Fraction:
 
 
 def most_within(limit: float, people: int) -> int:
-    """Return the most of so many people who are within a share of them, exactly (29 of 100 for .29)."""
+    """Return the most of so many people who are within a share of them, exactly (29 of
+    100 for .29).
+    """
     return math.floor(written(limit) * people)
 
 
 def least_limit(some: int, people: int) -> float:
-    """Return the least tenth of a percent of so many people that some of them are within."""
+    """Return the least tenth of a percent of so many people that some of them are
+    within.
+    """
     return -(-1000 * some // people) / 1000
 
 
 def compared(figures: IntArray, factor: float, units: IntArray) -> IntArray:
-    """Return -1, 0 or 1 for whole numbers below, at or above `factor` times others, (classes,) int64."""
+    """Return -1, 0 or 1 for whole numbers below, at or above `factor` times others,
+    (classes,) int64.
+    """
     bounds = factor * units
     signs = np.sign(figures - bounds).astype(np.int64)
     near = np.flatnonzero(np.abs(figures - bounds) < NEAR * bounds)
     if len(near):
         exact = written(factor)
-        left, right = figures[near].astype(object), units[near].astype(object)
-        signs[near] = np.sign(left * exact.denominator - right * exact.numerator).astype(np.int64)
+        left = figures[near].astype(object)
+        right = units[near].astype(object)
+        signs[near] = np.sign(
+            left * exact.denominator - right * exact.numerator
+        ).astype(np.int64)
     return signs

@@ -47,14 +47,29 @@ class Anonymizing:
         original = rows.frame.reset_index(drop=True)
         table = Microdata(original, rows.key)
         frame, models = self.compute(
-            carried_out, table, self.plan, self.smallest, on_progress=self.on_progress
+            carried_out,
+            table,
+            self.plan,
+            self.smallest,
+            on_progress=self.on_progress,
         )
-        column, follow_up = self.plan.pseudonym, ""
+        column = self.plan.pseudonym
+        follow_up = ""
         if column is not None:
             values = original.loc[frame.index, column]
-            frame = frame.assign(**{column: pseudonyms(values, self.key, self.plan.series)})
-            of_values = sorted(set(zip(frame[column].dropna(), as_text(values).dropna(), strict=True)))
-            follow_up = json.dumps({"column": column, "series": self.plan.series, "values": dict(of_values)})
+            frame = frame.assign(
+                **{column: pseudonyms(values, self.key, self.plan.series)}
+            )
+            of_values = sorted(
+                set(zip(frame[column].dropna(), as_text(values).dropna(), strict=True))
+            )
+            follow_up = json.dumps(
+                {
+                    "column": column,
+                    "series": self.plan.series,
+                    "values": dict(of_values),
+                }
+            )
         return AnonymizedTable(
             table=PublicTable(in_order(frame)),
             plan=self.plan.to_json(),
@@ -63,10 +78,11 @@ class Anonymizing:
         )
 
     def write(self, folder: Path) -> int:
-        """Anonymize any number of rows into a new folder, and return how many were written.
+        """Anonymize any number of rows into a new folder, and return how many were
+        written.
 
-        Raises: as `table`; RowsError for a plan that needs all rows at once; ParameterError where nothing can
-            be written; ReadError.
+        Raises: as `table`; RowsError for a plan that needs all rows at once;
+            ParameterError where nothing can be written; ReadError.
         """
         if self.engine.in_memory:
             made = self.table()
@@ -75,7 +91,11 @@ class Anonymizing:
         with self.engine.held():
             distinct = distinct_of(self.engine.tuples, self.plan)
             recoding = self.compute(
-                Recoding.of, distinct, self.plan, self.smallest, on_progress=self.on_progress
+                Recoding.of,
+                distinct,
+                self.plan,
+                self.smallest,
+                on_progress=self.on_progress,
             )
             tally = Tally(recoding, distinct)
 
@@ -86,7 +106,11 @@ class Anonymizing:
 
             metadata = self._guarantee(recoding.models).as_metadata()
             return write_mixed(
-                hand_over, folder, rows=recoding.rows, spread=self.engine.spread, metadata=metadata
+                hand_over,
+                folder,
+                rows=recoding.rows,
+                spread=self.engine.spread,
+                metadata=metadata,
             )
 
     def _guarantee(self, models: tuple[str, ...]) -> Guarantee:

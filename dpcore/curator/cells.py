@@ -30,20 +30,24 @@ def open_with_cells(
     ledger: Ledger,
     **options: Any,
 ) -> Curator:
-    """Find the cells of some columns of numbers privately, and open the table with them.
+    """Find the cells of some columns of numbers privately, and open the table with
+    them.
 
-    Costs `loss_of_search(budget)`, a twentieth of a release at epsilon 1 or of the budget, charged before
-    anything is read. The same table finds the answer that is on file, and pays nothing.
+    Costs `loss_of_search(budget)`, a twentieth of a release at epsilon 1 or of the
+    budget, charged before anything is read. The same table finds the answer that is on
+    file, and pays nothing.
 
     Args:
         table: the private rows, or a connected source.
-        schema: the public facts. Bounds, cuts and special values of `columns` are not looked at.
+        schema: the public facts. Bounds, cuts and special values of `columns` are not
+            looked at.
         columns: names of the columns of numbers, at least one.
         budget: as of `Curator.open`.
         ledger: keeps the account.
         **options: others of `Curator.open`.
-    Raises: as `Curator.open`; BudgetExceeded where the search cannot be paid; ParameterError for a column
-        that holds no numbers.
+
+    Raises: as `Curator.open`; BudgetExceeded where the search cannot be paid;
+        ParameterError for a column that holds no numbers.
 
     >>> import dpcore as dp
     >>> people = pd.DataFrame({"pay": [*range(1_000, 9_000)] * 2})
@@ -54,13 +58,22 @@ def open_with_cells(
     >>> curator.schema.column("pay").found, curator.schema.taken
     ('epsilon 1/20', ())
     """
-    question, loss = CellsOfNumbers(columns=tuple(columns)), loss_of_search(budget)
+    question = CellsOfNumbers(columns=tuple(columns))
+    loss = loss_of_search(budget)
     check_numbers(schema, question.columns)
-    public = Schema(columns=tuple(widest(schema.column(name)) for name in columns), unit=schema.unit)
+    public = Schema(
+        columns=tuple(widest(schema.column(name)) for name in columns), unit=schema.unit
+    )
     options |= {"budget": budget, "ledger": ledger}
     curator = Curator.open(table, public, **options)
-    report = curator.evaluate_privately(question, loss, request_id=curator.request_of(question, loss))
+    report = curator.evaluate_privately(
+        question, loss, request_id=curator.request_of(question, loss)
+    )
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
-        declared[fields["name"]] = Column.from_dict({**fields, "found": loss_words_of(loss)})
-    return Curator.open(table, dataclasses.replace(schema, columns=tuple(declared.values())), **options)
+        declared[fields["name"]] = Column.from_dict(
+            {**fields, "found": loss_words_of(loss)}
+        )
+    return Curator.open(
+        table, dataclasses.replace(schema, columns=tuple(declared.values())), **options
+    )

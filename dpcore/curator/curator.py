@@ -29,10 +29,20 @@ from dpcore.errors import DisclosureError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.cells_of_numbers import check_charged
-from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
+from dpcore.evaluation.table.rows_of_people import (
+    RowsOfPeople,
+    measurer_of_people,
+    unit_on_file,
+)
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here, silent
-from dpcore.release import AnonymizedTable, InternalReport, PrivateReport, Release, guarantee_of
+from dpcore.release import (
+    AnonymizedTable,
+    InternalReport,
+    PrivateReport,
+    Release,
+    guarantee_of,
+)
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
@@ -44,16 +54,28 @@ Answer = TypeVar("Answer", Release, PrivateReport)
 
 
 class Curator(OnFile):
-    """The holder of a table behind a schema and a ledger. Make one with `Curator.open`."""
+    """The holder of a table behind a schema and a ledger.
+
+    Make one with `Curator.open`.
+    """
 
     def __init__(
-        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str, compute: Compute
+        self,
+        *,
+        engine: Engine,
+        schema: Schema,
+        account: Account,
+        ledger: Ledger,
+        name: str,
+        compute: Compute,
     ) -> None:
         self._engine = engine
         self._compute = compute
         self.ledger = ledger
         self.schema = schema
-        self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
+        self._declared = (
+            {"declared_by": schema.declared_by} if schema.declared_by else {}
+        )
         self.account = account
         self.name = name
 
@@ -61,7 +83,9 @@ class Curator(OnFile):
         return f"Curator({self.name!r}, {self.schema.domain})"
 
     def __reduce__(self) -> NoReturn:
-        raise DisclosureError("a curator holds private rows and is never stored", remedy="release first")
+        raise DisclosureError(
+            "a curator holds private rows and is never stored", remedy="release first"
+        )
 
     @classmethod
     def open(
@@ -78,21 +102,27 @@ class Curator(OnFile):
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
-        The account is filed under a keyed fingerprint of the content, so that the same table finds what was
-        spent on it before; that of a connected source under its name. PureDP opens a ledger of pure epsilon.
+        The account is filed under a keyed fingerprint of the content, so that the same
+        table finds what was spent on it before; that of a connected source under its
+        name. PureDP opens a ledger of pure epsilon.
 
         Args:
-            table: the private rows, a connected source, or an engine under this schema and the ledger's key.
-            schema: the public facts, and who is protected. Where its unit says that the number of rows a
-                person is `found` privately, opening finds it, once for all, at that charge.
+            table: the private rows, a connected source, or an engine under this schema
+                and the ledger's key.
+            schema: the public facts, and who is protected. Where its unit says that the
+                number of rows a person is `found` privately, opening finds it, once for
+                all, at that charge.
             budget: all that may ever be spent on this table.
             ledger: keeps the account.
             name: of the table, for people.
             identity: the name of the source that an engine is connected to.
-            on_rows: called with how many rows of a source a pass has read; what it raises ends the pass.
+            on_rows: called with how many rows of a source a pass has read; what it
+                raises ends the pass.
             compute: calls recipes, evaluations and plans, perhaps in other processes.
-        Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
-            budget or privacy unit on file; BudgetExceeded where it cannot pay for finding the number.
+
+        Raises: SchemaError when table and schema do not fit; BudgetFixed when the table
+            has another budget or privacy unit on file; BudgetExceeded where it cannot
+            pay for finding the number.
 
         >>> import dpcore as dp
         >>> sex = dp.Categorical("sex", categories=("Female", "Male"))
@@ -107,7 +137,8 @@ class Curator(OnFile):
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
-        declared_by: str = getattr(table, "declared_by", "")  # of a source, or the engine on one
+        # of a source, or the engine on one
+        declared_by: str = getattr(table, "declared_by", "")
         schema = dataclasses.replace(schema, declared_by=declared_by)
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
@@ -119,28 +150,49 @@ class Curator(OnFile):
         if schema.found:
             check_charged(schema, ledger.lines(dataset))
         curator = cls(
-            engine=engine, schema=schema, account=account, ledger=ledger, name=name, compute=compute
+            engine=engine,
+            schema=schema,
+            account=account,
+            ledger=ledger,
+            name=name,
+            compute=compute,
         )
         if schema.unit.found:
             complete = dataclasses.replace(schema, unit=curator._found())
             if complete != schema and engine is table:
-                raise UsageError("an engine keeps to another number of rows", remedy="make it anew")
+                raise UsageError(
+                    "an engine keeps to another number of rows", remedy="make it anew"
+                )
             if complete != schema:
                 return cls.open(
-                    table, complete, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute
+                    table,
+                    complete,
+                    budget=budget,
+                    ledger=ledger,
+                    name=name,
+                    on_rows=on_rows,
+                    compute=compute,
                 )
         return curator
 
     tables_in = staticmethod(tables_in)
-    look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
+    # at the first rows of a source, before anything is declared or computed
+    look = staticmethod(look)
 
     @staticmethod
     def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
-        """Return the keyed fingerprint under which a table's account is, or would be, filed."""
+        """Return the keyed fingerprint under which a table's account is, or would be,
+        filed.
+        """
         return fingerprint(frame, ledger.key)
 
     def quote(
-        self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None, table_rows: float = 0
+        self,
+        recipe: Recipe,
+        loss: AnyLoss,
+        *,
+        part: Mapping[str, str] | None = None,
+        table_rows: float = 0,
     ) -> Quote:
         """Say what `run` would cost, what would remain, and the error to expect.
 
@@ -149,26 +201,40 @@ class Curator(OnFile):
         Args:
             recipe: what to measure, and the model to learn.
             loss: what to spend.
-            part: {column: category} of one publicly declared part; None for the whole table.
-            table_rows: about how many rows count, from public knowledge; see `Recipe.expect`.
+            part: {column: category} of one publicly declared part; None for the whole
+                table.
+            table_rows: about how many rows count, from public knowledge; see
+                `Recipe.expect`.
         """
         recipe.check(self.schema.domain)
-        spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
+        spend = self.rule.spends(loss)
+        rows = self.schema.unit.max_rows
         cell = self.schema.public_part(part)
         charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
         error = recipe.expect(self.schema.domain, spend, rows, table_rows)
         return Quote.of(charge, self.ledger.standing(self.account.dataset), error)
 
-    def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
-        """Find the smallest loss at which each cell is within `half_width` rows with chance `level`.
+    def loss_for(
+        self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95
+    ) -> Loss:
+        """Find the smallest loss at which each cell is within `half_width` rows with
+        chance `level`.
 
         Reads no data.
 
-        Args: pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
-        Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
+        Args:
+            pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+
+        Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's
+            error is not known.
         """
         return smallest_loss(
-            recipe, self.schema.domain, self.schema.unit.max_rows, half_width, pure=pure, level=level
+            recipe,
+            self.schema.domain,
+            self.schema.unit.max_rows,
+            half_width,
+            pure=pure,
+            level=level,
         )
 
     def run(
@@ -182,84 +248,126 @@ class Curator(OnFile):
     ) -> Release:
         """Charge `loss`, then measure and publish.
 
-        Without a request id, a recipe that was run before at this loss returns its stored release and
-        charges nothing. With a request id, that id's stored release is returned, and a new id is a new
-        draw at a new charge. If anything fails after the charge, the charge stays.
+        Without a request id, a recipe that was run before at this loss returns its
+        stored release and charges nothing. With a request id, that id's stored release
+        is returned, and a new id is a new draw at a new charge. If anything fails after
+        the charge, the charge stays.
 
         Args:
             recipe: what to measure, and the model to learn.
             loss: what to spend, all of it.
-            part: {column: category} to read, and charge, one publicly declared part only.
-            request_id: minted before the click, so that a repeated click is the same request.
-            on_progress: called with the stage and the share done, first when the charge is on file; what it
-                raises ends the run, and the charge stays.
-        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
+            part: {column: category} to read, and charge, one publicly declared part
+                only.
+            request_id: minted before the click, so that a repeated click is the same
+                request.
+            on_progress: called with the stage and the share done, first when the charge
+                is on file; what it raises ends the run, and the charge stays.
+
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before
+            the charge.
         """
         if not isinstance(request_id, str | None):
-            raise UsageError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
+            raise UsageError(
+                "a request id must be a text",
+                remedy="mint one, such as uuid.uuid4().hex",
+            )
         cell = self.schema.public_part(part)
         recipe.check(self.schema.domain)
         delta = recipe.threshold_delta
 
         def rehearse(spend: Loss) -> Measurer:
-            self._compute(recipe.fit, rehearsal_of(self.schema, spend, cell, delta), on_progress=silent)
+            self._compute(
+                recipe.fit,
+                rehearsal_of(self.schema, spend, cell, delta),
+                on_progress=silent,
+            )
             return measurer_of(self._engine, self.schema, spend, cell, delta)
 
         def release(measurer: Measurer, request_id: str) -> Release:
             on_progress("measuring", 0.0)
-            marginals, model = self._compute(recipe.fit, measurer, on_progress=on_progress)
+            marginals, model = self._compute(
+                recipe.fit, measurer, on_progress=on_progress
+            )
             schema = schema_read(self.schema, measurer, *model.columns)
             return Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=guarantee_of(schema, loss, self.rule, delta, recipe.stands_on),
+                guarantee=guarantee_of(
+                    schema, loss, self.rule, delta, recipe.stands_on
+                ),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
                 part=cell,
             )
 
-        return self._paid(recipe, loss, cell, request_id, self.release, rehearse, release)
+        return self._paid(
+            recipe, loss, cell, request_id, self.release, rehearse, release
+        )
 
-    def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
+    def stored(
+        self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None
+    ) -> str | None:
         """Return the request id of an earlier release of this recipe at this loss.
 
         Using it again is free.
         """
         cell = self.schema.public_part(part)
-        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
+        return answered(
+            self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell)
+        )
 
     def anonymize(
-        self, plan: Plan, on_progress: OnProgress = silent, *, smallest_group: int = 1
+        self,
+        plan: Plan,
+        on_progress: OnProgress = silent,
+        *,
+        smallest_group: int = 1,
     ) -> AnonymizedTable:
-        """Generalize and suppress by a plan, outside differential privacy, and note it in the ledger.
+        """Generalize and suppress by a plan, outside differential privacy, and note it
+        in the ledger.
 
-        Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
-        the order of what is published, so that their places tell nothing about the original.
+        Where the schema names people by an id column, the plan counts people, whatever
+        it said. Rows come in the order of what is published, so that their places tell
+        nothing about the original.
 
         Args:
             plan: with a role for every column.
-            on_progress: called with the stage and the share done; what it raises ends the work.
-            smallest_group: people in a group of the table that leaves, at least, whatever the plan allows.
-        Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
+            on_progress: called with the stage and the share done; what it raises ends
+                the work.
+            smallest_group: people in a group of the table that leaves, at least,
+                whatever the plan allows.
+
+        Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError
+            where rows do not fit.
         """
         return self._noted(plan, smallest_group, on_progress).table()
 
     def anonymize_to(
-        self, folder: Path, plan: Plan, on_progress: OnProgress = silent, *, smallest_group: int = 1
+        self,
+        folder: Path,
+        plan: Plan,
+        on_progress: OnProgress = silent,
+        *,
+        smallest_group: int = 1,
     ) -> int:
-        """Anonymize any number of rows into a new folder of Parquet files, and return how many were written.
+        """Anonymize any number of rows into a new folder of Parquet files, and return
+        how many were written.
 
         Rows that do not fit into memory are written in an order by chance.
 
-        Args: folder, which must not exist; the others as of `anonymize`.
-        Raises: as `anonymize`, RowsError for a plan that needs all rows at once; ParameterError where nothing
-            can be written; ReadError.
+        Args:
+            folder, which must not exist; the others as of `anonymize`.
+
+        Raises: as `anonymize`, RowsError for a plan that needs all rows at once;
+            ParameterError where nothing can be written; ReadError.
         """
         return self._noted(plan, smallest_group, on_progress).write(folder)
 
-    def _noted(self, plan: Plan, smallest_group: int, on_progress: OnProgress) -> Anonymizing:
+    def _noted(
+        self, plan: Plan, smallest_group: int, on_progress: OnProgress
+    ) -> Anonymizing:
         """Note the plan in the ledger, and return what carries it out."""
         plan = plan.counting(self.schema.unit.id_column)
         if plan.pseudonym is not None and not plan.series:
@@ -278,7 +386,11 @@ class Curator(OnFile):
         )
 
     def evaluate(
-        self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0
+        self,
+        evaluation: Evaluation[Any, Result],
+        on_progress: OnProgress = silent,
+        *,
+        first_rows: int = 0,
     ) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy.
 
@@ -286,25 +398,36 @@ class Curator(OnFile):
 
         Args:
             evaluation: the question.
-            on_progress: called with the stage and the share done; what it raises ends the work.
-            first_rows: rows that stand for all of them where these are needed and do not fit; 0 for none.
-        Raises: RowsError where rows are needed and do not fit; the errors of the evaluation.
+            on_progress: called with the stage and the share done; what it raises ends
+                the work.
+            first_rows: rows that stand for all of them where these are needed and do
+                not fit; 0 for none.
+
+        Raises: RowsError where rows are needed and do not fit; the errors of the
+            evaluation.
         """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.held():
             table = FirstRows(self._engine, first_rows) if first_rows else self._engine
             original = evaluation.read(table, self.schema)
-            content = self._compute(evaluation.compute, original, self.schema, on_progress=on_progress)
+            content = self._compute(
+                evaluation.compute, original, self.schema, on_progress=on_progress
+            )
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
-        self, evaluation: PrivateEvaluation, loss: AnyLoss, *, request_id: str | None = None
+        self,
+        evaluation: PrivateEvaluation,
+        loss: AnyLoss,
+        *,
+        request_id: str | None = None,
     ) -> PrivateReport:
-        """Compare with the original under differential privacy, at a charge, for an answer to share.
+        """Compare with the original under differential privacy, at a charge, for an
+        answer to share.
 
-        As with `run`, the same question at the same loss returns its stored answer, a new request id is a
-        new draw, and a charge stays whatever happens after it.
+        As with `run`, the same question at the same loss returns its stored answer, a
+        new request id is a new draw, and a charge stays whatever happens after it.
 
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
@@ -312,48 +435,64 @@ class Curator(OnFile):
 
         def rehearse(spend: Loss) -> Measurer:
             if evaluation.of_people:  # which public facts cannot refuse
-                return measurer_of_people(evaluation.about[0], self._engine.people, spend)
+                return measurer_of_people(
+                    evaluation.about[0], self._engine.people, spend
+                )
             evaluation.measure(rehearsal_of(self.schema, spend), self.schema)
             return measurer_of(self._engine, self.schema, spend)
 
         def report(measurer: Measurer, request_id: str) -> PrivateReport:
-            content, schema = evaluation.measure(measurer, self.schema), schema_read(self.schema, measurer)
+            content = evaluation.measure(measurer, self.schema)
+            schema = schema_read(self.schema, measurer)
             return PrivateReport(
                 request_id=request_id,
                 kind=evaluation.kind,
                 about=evaluation.about,
                 content=content,
-                guarantee=guarantee_of(schema, loss, self.rule, stands_on=evaluation.stands_on),
+                guarantee=guarantee_of(
+                    schema, loss, self.rule, stands_on=evaluation.stands_on
+                ),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        return self._paid(evaluation, loss, None, request_id, self.report, rehearse, report)
+        return self._paid(
+            evaluation, loss, None, request_id, self.report, rehearse, report
+        )
 
     def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
-        """Return the request that has answered, or is answering, this question at this loss.
+        """Return the request that has answered, or is answering, this question at this
+        loss.
 
-        Without one it is a new id, the same for all callers until one of them has paid and failed.
+        Without one it is a new id, the same for all callers until one of them has paid
+        and failed.
         """
         plan = self._plan(evaluation, self.rule.spends(loss), None)
         return request_of_all(self.ledger.key, self.lines(), plan)
 
     def _found(self) -> PrivacyUnit:
-        """Find the rows of a person privately, at their charge, unless they are on file.
+        """Find the rows of a person privately, at their charge, unless they are on
+        file.
 
         Return the unit.
         """
-        unit, name = self.schema.unit, self.schema.unit.id_column or ""
+        unit = self.schema.unit
+        name = self.schema.unit.id_column or ""
         if unit_on_file(self.account, self.ledger) is None:
             search = Curator(
                 engine=self._engine,
-                schema=dataclasses.replace(self.schema, unit=PrivacyUnit(max_rows=1, id_column=name)),
+                schema=dataclasses.replace(
+                    self.schema, unit=PrivacyUnit(max_rows=1, id_column=name)
+                ),
                 account=self.account,
                 ledger=self.ledger,
                 name=self.name,
                 compute=self._compute,
             )
-            question, loss = RowsOfPeople(column=name), PureDP(epsilon=unit.found)
-            search.evaluate_privately(question, loss, request_id=search.request_of(question, loss))
+            question = RowsOfPeople(column=name)
+            loss = PureDP(epsilon=unit.found)
+            search.evaluate_privately(
+                question, loss, request_id=search.request_of(question, loss)
+            )
         return unit_on_file(self.account, self.ledger) or unit
 
     def _paid(
@@ -376,37 +515,62 @@ class Curator(OnFile):
             part: (column, category), or None.
             request_id: as in `run`.
             stored: loads the answer of an earlier request.
-            rehearse: refuses what public facts can refuse, and returns the measurer of the rows.
+            rehearse: refuses what public facts can refuse, and returns the measurer of
+                the rows.
             answer: spends the measurer's loss, for a request id.
         """
-        dataset, spend = self.account.dataset, self.rule.spends(loss)
+        dataset = self.account.dataset
+        spend = self.rule.spends(loss)
         plan = self._plan(question, spend, part)
         if earlier := answered(self.lines(), request_id, plan):
             return stored(earlier)
         request_id = request_id or uuid.uuid4().hex
         measurer = rehearse(spend)
-        delta = 0 if isinstance(question, PrivateEvaluation) else question.threshold_delta
+        delta = (
+            0 if isinstance(question, PrivateEvaluation) else question.threshold_delta
+        )
         units = self.rule.units(spend)
-        charge = Charge(units=units, threshold_units=math.ceil(delta * DELTA_UNIT), part=self._charged(part))
+        charge = Charge(
+            units=units,
+            threshold_units=math.ceil(delta * DELTA_UNIT),
+            part=self._charged(part),
+        )
         report = {"report": True} if isinstance(question, PrivateEvaluation) else {}
-        asked = {"plan": plan[0], "recipe": question.to_dict(), "loss": loss_fields(loss), **report}
+        asked = {
+            "plan": plan[0],
+            "recipe": question.to_dict(),
+            "loss": loss_fields(loss),
+            **report,
+        }
         with self._engine.held():
             self.ledger.reserve(dataset, request_id, charge, asked | self._declared)
             try:
                 content = answer(measurer, request_id)
                 text = content.to_json()
             except BaseException as error:
-                self.ledger.fail(dataset, request_id, {"error": type(error).__name__, **events_of(measurer)})
+                self.ledger.fail(
+                    dataset,
+                    request_id,
+                    {"error": type(error).__name__, **events_of(measurer)},
+                )
                 raise
         self.ledger.commit(dataset, request_id, events_of(measurer), text)
         return content
 
-    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
+    def _plan(
+        self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None
+    ) -> tuple[str, str]:
         """Return `plan_digests` of the request.
 
         Equal plans on equal schemas are the same request.
         """
-        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.plan_text]
+        content = [
+            recipe.to_dict(),
+            spend.name,
+            str(spend.amount),
+            part,
+            self.schema.plan_text,
+        ]
         return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:
@@ -416,7 +580,9 @@ class Curator(OnFile):
         """
         if part is None or self.account.source:
             return None
-        now, older = self.schema.part_on_file(part, derived_key(self.ledger.key, "parts"))
+        now, older = self.schema.part_on_file(
+            part, derived_key(self.ledger.key, "parts")
+        )
         charged = self.ledger.standing(self.account.dataset).reserved
         partitions = {partition for partition, _ in filter(None, charged)}
         return older if older[0] in partitions else now

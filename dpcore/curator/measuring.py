@@ -15,7 +15,11 @@ from dpcore.schema.schema import Schema
 
 
 def measurer_of(
-    engine: Engine, schema: Schema, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)
+    engine: Engine,
+    schema: Schema,
+    spend: Loss,
+    part: Part | None = None,
+    delta: Fraction = Fraction(0),
 ) -> Measurer:
     """Return the measurer of an engine's rows.
 
@@ -40,18 +44,30 @@ def measurer_of(
 
 
 def rehearsal_of(
-    schema: Schema, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)
+    schema: Schema,
+    spend: Loss,
+    part: Part | None = None,
+    delta: Fraction = Fraction(0),
 ) -> Measurer:
     """Return a measurer of no rows with the same limits, see `measurer_of`."""
-    return Rehearsal(domain=schema.domain, loss=spend, rows=schema.unit.max_rows, part=part, delta=delta)
+    return Rehearsal(
+        domain=schema.domain,
+        loss=spend,
+        rows=schema.unit.max_rows,
+        part=part,
+        delta=delta,
+    )
 
 
 def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
-    """Return what a release needs of the schema: the columns that were read, or are `drawn`.
+    """Return what a release needs of the schema: the columns that were read, or are
+    `drawn`.
 
     Without the texts that mean missing or count as others, which stay in the account.
     """
-    names = {name for event in measurer.events for clique in event.reads for name in clique}
+    names = {
+        name for event in measurer.events for clique in event.reads for name in clique
+    }
     names.update(drawn, [measurer.part[0]] if measurer.part else [])
     columns = (column for column in schema.columns if column.name in names)
     read = tuple(column.without_texts() for column in columns)

@@ -1,4 +1,6 @@
-"""Engines, which hold the rows of a private table and answer the questions of the curator."""
+"""Engines, which hold the rows of a private table and answer the questions of the
+curator.
+"""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -29,7 +31,13 @@ from dpcore.engines.work import (
     Texts,
     Work,
 )
-from dpcore.errors import DisclosureError, UsageError, no_column, no_rows, source_changed
+from dpcore.errors import (
+    DisclosureError,
+    UsageError,
+    no_column,
+    no_rows,
+    source_changed,
+)
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
@@ -40,17 +48,20 @@ from dpcore.tables.sums import Entry, Integers
 MOST_ROWS = 2_000_000
 """Rows that are brought into memory at once, at most."""
 MOST_JOINT = 2**14
-"""Cells of a table that is counted for several others, at most: to sum up a larger one costs more than to
-count again, with few rows and with many."""
+"""Cells of a table that is counted for several others, at most: to sum up a larger one
+costs more than to count again, with few rows and with many.
+"""
 
 
 class Engine(ABC):
-    """Private rows behind a schema, which answer each question with one pass over them, in batches.
+    """Private rows behind a schema, which answer each question with one pass over them,
+    in batches.
 
-    It prints its domain, never its rows, and refuses to be pickled. A subclass fills in its
-    `_columns`, all of them, and its `_people`, the number of people by their number of rows.
-    With an id column, at most `max_rows` rows of each person are counted: those with the lowest keyed digests
-    of their own content, so that neither the order nor the place of rows matters, nor other people's rows.
+    It prints its domain, never its rows, and refuses to be pickled. A subclass fills in
+    its `_columns`, all of them, and its `_people`, the number of people by their number
+    of rows. With an id column, at most `max_rows` rows of each person are counted:
+    those with the lowest keyed digests of their own content, so that neither the order
+    nor the place of rows matters, nor other people's rows.
     """
 
     def __init__(self, schema: Schema, *, key: bytes) -> None:
@@ -66,7 +77,9 @@ class Engine(ABC):
         return f"{type(self).__name__}({self.domain})"
 
     def __reduce__(self) -> NoReturn:
-        raise DisclosureError("an engine holds private rows and is never stored", remedy="release first")
+        raise DisclosureError(
+            "an engine holds private rows and is never stored", remedy="release first"
+        )
 
     @property
     def domain(self) -> Domain:
@@ -74,15 +87,19 @@ class Engine(ABC):
         return self._schema.domain
 
     def held(self) -> AbstractContextManager[object]:
-        """Hold one state of the table for all that is read inside, in this thread, before a charge.
+        """Hold one state of the table for all that is read inside, in this thread,
+        before a charge.
 
-        Raises: ReadError where the table is not as it was when it was opened, as far as that can be told.
+        Raises: ReadError where the table is not as it was when it was opened, as far as
+            that can be told.
         """
         return nullcontext()
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
+        """A digest of the whole table under the ledger's key, whatever the order of its
+        rows and columns.
+        """
         if self._print is None:  # a pass over all columns, once
             total = self._scan(Digesting(key=self._key), counted=False)
             self._print = fingerprint_of(self._columns, total, self._key)
@@ -100,7 +117,8 @@ class Engine(ABC):
     def rows(self) -> Microdata:
         """Return all rows, for work outside differential privacy.
 
-        Raises: RowsError where they do not fit; ReadError where they are more or fewer than there were.
+        Raises: RowsError where they do not fit; ReadError where they are more or fewer
+            than there were.
         """
         if not self.in_memory:
             raise too_many("rows", MOST_ROWS)
@@ -112,14 +130,19 @@ class Engine(ABC):
 
     @abstractmethod
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of the source, for their owner. Few more are read."""
+        """Return up to `rows` rows in the order of the source, for their owner.
+
+        Few more are read.
+        """
 
     def _all_rows(self) -> int:
         return sum(rows * people for rows, people in self._people.items())
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        """Return the result over the rows that are counted, or over all rows, of at least one batch."""
+        """Return the result over the rows that are counted, or over all rows, of at
+        least one batch.
+        """
 
     def counts(
         self,
@@ -128,20 +151,24 @@ class Engine(ABC):
         part: Part | None = None,
         groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
     ) -> list[Counts]:
-        """Return exact counts over each clique, int64, of all rows or of those of one part.
+        """Return exact counts over each clique, int64, of all rows or of those of one
+        part.
 
         Args:
             cliques: columns of each table of counts.
             part: (column, category): its rows alone.
-            groups: by column, the merged cell of each cell, int64; merged before counting.
+            groups: by column, the merged cell of each cell, int64; merged before
+                counting.
 
-        Raises: LimitError for a clique with too many cells, before anything is allocated.
+        Raises: LimitError for a clique with too many cells, before anything is
+            allocated.
         """
         groups = groups or {}
         domain = _merged(self.domain, groups)
         check_cells(domain, cliques)
         self._check_part(part)
-        # what is counted together, and in how many passes, follows from names and declared cells alone
+        # what is counted together, and in how many passes, follows from names and
+        # declared cells alone
         several = [_several(clique, domain) for clique in cliques]
         inside: dict[Clique, list[int]] = {}
         for place, table in enumerate(joint(several, domain, MOST_JOINT)):
@@ -152,14 +179,21 @@ class Engine(ABC):
             for table, flat in work.tables(self._scan(work)):
                 cells = flat.reshape(domain.shape(table))
                 for place in inside[table]:
-                    values = project(cells, table, several[place]).reshape(domain.shape(cliques[place]))
+                    values = project(cells, table, several[place]).reshape(
+                        domain.shape(cliques[place])
+                    )
                     by_place[place] = Counts(clique=cliques[place], values=values)
         return [by_place[place] for place in range(len(cliques))]
 
-    def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
-        """Return exact sums over the rows of each cell of `by`, int64 (cells, entries), in 1 / GRID rows.
+    def sums(
+        self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None
+    ) -> Integers:
+        """Return exact sums over the rows of each cell of `by`, int64 (cells, entries),
+        in 1 / GRID rows.
 
-        A row counts for the product of an entry's levels at its cells, at most GRID in size.
+        A row counts for the product of an entry's levels at its cells, at most GRID in
+        size.
+
         Raises: LimitError for too many cells, before anything is allocated.
         """
         check_cells(self.domain, [by] * len(entries))
@@ -169,23 +203,32 @@ class Engine(ABC):
         together = max(1, MOST_AT_ONCE // lines)
         for start in range(0, len(entries), together):
             some = slice(start, start + together)
-            sums[:, some] = self._scan(Summing(domain=self.domain, by=by, entries=entries[some], part=part))
+            sums[:, some] = self._scan(
+                Summing(domain=self.domain, by=by, entries=entries[some], part=part)
+            )
         return sums
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
-        """Count the rows of every text of a declared column exactly, missing ones left out. Private."""
+        """Count the rows of every text of a declared column exactly, missing ones left
+        out. Private.
+        """
         self._check_part(part)
         texts: Counter[str] = self._scan(Texts(column=column, part=part))
         return dict(texts)
 
     def assigned(
-        self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
+        self,
+        assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]],
+        cells: int,
+        reads: Clique,
     ) -> Counts:
-        """Count exactly the rows that a public rule puts into each of its cells. Private.
+        """Count exactly the rows that a public rule puts into each of its cells.
+
+        Private.
 
         Args:
-            assign: gets the columns that it `reads`, and returns the cell of each row, int64; it must put a
-                row where it belongs whatever the other rows are.
+            assign: gets the columns that it `reads`, and returns the cell of each row,
+                int64; it must put a row where it belongs whatever the other rows are.
             cells: their number.
             reads: names of the columns that the rule needs.
         """
@@ -193,13 +236,16 @@ class Engine(ABC):
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """Return the distinct tuples of any columns over all rows, with their rows and people. Private.
+        """Return the distinct tuples of any columns over all rows, with their rows and
+        people. Private.
 
         Args:
             columns: names of columns of the table, declared or not.
-            by: a column that names the owner of a row; then the owners of each tuple are found, too.
+            by: a column that names the owner of a row; then the owners of each tuple
+                are found, too.
 
-        Raises: LimitError for too many tuples, or too many sets of them that people have.
+        Raises: LimitError for too many tuples, or too many sets of them that people
+            have.
         """
         self._check_columns([*columns, *([] if by is None else [by])])
         distinct = self._tuples(columns)
@@ -211,47 +257,65 @@ class Engine(ABC):
 
     def _check_columns(self, names: Sequence[str]) -> None:
         if not names:
-            raise UsageError("tuples need at least one column", remedy="name the columns")
+            raise UsageError(
+                "tuples need at least one column", remedy="name the columns"
+            )
         for name in names:
             if name not in self._columns:
                 raise no_column(name)
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
-        work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
-        return self._scan(work, counted=False).distinct(named=work.id_column is not None)
+        work = Tupling(
+            columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key
+        )
+        return self._scan(work, counted=False).distinct(
+            named=work.id_column is not None
+        )
 
     def coded(self, columns: Sequence[str]) -> Microdata:
-        """Return some columns of all rows by codes, with whose they are, or their distinct tuples. Private.
+        """Return some columns of all rows by codes, with whose they are, or their
+        distinct tuples. Private.
 
         Raises: LimitError, RowsError where they do not fit.
         """
         if self._schema.unit.id_column is not None:
             return self.rows()
         distinct = self.tuples(columns)
-        return replace(CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows)
+        return replace(
+            CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows
+        )
 
     def counted(self, rows: Microdata) -> Microdata:
-        """Return the rows that count among some rows, of each person as many as declared."""
+        """Return the rows that count among some rows, of each person as many as
+        declared.
+        """
         return Microdata(counted(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
-        """Publish all rows where they are, some at a time and in any order, each once in what is returned.
+        """Publish all rows where they are, some at a time and in any order, each once
+        in what is returned.
 
-        Args: publish: must make of a row what it makes of it whatever the other rows are. It is called by
-            several threads or processes, and again where one of them ended.
+        Args:
+            publish: must make of a row what it makes of it whatever the other rows are.
+                It is called by several threads or processes, and again where one of
+                them ended.
         """
         return self._scan(Publishing(publish=publish), counted=False)
 
     def spread(self, work: Callable[[int], Made], number: int) -> list[Made]:
-        """Call a function with each number from 0 on below another, and return the results, in any order.
+        """Call a function with each number from 0 on below another, and return the
+        results, in any order.
 
-        Args: work: is called where this engine works, and again with a number where a process ended; one
-            result of each is returned.
+        Args:
+            work: is called where this engine works, and again with a number where a
+                process ended; one result of each is returned.
         """
         return [work(each) for each in range(number)]
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
-        """Hand over the results of all rows, some rows at a time, perhaps from several threads."""
+        """Hand over the results of all rows, some rows at a time, perhaps from several
+        threads.
+        """
         self._scan(Handing(work=work, take=take), counted=False)
 
     def _check_part(self, part: Part | None) -> None:
@@ -272,7 +336,10 @@ def _merged(domain: Domain, groups: Groups) -> Domain:
 
 
 def _several(clique: Clique, domain: Domain) -> Clique:
-    """Return its columns with more than one cell. The others are an axis of a table, and no work."""
+    """Return its columns with more than one cell.
+
+    The others are an axis of a table, and no work.
+    """
     return tuple(name for name in clique if domain.size(name) > 1)
 
 

@@ -1,4 +1,6 @@
-"""Some rows at once, with their columns, and the cell of each value, found once per distinct value."""
+"""Some rows at once, with their columns, and the cell of each value, found once per
+distinct value.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,10 @@ class Batch:
             schema: the declared columns.
             places: the places of the rows that are meant; None for all of them.
             cells: of these rows, by declared column, where they are known.
-            start: the number of the first row, where the rows of a source have an order.
-            tables: the cells of values in other batches, and of those in this one from now on.
+            start: the number of the first row, where the rows of a source have an
+                order.
+            tables: the cells of values in other batches, and of those in this one from
+                now on.
         """
         self.start = start
         self._tables = tables
@@ -46,8 +50,16 @@ class Batch:
 
     @classmethod
     def of_cells(cls, cells: Any, schema: Schema) -> Batch:
-        """Return a batch of Arrow with the cells of some columns, which knows those alone."""
-        known = dict(zip(cells.schema.names, (each.to_numpy() for each in cells.columns), strict=True))
+        """Return a batch of Arrow with the cells of some columns, which knows those
+        alone.
+        """
+        known = dict(
+            zip(
+                cells.schema.names,
+                (each.to_numpy() for each in cells.columns),
+                strict=True,
+            )
+        )
         return cls(pd.DataFrame(index=range(cells.num_rows)), schema, cells=known)
 
     def __len__(self) -> int:
@@ -59,12 +71,15 @@ class Batch:
         return column if self._places is None else column.iloc[self._places]
 
     def cells(self, name: str) -> Cells:
-        """Return the cell of each row in a declared column, in as few bytes as its number of cells needs.
+        """Return the cell of each row in a declared column, in as few bytes as its
+        number of cells needs.
 
         Raises: SchemaError for a value without a cell.
         """
         if name not in self._cells:
-            self._cells[name] = cells_of(self._schema.column(name), self.column(name), self._tables)
+            self._cells[name] = cells_of(
+                self._schema.column(name), self.column(name), self._tables
+            )
         return self._cells[name]
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:

@@ -29,7 +29,9 @@ from dpcore.schema.source import Source, SourceKind
 from dpcore.tables.rows import Microdata
 
 _STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
-"""How Spark keeps the rows of a table itself; a table of another data base may be a query there."""
+"""How Spark keeps the rows of a table itself; a table of another data base may be a
+query there.
+"""
 
 
 class Connection(SourceKind, ABC):
@@ -38,13 +40,20 @@ class Connection(SourceKind, ABC):
     @classmethod
     @abstractmethod
     def open(
-        cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+        cls,
+        source: Source,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> Engine:
         """Return the engine on a source, behind a schema and under a key of its own."""
 
     @classmethod
     @abstractmethod
-    def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+    def look(
+        cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+    ) -> Microdata:
         """Return up to `rows` rows in the order of the source."""
 
 
@@ -58,12 +67,19 @@ class _Streamed(Connection):
 
     @classmethod
     def open(
-        cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+        cls,
+        source: Source,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> Engine:
         return ArrowEngine(cls._reader(source), schema, key=key, on_rows=on_rows)
 
     @classmethod
-    def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+    def look(
+        cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+    ) -> Microdata:
         return sample_of(cls._reader(source), rows, on_rows)
 
     @classmethod
@@ -72,7 +88,8 @@ class _Streamed(Connection):
         if file is not None:
             source = replace(source, location=f"/proc/self/fd/{file.fileno()}")
         reader = cls.reader(source)
-        reader.threads, reader.file = source.threads, file
+        reader.threads = source.threads
+        reader.file = file
         return reader
 
 
@@ -131,13 +148,20 @@ class Spark(Connection):
 
     @classmethod
     def open(
-        cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+        cls,
+        source: Source,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> Engine:
         check_joins(source, schema)
         return SparkEngine(_spark_table(source), schema, key=key, on_rows=on_rows)
 
     @classmethod
-    def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+    def look(
+        cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+    ) -> Microdata:
         return SparkEngine.look(_spark_table(source), rows)
 
 
@@ -156,12 +180,17 @@ def engine_of(
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):
         return table
-    key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
+    # all that other machines get
+    key = derived_key(key, f"rows of {source_dataset(table.name)}")
     return Connection.of_kind(table.kind).open(table, schema, key=key, on_rows=on_rows)
 
 
-def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
-    """Return up to `rows` rows in the order of the source, for their owner. They are no random sample.
+def look(
+    source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+) -> Microdata:
+    """Return up to `rows` rows in the order of the source, for their owner.
+
+    They are no random sample.
 
     Args:
         source: where the table lies.
@@ -174,7 +203,8 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
 
 
 def _spark_table(source: Source) -> object:
-    """Return a DataFrame of the Spark of this process, which takes its settings from its own files.
+    """Return a DataFrame of the Spark of this process, which takes its settings from
+    its own files.
 
     Raises: as `check_described`.
     """
@@ -191,15 +221,29 @@ def _spark_table(source: Source) -> object:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
             session.catalog.refreshTable(table)  # its files may have been written anew
-            about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()}
-            is_base = about.get("Type") in ("MANAGED", "EXTERNAL") and about.get("Provider") in _STORED
-            return [(name, False) for name in session.table(table).columns] if is_base else []
+            about = {
+                row[0]: row[1]
+                for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+            }
+            is_base = (
+                about.get("Type") in ("MANAGED", "EXTERNAL")
+                and about.get("Provider") in _STORED
+            )
+            return (
+                [(name, False) for name in session.table(table).columns]
+                if is_base
+                else []
+            )
 
         if not source.base and not source.described:
             return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
         folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
-        stored = session.read.parquet(source.location).columns if folder else source.used[0][1]
+        stored = (
+            session.read.parquet(source.location).columns
+            if folder
+            else source.used[0][1]
+        )
         for missing in {*source.used[0][1]} - {*stored}:
             raise no_column(missing)
         query, bound = statement(source, SPARK, folder)
@@ -216,6 +260,8 @@ def _spark_session() -> Any:
     try:
         return begin()
     except (Py4JError, OSError):
-        SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
+        SparkContext._active_spark_context = SparkContext._gateway = (
+            SparkContext._jvm
+        ) = None
         SparkSession._instantiatedSession = None
         return begin()

@@ -1,4 +1,6 @@
-"""Rows in memory, a pandas frame that is coded once and counted with one mixed-radix bincount a clique."""
+"""Rows in memory, a pandas frame that is coded once and counted with one mixed-radix
+bincount a clique.
+"""
 
 import pandas as pd
 
@@ -18,13 +20,17 @@ class FrameEngine(Engine):
         super().__init__(schema, key=key)
         schema.check_names(frame)
         self._checked(len(frame))
-        self._frame = frame.copy(deep=False)  # later changes to the caller's frame do not reach it
+        # later changes to the caller's frame do not reach it
+        self._frame = frame.copy(deep=False)
         self._columns = list(frame.columns)
         self._print = fingerprint(frame, key)
         places, self._people = kept_rows(frame, key, schema.unit)
         cells = {
             column.name: cells_of(
-                column, frame[column.name] if places is None else frame[column.name].iloc[places]
+                column,
+                frame[column.name]
+                if places is None
+                else frame[column.name].iloc[places],
             )
             for column in schema.columns
         }

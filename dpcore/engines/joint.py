@@ -1,4 +1,6 @@
-"""Joint tables, of which few are counted in few passes, and from which all requested ones follow."""
+"""Joint tables, of which few are counted in few passes, and from which all requested
+ones follow.
+"""
 
 from collections.abc import Sequence
 
@@ -8,21 +10,28 @@ from dpcore.schema.domain import Clique, Domain
 
 
 def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
-    """Return for each clique one that holds all its columns and is counted in its place. Many share one.
+    """Return for each clique one that holds all its columns and is counted in its
+    place. Many share one.
 
-    To put a row into a cell of a table costs about the same whatever the table, up to a size. So tables grow
-    greedily: the widest clique that is left takes in the column with which most others are inside, for its
-    size, as long as there are at most so many cells.
+    To put a row into a cell of a table costs about the same whatever the table, up to a
+    size. So tables grow greedily: the widest clique that is left takes in the column
+    with which most others are inside, for its size, as long as there are at most so
+    many cells.
     """
     names = tuple(dict.fromkeys(name for clique in cliques for name in clique))
     sizes = np.array(domain.shape(names), dtype=np.int64)
-    inside = np.array([[name in clique for name in names] for clique in cliques], dtype=bool)
+    inside = np.array(
+        [[name in clique for name in names] for clique in cliques], dtype=bool
+    )
     tables: list[Clique] = [()] * len(cliques)
     left = np.ones(len(cliques), dtype=bool)
-    for first in sorted(range(len(cliques)), key=lambda place: -domain.cells(cliques[place])):
+    for first in sorted(
+        range(len(cliques)), key=lambda place: -domain.cells(cliques[place])
+    ):
         if not left[first]:
             continue
-        members, cells = inside[first].copy(), domain.cells(cliques[first])
+        members = inside[first].copy()
+        cells = domain.cells(cliques[first])
         lacks = inside[:, ~members].sum(axis=1)
         while (sizes <= most // cells).any():
             gain = inside[left & (lacks == 1)].sum(axis=0)
@@ -34,8 +43,12 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
             cells *= int(sizes[best])
             lacks -= inside[:, best]
         # to sum up a table that is larger costs more than to count
-        covered = left & (lacks == 0 if cells <= most else (inside == members).all(axis=1))
-        block = tuple(name for name, member in zip(names, members, strict=True) if member)
+        covered = left & (
+            lacks == 0 if cells <= most else (inside == members).all(axis=1)
+        )
+        block = tuple(
+            name for name, member in zip(names, members, strict=True) if member
+        )
         for place in np.flatnonzero(covered):
             tables[place] = block
         left &= ~covered
@@ -43,7 +56,10 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
 
 
 def passes(tables: Sequence[Clique], domain: Domain, most: int) -> list[list[Clique]]:
-    """Group tables so that those of a group have at most `most` cells. One that is larger is alone."""
+    """Group tables so that those of a group have at most `most` cells.
+
+    One that is larger is alone.
+    """
     groups: list[list[Clique]] = []
     cells = 0
     for table in tables:

@@ -12,18 +12,26 @@ MOST_CELLS = 8_000_000
 
 
 class Remembered:
-    """A recipe that asks about the same cliques round by round pays each time, but the rows are read once."""
+    """A recipe that asks about the same cliques round by round pays each time, but the
+    rows are read once.
+    """
 
     def __init__(self, counts: Callable[..., list[Counts]]) -> None:
         self._counts = counts
         self._known: dict[tuple[object, ...], Counts] = {}
         self._cells = 0
 
-    def __call__(self, cliques: Sequence[Clique], *, groups: Groups | None = None) -> list[Counts]:
+    def __call__(
+        self, cliques: Sequence[Clique], *, groups: Groups | None = None
+    ) -> list[Counts]:
         """Return exact counts as the engine does. Private."""
         merged = groups or {}
         keys = [_key(clique, merged) for clique in cliques]
-        new = {key: clique for key, clique in zip(keys, cliques, strict=True) if key not in self._known}
+        new = {
+            key: clique
+            for key, clique in zip(keys, cliques, strict=True)
+            if key not in self._known
+        }
         new_counts = self._counts(list(new.values()), groups=merged) if new else []
         fresh = dict(zip(new, new_counts, strict=True))
         answer = [fresh[key] if key in fresh else self._known[key] for key in keys]
@@ -35,4 +43,6 @@ class Remembered:
 
 
 def _key(clique: Clique, groups: Groups) -> tuple[object, ...]:
-    return tuple((name, groups[name].tobytes() if name in groups else b"") for name in clique)
+    return tuple(
+        (name, groups[name].tobytes() if name in groups else b"") for name in clique
+    )

@@ -2,8 +2,9 @@
 
 Each takes a batch and gives a result, and results add up.
 
-A result follows from the batch alone, and adding is whole-number arithmetic or the union of sets, so that
-neither the cut into batches nor their order, nor a task that a cluster repeats, changes what comes out.
+A result follows from the batch alone, and adding is whole-number arithmetic or the
+union of sets, so that neither the cut into batches nor their order, nor a task that a
+cluster repeats, changes what comes out.
 """
 
 import itertools
@@ -33,13 +34,18 @@ Groups = Mapping[str, Integers]
 Result = TypeVar("Result")
 Made = TypeVar("Made", covariant=True)
 _ROWS_AT_ONCE = 2**17
-"""Rows whose places in a table are found at once: they stay in the caches of a processor."""
+"""Rows whose places in a table are found at once: they stay in the caches of a
+processor.
+"""
 _SMALL = 2**16
 """Cells of a table that is made anew for some rows."""
 
 
 class Making(Protocol[Made]):
-    """A result of some rows at a time. It can be sent to another process, with what it holds."""
+    """A result of some rows at a time.
+
+    It can be sent to another process, with what it holds.
+    """
 
     @property
     def reads(self) -> tuple[str, ...] | None:
@@ -67,7 +73,9 @@ class Added(Generic[Result]):
 
 @dataclass(frozen=True, kw_only=True)
 class Counting(Added[Integers]):
-    """Exact counts of each clique, int64, the cells of one table after the other in one array."""
+    """Exact counts of each clique, int64, the cells of one table after the other in one
+    array.
+    """
 
     domain: Domain
     cliques: Sequence[Clique]
@@ -86,13 +94,24 @@ class Counting(Added[Integers]):
         """Return the total with the rows of a batch added."""
         inside = batch.part(self.part)
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
-        cells = {name: self._merged(name, batch.cells(name)[inside]) for name in self.reads}
-        if any(each.max(initial=0) >= self.domain.size(name) for name, each in cells.items()):
+        cells = {
+            name: self._merged(name, batch.cells(name)[inside]) for name in self.reads
+        }
+        if any(
+            each.max(initial=0) >= self.domain.size(name)
+            for name, each in cells.items()
+        ):
             raise source_changed()
         for start in range(0, rows, _ROWS_AT_ONCE):
-            some = {name: each[start : start + _ROWS_AT_ONCE] for name, each in cells.items()}
+            some = {
+                name: each[start : start + _ROWS_AT_ONCE]
+                for name, each in cells.items()
+            }
             for clique, table in self.tables(total):
-                _put(table, place(clique, self.domain, some, min(rows - start, _ROWS_AT_ONCE)))
+                _put(
+                    table,
+                    place(clique, self.domain, some, min(rows - start, _ROWS_AT_ONCE)),
+                )
         return total
 
     def tables(self, total: Integers) -> Iterator[tuple[Clique, Integers]]:
@@ -110,13 +129,17 @@ class Counting(Added[Integers]):
     def _merged(self, name: str, cells: Cells) -> Cells:
         if name not in self.groups:
             return cells
-        merged: Cells = self.groups[name].astype(np.min_scalar_type(self.domain.size(name)))[cells]
+        merged: Cells = self.groups[name].astype(
+            np.min_scalar_type(self.domain.size(name))
+        )[cells]
         return merged
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summing(Added[Integers]):
-    """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows."""
+    """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units
+    of 1 / GRID rows.
+    """
 
     domain: Domain
     by: Clique
@@ -125,7 +148,9 @@ class Summing(Added[Integers]):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        names = dict.fromkeys([*self.by, *(name for entry in self.entries for name in entry)])
+        names = dict.fromkeys(
+            [*self.by, *(name for entry in self.entries for name in entry)]
+        )
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
     def of(self, batch: Batch) -> Integers:
@@ -135,8 +160,11 @@ class Summing(Added[Integers]):
         line = place(self.by, self.domain, cells, rows)
         sums = np.empty((self.domain.cells(self.by), len(self.entries)), dtype=np.int64)
         for number, entry in enumerate(self.entries):
-            added = product([levels[cells[name]] for name, levels in entry.items()], rows)
-            # whole numbers below 2^53 in all partial sums, so that float64 adds them up exactly
+            added = product(
+                [levels[cells[name]] for name, levels in entry.items()], rows
+            )
+            # whole numbers below 2^53 in all partial sums, so that float64 adds them up
+            # exactly
             sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
         return sums
 
@@ -154,10 +182,14 @@ class Texts(Added[Counter[str]]):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([self.column, *(self.part[:1] if self.part else ())]))
+        return tuple(
+            dict.fromkeys([self.column, *(self.part[:1] if self.part else ())])
+        )
 
     def of(self, batch: Batch) -> Counter[str]:
-        counts = as_text(batch.column(self.column))[batch.part(self.part)].value_counts()
+        counts = as_text(batch.column(self.column))[
+            batch.part(self.part)
+        ].value_counts()
         return Counter({str(text): int(count) for text, count in counts.items()})
 
     def whole(self, keys: npt.NDArray[Any], numbers: Integers) -> Counter[str]:
@@ -179,7 +211,8 @@ class Assigning(Added[Integers]):
             len(places) and not 0 <= places.min() <= places.max() < self.number
         ):
             raise UsageError(
-                f"a rule must put every row into one of {self.number} cells", remedy="mend the rule"
+                f"a rule must put every row into one of {self.number} cells",
+                remedy="mend the rule",
             )
         return np.bincount(places, minlength=self.number)
 
@@ -198,13 +231,19 @@ class Publishing(Added[Published]):
     def of(self, batch: Batch) -> Published:
         return self.publish(batch.frame())
 
-    def whole(self, keys: Integers, numbers: Integers, places: list[tuple[Any, ...]]) -> Published:
-        """Return the result for some keys, in any order, and the places of several parts."""
+    def whole(
+        self, keys: Integers, numbers: Integers, places: list[tuple[Any, ...]]
+    ) -> Published:
+        """Return the result for some keys, in any order, and the places of several
+        parts.
+        """
         return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
 
 
 Keyed = Counting | Summing | Texts | Assigning | Publishing
-"""Work whose result is a number for each key: a place in a table, counted through, or a text."""
+"""Work whose result is a number for each key: a place in a table, counted through, or a
+text.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +282,9 @@ class Digesting(Added[int]):
 
 @dataclass(frozen=True, kw_only=True)
 class Handing(Added[int], Generic[Result]):
-    """Work that hands over results of rows, which do not fit together, and counts the rows."""
+    """Work that hands over results of rows, which do not fit together, and counts the
+    rows.
+    """
 
     work: Making[Result]
     take: Callable[[Result], None]
@@ -257,11 +298,16 @@ class Handing(Added[int], Generic[Result]):
         return len(batch)
 
 
-def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int) -> npt.NDArray[np.integer]:
-    """Return the flat cell of each row in the table over the clique, in as few bytes as it needs."""
+def place(
+    clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int
+) -> npt.NDArray[np.integer]:
+    """Return the flat cell of each row in the table over the clique, in as few bytes as
+    it needs.
+    """
     if not clique:
         return np.zeros(rows, dtype=np.uint8)
-    kind = np.min_scalar_type(min(domain.cells(clique), 2**31))  # one type that counting takes, up to 32 bits
+    # one type that counting takes, up to 32 bits
+    kind = np.min_scalar_type(min(domain.cells(clique), 2**31))
     flat = cells[clique[0]].astype(kind)
     for name in clique[1:]:
         flat *= kind.type(domain.size(name))
@@ -270,7 +316,10 @@ def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int)
 
 
 def _put(table: Integers, places: npt.NDArray[np.integer]) -> None:
-    """Add each row to its cell of a flat table. A large one is not made anew for some rows."""
+    """Add each row to its cell of a flat table.
+
+    A large one is not made anew for some rows.
+    """
     if len(table) > _SMALL:
         np.add.at(table, places, 1)
     else:
@@ -288,7 +337,9 @@ def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
 def spread(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
     """Return the keys of a result, but where a table is 0, and the number of each."""
     if isinstance(result, Counter):
-        return np.array(list(result), dtype=object), np.fromiter(result.values(), dtype=np.int64)
+        return np.array(list(result), dtype=object), np.fromiter(
+            result.values(), dtype=np.int64
+        )
     if isinstance(result, Published):
         return result.keys, result.numbers
     flat = result.ravel()
@@ -304,5 +355,7 @@ def _filled(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
 
 
 def needs_cells(work: object) -> bool:
-    """Return whether work needs only the cells of the rows that count, which an engine may have kept."""
+    """Return whether work needs only the cells of the rows that count, which an engine
+    may have kept.
+    """
     return isinstance(work, Counting | Summing)

@@ -1,4 +1,6 @@
-"""Evaluations of releases and tables against the original, as internal reports and figures with noise."""
+"""Evaluations of releases and tables against the original, as internal reports and
+figures with noise.
+"""
 
 from dpcore.evaluation.attacks.base import AttackResult as AttackResult
 from dpcore.evaluation.attacks.canaries import CanaryReport as CanaryReport
@@ -26,7 +28,9 @@ from dpcore.evaluation.table.proposals import RolesOf as RolesOf
 from dpcore.evaluation.table.proposals import SizeOf as SizeOf
 from dpcore.evaluation.table.proposals import default_plan as default_plan
 from dpcore.evaluation.table.residual_risk import ResidualRisk as ResidualRisk
-from dpcore.evaluation.table.residual_risk import ResidualRiskReport as ResidualRiskReport
+from dpcore.evaluation.table.residual_risk import (
+    ResidualRiskReport as ResidualRiskReport,
+)
 from dpcore.evaluation.table.row_risk import RowRisk as RowRisk
 from dpcore.evaluation.table.row_risk import RowRiskReport as RowRiskReport
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople as RowsOfPeople
@@ -39,7 +43,9 @@ from dpcore.evaluation.utility.learning import Efficacy as Efficacy
 from dpcore.evaluation.utility.marginal_error import MarginalError as MarginalError
 from dpcore.evaluation.utility.marginal_error import marginal_error as marginal_error
 from dpcore.evaluation.utility.private import PrivateAccuracy as PrivateAccuracy
-from dpcore.evaluation.utility.private import PrivateMarginalError as PrivateMarginalError
+from dpcore.evaluation.utility.private import (
+    PrivateMarginalError as PrivateMarginalError,
+)
 from dpcore.evaluation.utility.propensity import Propensity as Propensity
 from dpcore.evaluation.utility.range_errors import RangeErrors as RangeErrors
 from dpcore.evaluation.utility.range_errors import RangeErrorsOf as RangeErrorsOf

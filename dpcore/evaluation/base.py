@@ -1,4 +1,6 @@
-"""The bases of all evaluations, which ask about the original rows for their owner's eyes only."""
+"""The bases of all evaluations, which ask about the original rows for their owner's
+eyes only.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -67,7 +69,9 @@ class Evaluation(Registered, ABC, Generic[Read, Result]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """Names of the columns, models or methods in question, for the ledger, without values."""
+        """Names of the columns, models or methods in question, for the ledger, without
+        values.
+        """
         return ()
 
     @abstractmethod
@@ -78,7 +82,9 @@ class Evaluation(Registered, ABC, Generic[Read, Result]):
         """
 
     @abstractmethod
-    def compute(self, original: Read, schema: Schema, on_progress: OnProgress = silent) -> Result:
+    def compute(
+        self, original: Read, schema: Schema, on_progress: OnProgress = silent
+    ) -> Result:
         """Return the answer.
 
         What takes long calls `on_progress` with the stage and the share done.
@@ -101,13 +107,17 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
 
 
 class PrivateEvaluation(Registered, ABC):
-    """A question about the original that is charged and answered with noise, and may be shared."""
+    """A question about the original that is charged and answered with noise, and may be
+    shared.
+    """
 
     kind: ClassVar[str]
     """What it asks, in a word or two; an interface has a sentence for each."""
 
     of_people: ClassVar[bool] = False
-    """Whether it asks how many rows people have, each of whom counts once; what it is `about` names them."""
+    """Whether it asks how many rows people have, each of whom counts once; what it is
+    `about` names them.
+    """
 
     @property
     @abstractmethod

@@ -1,7 +1,7 @@
 """Tables made elsewhere, or anonymized, in the cells of a schema.
 
-A label that stands for several values is read as those values. Nobody can tell which of them a row had, so
-each of them counts as often as the others.
+A label that stands for several values is read as those values. Nobody can tell which of
+them a row had, so each of them counts as often as the others.
 """
 
 import dataclasses
@@ -14,7 +14,14 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.evaluation.records import INTERVAL, Bools, Codes, labels_of, numbers_of, texts_in
+from dpcore.evaluation.records import (
+    INTERVAL,
+    Bools,
+    Codes,
+    labels_of,
+    numbers_of,
+    texts_in,
+)
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn, Real
@@ -33,7 +40,8 @@ class Declared:
     Attributes:
         frame: the columns and rows that have one.
         left_out: columns of the schema most of whose values have no cell.
-        rows_left_out: share of the rows that have a value without a cell in a column that was kept.
+        rows_left_out: share of the rows that have a value without a cell in a column
+            that was kept.
         spread: whether a label of several values was read as those values.
     """
 
@@ -44,22 +52,30 @@ class Declared:
 
 
 def as_declared(
-    frame: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy] | None = None
+    frame: pd.DataFrame,
+    schema: Schema,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> Declared:
-    """Cut a table to what has cells of the schema, and spread labels over the values that they stand for.
+    """Cut a table to what has cells of the schema, and spread labels over the values
+    that they stand for.
 
     The same table is read in the same way every time.
 
-    Args: hierarchies: by whose labels it was made, by column. Intervals, sets, masks and `*` of a column
-        without any are read as they are written.
+    Args:
+        hierarchies: by whose labels it was made, by column. Intervals, sets, masks and
+            `*` of a column without any are read as they are written.
     """
     kept: dict[str, pd.Series] = {}
-    left_out, rng, any_spread = [], np.random.default_rng(0), False
+    left_out = []
+    rng = np.random.default_rng(0)
+    any_spread = False
     fits = np.ones(len(frame), dtype=bool)
     for column in schema.columns:
         if column.name not in frame:
             continue
-        values, is_spread = _spread(column, frame[column.name], (hierarchies or {}).get(column.name), rng)
+        values, is_spread = _spread(
+            column, frame[column.name], (hierarchies or {}).get(column.name), rng
+        )
         if column.check(values).refused:
             values, readable = _with_cells(column, values)
             if readable.mean() < 0.5:
@@ -77,17 +93,25 @@ def as_declared(
 
 
 def _spread(
-    column: Column, values: pd.Series, hierarchy: Hierarchy | None, rng: np.random.Generator
+    column: Column,
+    values: pd.Series,
+    hierarchy: Hierarchy | None,
+    rng: np.random.Generator,
 ) -> tuple[pd.Series, bool]:
-    """Replace each label by its values in turn, in rows that are drawn; return whether there was any."""
+    """Replace each label by its values in turn, in rows that are drawn; return whether
+    there was any.
+    """
     if values.dtype.kind in "iufbM":
         return values, False
-    read, is_spread = values.astype(object), False
+    read = values.astype(object)
+    is_spread = False
     leaves = {} if hierarchy is None else _leaves(hierarchy)
     for label, rows in _labels(column, values).items():
         meant = leaves[label] if label in leaves else _meant(column, label, len(rows))
         if len(meant):
-            read.iloc[rows] = rng.permutation(np.resize(rng.permutation(np.array(meant, object)), len(rows)))
+            read.iloc[rows] = rng.permutation(
+                np.resize(rng.permutation(np.array(meant, object)), len(rows))
+            )
             is_spread = True
     return (read, True) if is_spread else (values, False)
 
@@ -96,9 +120,12 @@ def _labels(column: Column, values: pd.Series) -> dict[str, Codes]:
     """Return the rows of each text that is no value of the column."""
     if isinstance(column, IntervalColumn):
         texts = as_text(values)
-        rules = tuple(rule for rule in column.rules if rule != CENSORED)  # "<20" is a label here
+        # "<20" is a label here
+        rules = tuple(rule for rule in column.rules if rule != CENSORED)
         column = dataclasses.replace(column, rules=rules)
-        is_number = ~np.isnan(numbers_of(column, texts)) & ~texts.str.match(INTERVAL, na=False)
+        is_number = ~np.isnan(numbers_of(column, texts)) & ~texts.str.match(
+            INTERVAL, na=False
+        )
         texts = texts.mask(is_number | column.is_missing(values))
     else:
         texts = texts_in(column, values)
@@ -119,11 +146,14 @@ def _leaves(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
 
 
 def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
-    """Return the values that a label stands for as it is written, of an interval so many; none if unknown."""
+    """Return the values that a label stands for as it is written, of an interval so
+    many; none if unknown.
+    """
     ends = _BETWEEN.match(label)
     between = [end for end in ends.groups() if end] if ends else []
     if isinstance(column, IntervalColumn):
-        low, high = column.edges[0], column.edges[-1]
+        low = column.edges[0]
+        high = column.edges[-1]
         if label != SUPPRESSED:
             low, high = numbers_of(column, pd.Series(between or [None, None]))
             high += not isinstance(column, Real) and not label.endswith(")")
@@ -131,20 +161,32 @@ def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
         if np.isnan(places).any():
             return ()
         places = places if isinstance(column, Real) else np.floor(places)
-        return list(places if not isinstance(column, Date) else pd.Series(places.astype("datetime64[D]")))
+        return list(
+            places
+            if not isinstance(column, Date)
+            else pd.Series(places.astype("datetime64[D]"))
+        )
     own = labels_of(column)
     if label == SUPPRESSED:
         return own
     if label.startswith("{"):
         several = label[1:-1].split(", ")
         missing = {MISSING, *texts_of(column.missing_tokens)}
-        return [None if each in missing else each for each in several if {*several} <= {*own} | missing]
+        return [
+            None if each in missing else each
+            for each in several
+            if {*several} <= {*own} | missing
+        ]
     if label.endswith("*"):
         shown = label.rstrip("*")
-        return [each for each in own if each.startswith(shown) and len(each) == len(label)]
+        return [
+            each for each in own if each.startswith(shown) and len(each) == len(label)
+        ]
     low, high = pd.to_numeric(pd.Series(between or [None, None]), errors="coerce")
     numbers = pd.to_numeric(pd.Series(own, dtype=object), errors="coerce")
-    return [each for each, number in zip(own, numbers, strict=True) if low <= number <= high]
+    return [
+        each for each, number in zip(own, numbers, strict=True) if low <= number <= high
+    ]
 
 
 def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
@@ -152,8 +194,14 @@ def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
         numbers = numbers_of(column, values)
         readable = ~np.isnan(numbers) | column.missing
         if isinstance(column, Date):
-            days = np.where(np.isnan(numbers), 0, numbers).astype("datetime64[D]").astype("datetime64[s]")
-            return pd.Series(days, index=values.index).where(~np.isnan(numbers)), readable
+            days = (
+                np.where(np.isnan(numbers), 0, numbers)
+                .astype("datetime64[D]")
+                .astype("datetime64[s]")
+            )
+            return pd.Series(days, index=values.index).where(
+                ~np.isnan(numbers)
+            ), readable
         return pd.Series(numbers, index=values.index), readable
     texts = texts_in(column, values)
     readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)

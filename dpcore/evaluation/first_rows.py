@@ -8,7 +8,9 @@ from dpcore.tables.counts import Counts
 from dpcore.tables.rows import DistinctRows, Microdata
 
 FIRST = 100_000
-"""Rows that stand for a table where a person asked for that; they are no random part of it."""
+"""Rows that stand for a table where a person asked for that; they are no random part of
+it.
+"""
 
 
 class FirstRows:
@@ -23,7 +25,11 @@ class FirstRows:
         return self._table.in_memory
 
     def rows(self) -> Microdata:
-        return self._table.rows() if self._table.in_memory else self._table.sample(self._most)
+        return (
+            self._table.rows()
+            if self._table.in_memory
+            else self._table.sample(self._most)
+        )
 
     def counted(self, rows: Microdata) -> Microdata:
         return self._table.counted(rows)

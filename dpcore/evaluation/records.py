@@ -1,7 +1,9 @@
-"""Rows as numbers, so that those of an original, a release and a file made elsewhere can be compared.
+"""Rows as numbers, so that those of an original, a release and a file made elsewhere
+can be compared.
 
-A schema says what a column means; the values may come from anywhere. A generalized value such as "20-29" or
-"[20, 30)" counts as the middle of its interval; what cannot be read counts as missing: nothing is refused.
+A schema says what a column means; the values may come from anywhere. A generalized
+value such as "20-29" or "[20, 30)" counts as the middle of its interval; what cannot be
+read counts as missing: nothing is refused.
 """
 
 from __future__ import annotations
@@ -29,10 +31,14 @@ INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s
 ABSENT = -1
 """Code of a missing or unreadable value of a column without an order."""
 SEED = 20_210_417
-"""Of all draws and choices of an evaluation, so that the same tables get the same figures."""
+"""Of all draws and choices of an evaluation, so that the same tables get the same
+figures.
+"""
 
 
-def of_some(frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int) -> Bools:
+def of_some(
+    frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int
+) -> Bools:
     """Return which rows are those of one person in so many, chosen by chance.
 
     Raises: ParameterError for fewer people than `fewest`.
@@ -52,9 +58,9 @@ class Records:
 
     Attributes:
         names: the columns.
-        values: one array per column, (rows,). Of a column with an order: its place between the declared
-            bounds, 0 to 1 and beyond, NaN where missing. Of another one: the number of its text, `ABSENT`
-            where missing.
+        values: one array per column, (rows,). Of a column with an order: its place
+            between the declared bounds, 0 to 1 and beyond, NaN where missing. Of
+            another one: the number of its text, `ABSENT` where missing.
         ordered: whether a column has an order of numbers or dates.
     """
 
@@ -68,7 +74,9 @@ class Records:
     def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Records:
         """Return some of the rows."""
         return Records(
-            names=self.names, values=tuple(each[rows] for each in self.values), ordered=self.ordered
+            names=self.names,
+            values=tuple(each[rows] for each in self.values),
+            ordered=self.ordered,
         )
 
     def missing(self, column: int) -> Bools:
@@ -77,28 +85,41 @@ class Records:
         return np.isnan(values) if self.ordered[column] else values == ABSENT
 
     def shuffled(self, rng: np.random.Generator) -> Records:
-        """Shuffle each column by itself, so that every column is kept and every relation lost."""
+        """Shuffle each column by itself, so that every column is kept and every
+        relation lost.
+        """
         values = tuple(rng.permutation(each) for each in self.values)
         return Records(names=self.names, values=values, ordered=self.ordered)
 
 
 def records(
-    frames: Sequence[pd.DataFrame], schema: Schema, columns: Sequence[str] | None = None
+    frames: Sequence[pd.DataFrame],
+    schema: Schema,
+    columns: Sequence[str] | None = None,
 ) -> list[Records]:
-    """Read the same columns of several tables as numbers, with one code for one text in all of them.
+    """Read the same columns of several tables as numbers, with one code for one text in
+    all of them.
 
-    Args: columns: of the schema; None for those that all tables have.
+    Args:
+        columns: of the schema; None for those that all tables have.
 
-    Raises: ParameterError when they have no column of the schema in common, or one of them has no rows.
+    Raises: ParameterError when they have no column of the schema in common, or one of
+        them has no rows.
     """
-    common = [name for name in schema.domain.names if all(name in frame for frame in frames)]
-    names = tuple(common if columns is None else (name for name in common if name in columns))
+    common = [
+        name for name in schema.domain.names if all(name in frame for frame in frames)
+    ]
+    names = tuple(
+        common if columns is None else (name for name in common if name in columns)
+    )
     if not names:
         raise nothing_in_common()
     if any(not len(frame) for frame in frames):
         raise no_rows()
     declared = [schema.column(name) for name in names]
-    by_column = [_values(column, [frame[column.name] for frame in frames]) for column in declared]
+    by_column = [
+        _values(column, [frame[column.name] for frame in frames]) for column in declared
+    ]
     return [
         Records(
             names=names,
@@ -109,30 +130,38 @@ def records(
     ]
 
 
-def distances(targets: Records, table: Records, columns: Sequence[int] | None = None) -> Floats:
+def distances(
+    targets: Records, table: Records, columns: Sequence[int] | None = None
+) -> Floats:
     """Return Gower distances, (targets, rows), from 0 to the number of columns.
 
-    Columns with an order add the difference of their places between the declared bounds, at most 1; the
-    others add 1 where the values differ. Missing equals missing only. Source: Gower (1971).
+    Columns with an order add the difference of their places between the declared
+    bounds, at most 1; the others add 1 where the values differ. Missing equals missing
+    only. Source: Gower (1971).
     """
     total = np.zeros((len(targets), len(table)), dtype=np.float32)
     for column in range(len(table.names)) if columns is None else columns:
-        own, other = targets.values[column][:, None], table.values[column][None, :]
+        own = targets.values[column][:, None]
+        other = table.values[column][None, :]
         if table.ordered[column]:
             gaps = np.abs(own.astype(np.float32) - other.astype(np.float32))
             np.minimum(gaps, 1, out=gaps)
             both = targets.missing(column)[:, None] & table.missing(column)[None, :]
-            total += np.where(np.isnan(gaps), np.where(both, 0, 1), gaps).astype(np.float32)
+            total += np.where(np.isnan(gaps), np.where(both, 0, 1), gaps).astype(
+                np.float32
+            )
         else:
             total += own != other
     return total.astype(np.float64)
 
 
 def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
-    """Read a column with an order as numbers or days since 1970-01-01, (rows,), NaN where there is none.
+    """Read a column with an order as numbers or days since 1970-01-01, (rows,), NaN
+    where there is none.
 
-    An interval that is written as a text counts as its middle. Other values of the column change nothing: a
-    float of 32 or 16 bits is the number of its own text here, as it is among values of other types.
+    An interval that is written as a text counts as its middle. Other values of the
+    column change nothing: a float of 32 or 16 bits is the number of its own text here,
+    as it is among values of other types.
     """
     if (
         isinstance(values.dtype, np.dtype)
@@ -151,7 +180,11 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
         whole = days_in(stamps)
         numbers = np.where(np.isnat(whole), np.nan, whole.astype(np.float64))
     else:
-        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan).copy()
+        numbers = (
+            pd.to_numeric(texts, errors="coerce")
+            .to_numpy(np.float64, na_value=np.nan)
+            .copy()
+        )
         unread = np.isnan(numbers) & ~missing
         if unread.any():
             ends = texts[unread].astype("str").str.extract(INTERVAL).astype("float64")
@@ -161,7 +194,9 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
 
 
 def texts_in(column: Column, values: pd.Series) -> pd.Series:
-    """Read a column without an order as texts, (rows,), one text per value, NA where missing."""
+    """Read a column without an order as texts, (rows,), one text per value, NA where
+    missing.
+    """
     values = column.read(values)
     missing = column.is_missing(values)
     texts = as_text(values)
@@ -170,7 +205,8 @@ def texts_in(column: Column, values: pd.Series) -> pd.Series:
     if isinstance(column, Boolean):
         lower = texts.str.lower()
         labels = texts_of([column.false_label.lower(), column.true_label.lower()])
-        true, false = lower.isin([labels[1], "true"]), lower.isin([labels[0], "false"])
+        true = lower.isin([labels[1], "true"])
+        false = lower.isin([labels[0], "false"])
         texts = texts.mask(true, column.true_label).mask(false, column.false_label)
     return texts.mask(missing)
 
@@ -184,7 +220,8 @@ def labels_of(column: Column) -> tuple[str, ...]:
 
 def _values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
     if isinstance(column, IntervalColumn):
-        low, high = float(column.edges[0]), float(column.edges[-1])
+        low = float(column.edges[0])
+        high = float(column.edges[-1])
         return [(numbers_of(column, part) - low) / (high - low) for part in parts]
     texts = pd.concat([texts_in(column, part) for part in parts], ignore_index=True)
     codes = pd.factorize(texts)[0].astype(np.float64)  # ABSENT where missing

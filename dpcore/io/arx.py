@@ -1,8 +1,9 @@
 """Projects of ARX (`.deid`) to a table and the plan for it.
 
-A project is a zip file of XML (roles, models, limit), CSV (hierarchies and the raw table) and Java objects.
-These are never loaded: only the bits of the research subset are taken out of their bytes. The format is that
-of the classes WorkerSave, WorkerLoad and Vocabulary of ARX 3.9.
+A project is a zip file of XML (roles, models, limit), CSV (hierarchies and the raw
+table) and Java objects. These are never loaded: only the bits of the research subset
+are taken out of their bytes. The format is that of the classes WorkerSave, WorkerLoad
+and Vocabulary of ARX 3.9.
 """
 
 import dataclasses
@@ -18,7 +19,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from dpcore.anonymization.fulldomain.metrics import InformationLoss, Metric, NonUniformEntropy
+from dpcore.anonymization.fulldomain.metrics import (
+    InformationLoss,
+    Metric,
+    NonUniformEntropy,
+)
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
@@ -30,7 +35,9 @@ from dpcore.text import Text
 
 ENDING = ".deid"
 SUBSET = "research subset (ARX)"
-"""The column that marks the rows of ARX's research subset, where that is not the whole table."""
+"""The column that marks the rows of ARX's research subset, where that is not the whole
+table.
+"""
 RATIO = 200
 """The bytes that a packed byte may stand for; in ARX's own projects it is below 20."""
 _BITS = re.compile(
@@ -43,12 +50,17 @@ USUAL_WEIGHT = 0.5
 _WORDS = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"))
 
 
-def read_project(data: bytes, *, limits: Limits) -> tuple[bytes, str, BoolArray | None, Plan, list[str]]:
+def read_project(
+    data: bytes, *, limits: Limits
+) -> tuple[bytes, str, BoolArray | None, Plan, list[str]]:
     """Read a project.
 
-    Returns: the raw table as CSV, the sign between its cells, (rows,) marks of the rows to be published or
-        None for all, the plan, and notes on what it is and what was not taken over.
-    Raises: ReadError for what is no project, LimitError for parts that are too large unpacked.
+    Returns: the raw table as CSV, the sign between its cells, (rows,) marks of the rows
+        to be published or None for all, the plan, and notes on what it is and what was
+        not taken over.
+
+    Raises: ReadError for what is no project, LimitError for parts that are too large
+        unpacked.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -58,13 +70,27 @@ def read_project(data: bytes, *, limits: Limits) -> tuple[bytes, str, BoolArray 
                 if each.filename.startswith(("data/in", "in", "project.x"))
             ]
             check_size(sum(part.file_size for part in parts), limits=limits)
-            if any(part.file_size > RATIO * max(part.compress_size, 2**10) for part in parts):
+            if any(
+                part.file_size > RATIO * max(part.compress_size, 2**10)
+                for part in parts
+            ):
                 raise zipfile.BadZipFile("packed too well")
             files = {part.filename: archive.read(part) for part in parts}
         separator = _xml(files["project.xml"]).findtext("separator", ";")
         subset = _subset(files["input/config.dat"])
-        return files["data/input.csv"], separator, subset, *_plan(files, separator, subset)
-    except (zipfile.BadZipFile, ElementTree.ParseError, LookupError, RuntimeError, ValueError) as error:
+        return (
+            files["data/input.csv"],
+            separator,
+            subset,
+            *_plan(files, separator, subset),
+        )
+    except (
+        zipfile.BadZipFile,
+        ElementTree.ParseError,
+        LookupError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         raise damaged(ENDING[1:]) from error
 
 
@@ -76,9 +102,15 @@ def _xml(part: bytes) -> ElementTree.Element:
     return ElementTree.fromstring(text)
 
 
-def _plan(files: Mapping[str, bytes], separator: str, subset: BoolArray | None) -> tuple[Plan, list[str]]:
-    config, definition = _xml(files["input/config.xml"]), _xml(files["input/definition.xml"])
-    columns = {column.findtext("name", "").strip(): column for column in definition.iter("assigment")}
+def _plan(
+    files: Mapping[str, bytes], separator: str, subset: BoolArray | None
+) -> tuple[Plan, list[str]]:
+    config = _xml(files["input/config.xml"])
+    definition = _xml(files["input/definition.xml"])
+    columns = {
+        column.findtext("name", "").strip(): column
+        for column in definition.iter("assigment")
+    }
     notes: list[str] = [Text("The project file holds the raw table: do not hand it on")]
     dropped = [
         name
@@ -86,30 +118,42 @@ def _plan(files: Mapping[str, bytes], separator: str, subset: BoolArray | None) 
         if {column.findtext(bound, "All") for bound in ("min", "max")} != {"All"}
         or column.find("microaggregationFunction") is not None
     ]
-    criteria = [each.text or "" for each in config.iter("criterion") if each.text != "Inclusion"]
+    criteria = [
+        each.text or "" for each in config.iter("criterion") if each.text != "Inclusion"
+    ]
     models = [_known(PrivacyModel, _WORDS["models"], named) for named in criteria]
     minimized = config.findtext("metric", "")
     minimized += ", arithmetic mean" * (b"ARITHMETIC_MEAN" in files["input/config.dat"])
     metric = _known(Metric, _WORDS["metrics"], minimized)
     members = zip([*criteria, minimized], [*models, metric], strict=True)
-    if unknown := ", ".join([*(named for named, member in members if member is None), *dropped]):
-        notes.append(Text("Not known here, and left out of the plan: {unknown}", unknown=unknown))
+    if unknown := ", ".join(
+        [*(named for named, member in members if member is None), *dropped]
+    ):
+        notes.append(
+            Text("Not known here, and left out of the plan: {unknown}", unknown=unknown)
+        )
     weights = {
-        each.findtext("attribute", ""): float(each.findtext("weight", "")) / USUAL_WEIGHT
+        each.findtext("attribute", ""): float(each.findtext("weight", ""))
+        / USUAL_WEIGHT
         for each in config.iter("attributeWeight")
     }
     if isinstance(metric, InformationLoss | NonUniformEntropy):
         metric = dataclasses.replace(
-            metric, weights={name: each for name, each in weights.items() if each != 1}
+            metric,
+            weights={name: each for name, each in weights.items() if each != 1},
         )
     plan = Plan(
-        roles={name: _WORDS["roles"][column.findtext("type")] for name, column in columns.items()},
+        roles={
+            name: _WORDS["roles"][column.findtext("type")]
+            for name, column in columns.items()
+        },
         hierarchies={
             name: _hierarchy(decode(files[f"input/{reference}"])[0], separator)
             for name, column in columns.items()
             if (reference := column.findtext("ref")) is not None
         },
-        models=tuple(model for model in models if model is not None) or (KAnonymity(k=5),),
+        models=tuple(model for model in models if model is not None)
+        or (KAnonymity(k=5),),
         limit=float(config.findtext("relativeMaxOutliers", "0")),
         metric=metric or InformationLoss(),
         subset=None if subset is None else SUBSET,
@@ -122,7 +166,8 @@ def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
     for pattern, fields in members.items():
         if (match := re.fullmatch(pattern, named)) is not None:
             given = {
-                key: text if key == "column" else json.loads(text) for key, text in match.groupdict().items()
+                key: text if key == "column" else json.loads(text)
+                for key, text in match.groupdict().items()
             }
             others = {key: value for key, value in fields.items() if key != "kind"}
             return family.of_kind(fields["kind"])(**given, **others)
@@ -130,7 +175,9 @@ def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
 
 
 def _hierarchy(text: str, separator: str) -> Hierarchy:
-    """Read a hierarchy; where it ends before one label for all values, that is added."""
+    """Read a hierarchy; where it ends before one label for all values, that is
+    added.
+    """
     try:
         return Hierarchy.from_csv(text, separator)
     except HierarchyError:
@@ -139,11 +186,15 @@ def _hierarchy(text: str, separator: str) -> Hierarchy:
 
 
 def _subset(objects: bytes) -> BoolArray | None:
-    """Return the marks of the research subset in the bytes of Java's objects, None where it is the whole."""
+    """Return the marks of the research subset in the bytes of Java's objects, None
+    where it is the whole.
+    """
     match = _BITS.search(objects)
     if match is None:
         return None
     rows, words = (int.from_bytes(match[name]) for name in ("rows", "words"))
-    bits = np.frombuffer(objects, ">u8", words, match.end()).astype("<u8").view(np.uint8)
+    bits = (
+        np.frombuffer(objects, ">u8", words, match.end()).astype("<u8").view(np.uint8)
+    )
     marks = np.unpackbits(bits, bitorder="little")[:rows].astype(bool)
     return None if marks.all() else marks

@@ -32,7 +32,9 @@ class Limits:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if value < 1:
-                raise UsageError(f"the limit of {limit.name} ({value}) must be at least 1")
+                raise UsageError(
+                    f"the limit of {limit.name} ({value}) must be at least 1"
+                )
 
 
 DEFAULT_LIMITS = Limits()
@@ -40,8 +42,13 @@ DEFAULT_LIMITS = Limits()
 
 def _too_large(limits: Limits) -> LimitError:
     return LimitError(
-        "the table has more than {megabytes:,.10g} MB, {rows:,} rows or {columns:,} columns",
-        remedy="keep only the columns or rows that you need, or have it opened where it lies: make app "
+        (
+            "the table has more than {megabytes:,.10g} MB, {rows:,} rows or "
+            "{columns:,} "
+            "columns"
+        ),
+        remedy="keep only the columns or rows that you need, or have it opened where it "
+        "lies: make app "
         "FILES=folder, or whoever runs the server connects it",
         megabytes=limits.bytes / _MEGABYTE,
         rows=limits.rows,
@@ -51,7 +58,9 @@ def _too_large(limits: Limits) -> LimitError:
 
 def empty() -> ReadError:
     """Return the error of a file without rows."""
-    return ReadError("the table has no rows", remedy="choose a table with at least one row")
+    return ReadError(
+        "the table has no rows", remedy="choose a table with at least one row"
+    )
 
 
 def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -76,31 +85,48 @@ def check_cell_length(length: int, *, limits: Limits) -> None:
 def long_cell(limits: Limits) -> LimitError:
     return LimitError(
         "a cell has more than {limit:,} characters",
-        remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
+        remedy=(
+            "leave out columns of long free text, or see whether a quotation mark is "
+            "not closed"
+        ),
         limit=limits.cell_length,
     )
 
 
-def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], list[str]]:
+def check_header(
+    header: Sequence[str], *, limits: Limits
+) -> tuple[list[str], list[str]]:
     """Return the names of the columns, and notes on names that had to be made up.
 
-    Blanks around a name are cut off and an empty name becomes column_N. All else is kept as it is, markup
-    and formulas included: harmless as data, and whoever shows or writes them escapes them.
+    Blanks around a name are cut off and an empty name becomes column_N. All else is
+    kept as it is, markup and formulas included: harmless as data, and whoever shows or
+    writes them escapes them.
 
-    Raises: LimitError for too many columns or too long a name; ReadError for a control character in a name
+    Raises: LimitError for too many columns or too long a name; ReadError for a control
+        character in a name
+
     and for two columns of one name.
     """
     if len(header) > limits.columns:
         raise _too_large(limits)
-    names = [name.strip(" ") or f"column_{position}" for position, name in enumerate(header, start=1)]
-    invented = [name for name, given in zip(names, header, strict=True) if not given.strip(" ")]
+    names = [
+        name.strip(" ") or f"column_{position}"
+        for position, name in enumerate(header, start=1)
+    ]
+    invented = [
+        name for name, given in zip(names, header, strict=True) if not given.strip(" ")
+    ]
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
         if len(name) > limits.cell_length or any(
-            unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND for sign in name
+            unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND
+            for sign in name
         ):
             raise ReadError(
-                "the name of column {position} is too long, or has a line break or other control character",
+                (
+                    "the name of column {position} is too long, or has a line break or "
+                    "other control character"
+                ),
                 remedy="give the column a short name of visible characters",
                 position=position,
             )

@@ -1,6 +1,8 @@
-"""Bytes to text, by what the first bytes and the evidence say of the format and the encoding.
+"""Bytes to text, by what the first bytes and the evidence say of the format and the
+encoding.
 
-Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and named.
+Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and
+named.
 """
 
 import re
@@ -9,9 +11,15 @@ from importlib.resources import files
 
 from dpcore.errors import ReadError
 
-_MARKS = tomllib.loads(files(__package__).joinpath("formats.toml").read_text("utf-8"))["marks"]
+_MARKS = tomllib.loads(files(__package__).joinpath("formats.toml").read_text("utf-8"))[
+    "marks"
+]
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 _SAMPLE = 100_000
 
 
@@ -25,7 +33,14 @@ def recognize(data: bytes) -> str | None:
     if data.startswith(_ZIP):
         return "Excel" if b"xl/workbook" in data else "ZIP"
     head = data[:256]
-    return next((name for mark, name in _MARKS.items() if re.match(mark.encode(), head, re.DOTALL)), None)
+    return next(
+        (
+            name
+            for mark, name in _MARKS.items()
+            if re.match(mark.encode(), head, re.DOTALL)
+        ),
+        None,
+    )
 
 
 def is_parquet(data: bytes) -> bool:
@@ -37,9 +52,9 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
 
     `encoding`, if given, is the only one tried.
 
-    Otherwise the first that fits: a byte order mark, UTF-8, UTF-16 by its zero bytes, GB18030 if most of
-    its characters are everyday Chinese, Windows-1252 if accented letters stand alone among plain ones, and
-    at last what charset-normalizer finds.
+    Otherwise the first that fits: a byte order mark, UTF-8, UTF-16 by its zero bytes,
+    GB18030 if most of its characters are everyday Chinese, Windows-1252 if accented
+    letters stand alone among plain ones, and at last what charset-normalizer finds.
 
     Raises: ReadError when nothing fits, or the text holds a NUL character.
     """
@@ -80,17 +95,22 @@ def _try(data: bytes, encoding: str) -> str | None:
 
 
 def _utf16_order(data: bytes) -> str | None:
-    """Return the byte order of UTF-16 without a mark, by zeros in every second byte, else None."""
-    even, odd = data[0:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
+    """Return the byte order of UTF-16 without a mark, by zeros in every second byte,
+    else None.
+    """
+    even = data[0:_SAMPLE:2].count(0)
+    odd = data[1:_SAMPLE:2].count(0)
     if even + odd < min(len(data), _SAMPLE) / 8 or (even and odd):
         return None
     return "utf-16-le" if odd else "utf-16-be"
 
 
 def _is_chinese(data: bytes) -> bool:
-    """At least 7 of 10 non-ASCII characters are among the 3,755 common ones of GB 2312 or its punctuation.
+    """At least 7 of 10 non-ASCII characters are among the 3,755 common ones of GB 2312
+    or its punctuation.
 
-    Accented Latin letters followed by plain ones also decode as GB18030, but to characters outside these.
+    Accented Latin letters followed by plain ones also decode as GB18030, but to
+    characters outside these.
     """
     text = _try(data, "gb18030")
     if text is None:

@@ -2,8 +2,9 @@
 
 Private rows do not pass, as only a `PublicTable` is taken.
 
-A spreadsheet runs a cell of a CSV file that begins like a formula. Such texts get an apostrophe in front, in
-cells and in the header. Parquet is not opened by spreadsheets that way and keeps every text as it is.
+A spreadsheet runs a cell of a CSV file that begins like a formula. Such texts get an
+apostrophe in front, in cells and in the header. Parquet is not opened by spreadsheets
+that way and keeps every text as it is.
 """
 
 import io
@@ -23,14 +24,21 @@ def to_csv(table: PublicTable) -> bytes:
 
     Missing cells are empty, formulas disarmed.
 
-    Free post-processing. Raises: DisclosureError for anything but a PublicTable.
+    Free post-processing.
+
+    Raises: DisclosureError for anything but a PublicTable.
     """
     frame = _public(table)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
-    # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a row of its own.
-    disarmed = frame.assign(**{name: frame[name].map(_disarm, na_action="ignore") for name in texts})
+    # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a
+    # row of its own.
+    disarmed = frame.assign(
+        **{name: frame[name].map(_disarm, na_action="ignore") for name in texts}
+    )
     header = [_disarm(name) for name in frame.columns]
-    return disarmed.to_csv(index=False, header=header, lineterminator="\r\n").encode("utf-8")
+    return disarmed.to_csv(index=False, header=header, lineterminator="\r\n").encode(
+        "utf-8"
+    )
 
 
 def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) -> bytes:
@@ -38,12 +46,16 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
 
     `metadata`, such as its guarantee, goes into the footer.
 
-    Free post-processing. Raises: DisclosureError for anything but a PublicTable.
+    Free post-processing.
+
+    Raises: DisclosureError for anything but a PublicTable.
     """
     frame = _public(table)
     import pyarrow.parquet as pq
 
-    arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(metadata)
+    arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(
+        metadata
+    )
     out = io.BytesIO()
     pq.write_table(arrow, out)
     return out.getvalue()

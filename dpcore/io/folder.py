@@ -1,7 +1,9 @@
-"""Public tables of any size as a folder of Parquet files, complete under its name, or not there at all.
+"""Public tables of any size as a folder of Parquet files, complete under its name, or
+not there at all.
 
-Until it is complete it has a name of its own beside its place, and a lock that ends with the process. What
-others have left without a lock is removed whenever a folder is begun beside it.
+Until it is complete it has a name of its own beside its place, and a lock that ends
+with the process. What others have left without a lock is removed whenever a folder is
+begun beside it.
 """
 
 import fcntl
@@ -36,13 +38,17 @@ def write_folder(
     *,
     unfinished: Path | None = None,
 ) -> int:
-    """Write the tables, one file for each, give the folder its name, and return the number of rows.
+    """Write the tables, one file for each, give the folder its name, and return the
+    number of rows.
 
     Free post-processing.
 
-    Args: unfinished: what `unfinished_name` gave, for whoever must `discard` it when this process is ended.
-    Raises: ParameterError for a folder that is there or cannot be written to, as on a full disk; nothing is
-        left behind.
+    Args:
+        unfinished: what `unfinished_name` gave, for whoever must `discard` it when this
+            process is ended.
+
+    Raises: ParameterError for a folder that is there or cannot be written to, as on a
+        full disk; nothing is left behind.
     """
     rows = 0
     with _new(folder, unfinished or unfinished_name(folder)) as unfinished:
@@ -66,8 +72,10 @@ def write_drawn(
         release: with a model.
         rows: to be drawn.
         folder: a new one.
-        on_rows: gets the number of rows drawn; what it raises ends it, and nothing is left behind.
+        on_rows: gets the number of rows drawn; what it raises ends it, and nothing is
+            left behind.
         unfinished: as in `write_folder`.
+
     Raises: as `write_folder`.
     """
 
@@ -87,25 +95,32 @@ def write_mixed(
     spread: Callable[[Callable[[int], tuple[str, int]], int], list[tuple[str, int]]],
     metadata: Mapping[str, str] | None = None,
 ) -> int:
-    """Write rows that may be published in an order that tells nothing of the one they come in.
+    """Write rows that may be published in an order that tells nothing of the one they
+    come in.
 
-    Each row goes to a file chosen by chance, and each file is shuffled, by the system's randomness, wherever
-    the rows are. What was written there counts once its name came back from there, and no other file stays:
-    neither of a process that was ended, nor of one that did again what another one had done.
+    Each row goes to a file chosen by chance, and each file is shuffled, by the system's
+    randomness, wherever the rows are. What was written there counts once its name came
+    back from there, and no other file stays: neither of a process that was ended, nor
+    of one that did again what another one had done.
 
     Args:
         folder: a new one, which all these processes reach under this name.
-        hand_over: has what it is given called with some rows at a time, and returns all names that count.
+        hand_over: has what it is given called with some rows at a time, and returns all
+            names that count.
         rows: how many they are, about.
-        spread: has a function called with 0, 1, ... below a number, and returns what counts of it.
+        spread: has a function called with 0, 1, ... below a number, and returns what
+            counts of it.
         metadata: for the footer of each file.
+
     Raises: as `write_folder`; what `hand_over` and `spread` raise.
     """
     number = min(_MOST_FILES, 1 << max(0, (rows // ROWS_AT_ONCE).bit_length()))
     with _new(folder, unfinished_name(folder)) as unfinished:
         mixing = Mixing(folder=unfinished / "rows", files=number)
         mixing.folder.mkdir(mode=0o700)
-        written = spread(functools.partial(mixing.write, hand_over(mixing.put), metadata), number)
+        written = spread(
+            functools.partial(mixing.write, hand_over(mixing.put), metadata), number
+        )
         for place, (name, _) in enumerate(written):
             (mixing.folder / name).rename(unfinished / _name(place))
         shutil.rmtree(mixing.folder)
@@ -122,13 +137,17 @@ def unfinished_name(folder: Path) -> Path:
 
 
 def discard(unfinished: Path) -> None:
-    """Remove what a process that was ended has left under a name of `unfinished_name`."""
+    """Remove what a process that was ended has left under a name of
+    `unfinished_name`.
+    """
     shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @contextmanager
 def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
-    """Make a folder that gets its name once all is in it and on the disk, else it is removed."""
+    """Make a folder that gets its name once all is in it and on the disk, else it is
+    removed.
+    """
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
@@ -136,8 +155,10 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(folder.parent)
             unfinished.mkdir()
-            stack.callback(discard, unfinished)  # once it has its name, there is nothing
-            with suppress(OSError):  # where there are no locks, nobody removes what is left either
+            # once it has its name, there is nothing
+            stack.callback(discard, unfinished)
+            # where there are no locks, nobody removes what is left either
+            with suppress(OSError):
                 _lock(unfinished, stack)
             yield unfinished
             for each in (*unfinished.iterdir(), unfinished):

@@ -1,4 +1,6 @@
-"""The layout of a text file, with its separator, the title lines above the table, and its header."""
+"""The layout of a text file, with its separator, the title lines above the table, and
+its header.
+"""
 
 import contextlib
 import csv
@@ -10,7 +12,8 @@ from itertools import islice
 from dpcore.io.options import SEPARATORS, ReadOptions
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
-_CHARACTERS, _ROWS = 100_000, 100
+_CHARACTERS = 100_000
+_ROWS = 100
 MOST_TITLES = 20
 
 
@@ -31,7 +34,9 @@ class Layout:
 
 def layout(text: str, options: ReadOptions) -> Layout:
     """Find what the options leave open by the first rows."""
-    skip, separator, header = options.skip, options.separator, options.header
+    skip = options.skip
+    separator = options.separator
+    header = options.header
     if skip is None:
         skip = _titles(text, (separator,) if separator else SEPARATORS)
     head = _after(text[:_CHARACTERS], skip)
@@ -59,30 +64,41 @@ def _rows(text: str, separator: str) -> list[list[str]]:
     Blank lines are empty lists.
     """
     rows: list[list[str]] = []
-    sample = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    sample = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True
+    )
     with contextlib.suppress(csv.Error):
         rows.extend(islice(sample, _ROWS))
     return rows
 
 
 def _separator(text: str) -> str | None:
-    """Find the separator with which most of the first rows have as many fields as the header.
+    """Find the separator with which most of the first rows have as many fields as the
+    header.
 
     None when there is no separator in the header: one column.
     """
-    best, best_fit = None, (0.0, 1)
+    best = None
+    best_fit = (0.0, 1)
     for separator in SEPARATORS:
         widths = [len(row) for row in _rows(text, separator) if row]
-        fit = (sum(width == widths[0] for width in widths) / len(widths), widths[0]) if widths else (0.0, 1)
+        fit = (
+            (sum(width == widths[0] for width in widths) / len(widths), widths[0])
+            if widths
+            else (0.0, 1)
+        )
         if fit[1] > 1 and fit > best_fit:
-            best, best_fit = separator, fit
+            best = separator
+            best_fit = fit
     return best
 
 
 def _titles(text: str, separators: tuple[str, ...]) -> int:
-    """Return the lines above the table, with one text at most, above rows that have three fields or more.
+    """Return the lines above the table, with one text at most, above rows that have
+    three fields or more.
 
-    A table of two columns counts only below a blank line, since a list of texts may hold a separator each.
+    A table of two columns counts only below a blank line, since a list of texts may
+    hold a separator each.
     """
     head = text[:_CHARACTERS]
     for separator in separators:
@@ -98,7 +114,12 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
             continue
         below = [len(each) for each in _rows(_after(head, lines), separator) if each]
         blank = lines > 0 and not any(_rows_of_line(_after(head, lines - 1), separator))
-        if lines and len(below) > 1 and len(set(below)) == 1 and below[0] >= (2 if blank else 3):
+        if (
+            lines
+            and len(below) > 1
+            and len(set(below)) == 1
+            and below[0] >= (2 if blank else 3)
+        ):
             return lines
     return 0
 
@@ -109,12 +130,17 @@ def _rows_of_line(text: str, separator: str) -> list[str]:
 
 
 def _is_data(rows: list[list[str]]) -> bool:
-    """Return whether the first row is one of the table, by numbers above numbers, or texts that recur."""
+    """Return whether the first row is one of the table, by numbers above numbers, or
+    texts that recur.
+    """
     rows = [row for row in rows if row]
     if len(rows) < 3 or len({len(row) for row in rows[:-1]}) != 1:
         return False
     first, *columns = rows[0], *zip(*rows[1:-1], strict=True)
-    numeric = [all(_NUMBER.fullmatch(cell) for cell in column if cell) and any(column) for column in columns]
+    numeric = [
+        all(_NUMBER.fullmatch(cell) for cell in column if cell) and any(column)
+        for column in columns
+    ]
     numbers = [cell for cell in first if _NUMBER.fullmatch(cell)]
     above = [cell for cell, is_number in zip(first, numeric, strict=True) if is_number]
     if not above or not all(_NUMBER.fullmatch(cell) for cell in above):
@@ -126,4 +152,6 @@ def _is_data(rows: list[list[str]]) -> bool:
     ]
     if texts:
         return any(cell in column for cell, column in texts)
-    return len(set(numbers)) < len(numbers) or any(not cell.isdigit() for cell in numbers)
+    return len(set(numbers)) < len(numbers) or any(
+        not cell.isdigit() for cell in numbers
+    )

@@ -2,8 +2,9 @@
 
 What is no table is refused first.
 
-Arrow reads a few things more kindly than this program may: an open quotation mark, text after a closed one,
-lines without end. So these are looked for before, in one linear pass.
+Arrow reads a few things more kindly than this program may: an open quotation mark, text
+after a closed one, lines without end. So these are looked for before, in one linear
+pass.
 """
 
 import csv
@@ -21,7 +22,9 @@ _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 
 
 def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
-    """Return the cells of the first row that is not blank, and where the rows after it begin."""
+    """Return the cells of the first row that is not blank, and where the rows after it
+    begin.
+    """
     taken = 0
 
     def lines() -> Iterator[str]:
@@ -32,7 +35,13 @@ def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int
 
     try:
         row = next(
-            filter(None, csv.reader(lines(), delimiter=separator, skipinitialspace=True, strict=True)), []
+            filter(
+                None,
+                csv.reader(
+                    lines(), delimiter=separator, skipinitialspace=True, strict=True
+                ),
+            ),
+            [],
         )
     except csv.Error as error:
         raise _refusal(limits, too_long="field limit" in str(error)) from None
@@ -40,19 +49,28 @@ def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int
 
 
 def read_columns(
-    text: str, separator: str, names: list[str], limits: Limits, *, blanks: bool = False
+    text: str,
+    separator: str,
+    names: list[str],
+    limits: Limits,
+    *,
+    blanks: bool = False,
 ) -> tuple[list[Any], set[int]]:
     """Arrow arrays of texts, one for each name and none without rows.
 
-    Blanks after separators are cut off, unless `blanks` belong to the cells; blank lines are left out.
+    Blanks after separators are cut off, unless `blanks` belong to the cells; blank
+    lines are left out.
 
     Returns: the arrays, and the places of those in which two texts became one by that.
 
-    Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of another width.
+    Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of
+        another width.
     """
     _check_lines(text, separator, limits)
     if '"' in text:
-        apart = ' "' in text and re.search(rf'(?:^|[{re.escape(separator)}\r\n]) +"', text)
+        apart = ' "' in text and re.search(
+            rf'(?:^|[{re.escape(separator)}\r\n]) +"', text
+        )
         text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
     columns = _parse(text, separator, len(names))
@@ -90,20 +108,30 @@ def _parse(text: str, separator: str, width: int) -> list[Any]:
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(data),
-            read_options=arrow_csv.ReadOptions(column_names=places, block_size=len(data) + 1),
+            read_options=arrow_csv.ReadOptions(
+                column_names=places, block_size=len(data) + 1
+            ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=separator, newlines_in_values=True, invalid_row_handler=invalid
+                delimiter=separator,
+                newlines_in_values=True,
+                invalid_row_handler=invalid,
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys(places, pa.string()),
+                strings_can_be_null=False,
             ),
         )
     except pa.ArrowInvalid:
         if not wrong:
             raise damaged("csv") from None
         raise ReadError(
-            "some rows have more or fewer fields than the {expected:,} expected from the header",
-            remedy="put quotation marks around cells that hold the separator, complete short rows, "
+            (
+                "some rows have more or fewer fields than the {expected:,} expected "
+                "from "
+                "the header"
+            ),
+            remedy="put quotation marks around cells that hold the separator, complete "
+            "short rows, "
             "and see that the first line is the header",
             expected=width,
         ) from None
@@ -113,18 +141,26 @@ def _parse(text: str, separator: str, width: int) -> list[Any]:
 def _check_lines(text: str, separator: str, limits: Limits) -> None:
     """Refuse a line of millions of separators."""
     longest = limits.columns * (limits.cell_length + len(separator))
-    if len(text) > longest and any(match.end() - match.start() > longest for match in _LINE.finditer(text)):
+    if len(text) > longest and any(
+        match.end() - match.start() > longest for match in _LINE.finditer(text)
+    ):
         raise _refusal(limits, too_long=True)
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a quoted cell that does not end, or goes on behind its end. Possessive, so linear."""
+    """Refuse a quoted cell that does not end, or goes on behind its end.
+
+    Possessive, so linear.
+    """
     sep = re.escape(separator)
     cell = rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sep}\r\n][^{sep}\r\n]*+)?+'
     match = re.match(rf"{cell}(?:[{sep}\r\n]{cell})*+", text)
     stopped = match.end() if match else 0
     if stopped < len(text):
-        raise _refusal(limits, too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length)
+        raise _refusal(
+            limits,
+            too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length,
+        )
 
 
 def _without_blanks(text: str, separator: str) -> str:
@@ -134,7 +170,9 @@ def _without_blanks(text: str, separator: str) -> str:
     """
     sep = re.escape(separator)
     quoted = r'"[^"]*+(?:""[^"]*+)*+"'
-    parts = re.compile(rf'((?:^|[{sep}\r\n])) +(?=")|{quoted}|[^"{sep}\r\n][^{sep}\r\n]*+')
+    parts = re.compile(
+        rf'((?:^|[{sep}\r\n])) +(?=")|{quoted}|[^"{sep}\r\n][^{sep}\r\n]*+'
+    )
     return parts.sub(lambda part: part[0] if part[1] is None else part[1], text)
 
 

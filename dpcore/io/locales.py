@@ -1,7 +1,8 @@
-"""Texts of many countries as plain numbers and ISO dates, such as 3.461,21 €, 1'000.5 and 2002年4月6日.
+"""Texts of many countries as plain numbers and ISO dates, such as 3.461,21 €, 1'000.5
+and 2002年4月6日.
 
-All of it looks at texts one by one, in linear time, and at a column as a whole only to decide what is meant:
-which sign is before the decimals, and whether 06/04 is in April.
+All of it looks at texts one by one, in linear time, and at a column as a whole only to
+decide what is meant: which sign is before the decimals, and whether 06/04 is in April.
 """
 
 import datetime
@@ -16,7 +17,7 @@ _DATE = re.compile(
     r"|(?P<first>\d{1,2})(?P<mark>[-./])(?P<second>\d{1,2})(?P=mark)(?P<last>\d{4})"
     r"|(?P<nian>\d{4}) ?年 ?(?P<yue>\d{1,2}) ?月 ?(?P<ri>\d{1,2}) ?[日号])"
     r"(?:,?[ T] ?(?P<half>上午|下午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second_>\d{2}))?"
-    r"(?: ?(?P<ampm>[AaPp])\.?[Mm]\.?)?)?"
+    r"(?: ?(?P<ampm>[AaPp])\.?[Mm]\.?)?)?",
 )
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.DOTALL)
 
@@ -48,7 +49,9 @@ class NumbersOrDates:
 
 
 def is_number(text: str, decimal: str) -> bool:
-    """Return whether a text is a number by itself, with this sign before the decimals."""
+    """Return whether a text is a number by itself, with this sign before the
+    decimals.
+    """
     return _NUMBERS[decimal].fullmatch(text) is not None
 
 
@@ -59,9 +62,11 @@ def is_date(text: str) -> bool:
 
 
 def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
-    """Numbers with one sign before the decimals, one between thousands and one unit, None for all else.
+    """Numbers with one sign before the decimals, one between thousands and one unit,
+    None for all else.
 
-    Decided: some number has both signs, or groups or decimals that the other reading would not allow.
+    Decided: some number has both signs, or groups or decimals that the other reading
+    would not allow.
     """
     attempts = [_NUMBERS[decimal].fullmatch(text) for text in texts]
     if not attempts or not all(attempts):
@@ -71,7 +76,9 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
     groups = {match["group"] for match in matches if match["group"]}
     if len(units) > 1 or len(groups) > 1:
         return None
-    if groups and any(len(match["whole"]) > 3 and not match["group"] for match in matches):
+    if groups and any(
+        len(match["whole"]) > 3 and not match["group"] for match in matches
+    ):
         return None  # 1.234 beside 1234 would make one id of two
     group = next(iter(groups), "")
     plain = [
@@ -82,17 +89,22 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NumbersOrDates | None:
     ]
     before, after = units.pop()
     part = f"{decimal}5" if any(match["part"] for match in matches) else ""
-    pattern = f"{before}{'1' + group + '234' if group else '1234' if not part else '1'}{part}"
+    pattern = (
+        f"{before}{'1' + group + '234' if group else '1234' if not part else '1'}{part}"
+    )
     other = "," if decimal == "." else "."
     decided = not all(_NUMBERS[other].fullmatch(text) for text in texts)
-    return NumbersOrDates(texts=plain, pattern=f"{pattern} {after}" if after else pattern, decided=decided)
+    return NumbersOrDates(
+        texts=plain, pattern=f"{pattern} {after}" if after else pattern, decided=decided
+    )
 
 
 def as_dates(texts: Sequence[str], day_first: bool | None) -> NumbersOrDates | None:
     """Dates as ISO texts, None for all else.
 
-    Dates with points have the day first. With slashes or hyphens the order is what fits all of them; where
-    both fit, it is `day_first`, and with None the reading has no texts.
+    Dates with points have the day first. With slashes or hyphens the order is what fits
+    all of them; where both fit, it is `day_first`, and with None the reading has no
+    texts.
     """
     attempts = [_DATE.fullmatch(text) for text in texts]
     if not attempts or not all(attempts) or all(map(_ISO.fullmatch, texts)):
@@ -110,7 +122,9 @@ def as_dates(texts: Sequence[str], day_first: bool | None) -> NumbersOrDates | N
         return None
     decided = not short or len(orders) == 1
     if not decided and day_first is None:
-        return NumbersOrDates(texts=[], pattern=_written(matches[0], True), decided=False)
+        return NumbersOrDates(
+            texts=[], pattern=_written(matches[0], True), decided=False
+        )
     order = orders[0] if decided else bool(day_first)
     days = [_day(match, order) for match in matches]
     if None in days:
@@ -133,19 +147,31 @@ def _written(match: re.Match[str], day_first: bool) -> str:
 
 def _day(match: re.Match[str], day_first: bool) -> str | None:
     year = match["year"] or match["last"] or match["nian"]
-    month, day = match["month"] or match["yue"], match["day"] or match["ri"]
+    month = match["month"] or match["yue"]
+    day = match["day"] or match["ri"]
     if match["first"]:
         first = day_first or match["mark"] == "."
-        day, month = (match["first"], match["second"]) if first else (match["second"], match["first"])
+        day, month = (
+            (match["first"], match["second"])
+            if first
+            else (match["second"], match["first"])
+        )
     hour = int(match["hour"] or 0)
-    half = {"a": "a", "p": "p", "上午": "a", "下午": "p"}.get((match["ampm"] or match["half"] or "").lower())
+    half = {"a": "a", "p": "p", "上午": "a", "下午": "p"}.get(
+        (match["ampm"] or match["half"] or "").lower()
+    )
     if half and not 1 <= hour <= 12:
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
     try:
         moment = datetime.datetime(
-            int(year), int(month), int(day), hour, int(match["minute"] or 0), int(match["second_"] or 0)
+            int(year),
+            int(month),
+            int(day),
+            hour,
+            int(match["minute"] or 0),
+            int(match["second_"] or 0),
         )
     except ValueError:
         return None

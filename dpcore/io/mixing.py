@@ -22,8 +22,8 @@ from dpcore.tables.arrow import is_text, uncoded
 class Mixing:
     """A folder of batches as they come, and of files of a table that are made of them.
 
-    Each name is new, so that processes do not know of each other. Batches lie there in the order in which
-    they come, until the folder is removed.
+    Each name is new, so that processes do not know of each other. Batches lie there in
+    the order in which they come, until the folder is removed.
 
     Attributes:
         folder: which all processes reach under this name.
@@ -34,7 +34,9 @@ class Mixing:
     files: int
 
     def put(self, frame: pd.DataFrame) -> str:
-        """Write a batch, in a section for each file, and return its name. Chance says the section of a row.
+        """Write a batch, in a section for each file, and return its name.
+
+        Chance says the section of a row.
 
         Raises: ParameterError where it cannot be written.
         """
@@ -44,7 +46,9 @@ class Mixing:
         with writable():
             table = pa.Table.from_pandas(uncoded(frame), preserve_index=False)
             table = table.take(np.argsort(file, kind="stable"))
-            rows = pa.record_batch([each.combine_chunks() for each in table.columns], table.column_names)
+            rows = pa.record_batch(
+                [each.combine_chunks() for each in table.columns], table.column_names
+            )
             with (
                 pa.OSFile(os.fspath(self.folder / name), "wb") as out,
                 pa.ipc.new_file(out, rows.schema) as sections,
@@ -53,27 +57,42 @@ class Mixing:
                     sections.write_batch(rows.slice(begin, end - begin))
         return name
 
-    def write(self, names: Sequence[str], metadata: Mapping[str, str] | None, number: int) -> tuple[str, int]:
-        """Shuffle the rows of one file, write it as Parquet, and return its name and number of rows.
+    def write(
+        self, names: Sequence[str], metadata: Mapping[str, str] | None, number: int
+    ) -> tuple[str, int]:
+        """Shuffle the rows of one file, write it as Parquet, and return its name and
+        number of rows.
 
         Args:
             names: of all batches that count.
             metadata: for the footer.
             number: of the file.
+
         Raises: ParameterError where it cannot be written.
         """
         import pyarrow.parquet as pq
 
-        name, sections = uuid.uuid4().hex, []
+        name = uuid.uuid4().hex
+        sections = []
         with writable():
             for each in names:
-                with pa.OSFile(os.fspath(self.folder / each)) as batch, pa.ipc.open_file(batch) as file:
+                with (
+                    pa.OSFile(os.fspath(self.folder / each)) as batch,
+                    pa.ipc.open_file(batch) as file,
+                ):
                     sections.append(pa.Table.from_batches([file.get_batch(number)]))
-            # decimals with the digits of all batches, which is all that batches of one table differ in
+            # decimals with the digits of all batches, which is all that batches of one
+            # table differ in
             rows = pa.concat_tables(sections, promote_options="permissive")
-            rows = rows.cast(pa.schema([each.with_type(_plain(each.type)) for each in rows.schema]))
-            order = np.argsort(np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64))
-            pq.write_table(rows.take(order).replace_schema_metadata(metadata), self.folder / name)
+            rows = rows.cast(
+                pa.schema([each.with_type(_plain(each.type)) for each in rows.schema])
+            )
+            order = np.argsort(
+                np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64)
+            )
+            pq.write_table(
+                rows.take(order).replace_schema_metadata(metadata), self.folder / name
+            )
         return name, len(rows)
 
 
@@ -84,12 +103,16 @@ def _plain(kind: Any) -> Any:
 
 def taken() -> ParameterError:
     """Return the error for a place where there is something."""
-    return ParameterError("there is something at the place of the folder", remedy="name a new one")
+    return ParameterError(
+        "there is something at the place of the folder", remedy="name a new one"
+    )
 
 
 @contextmanager
 def writable() -> Iterator[None]:
-    """Say that writing failed without the words of another library, which may quote a value."""
+    """Say that writing failed without the words of another library, which may quote a
+    value.
+    """
     try:
         yield
     except OSError as error:
@@ -97,7 +120,10 @@ def writable() -> Iterator[None]:
             raise taken() from None
         raise ParameterError(
             "the folder could not be written ({kind})",
-            remedy="see whether the disk is full and who may write there, or name another place",
+            remedy=(
+                "see whether the disk is full and who may write there, or name "
+                "another place"
+            ),
             kind=type(error).__name__,
         ) from None
     except pa.ArrowException as error:

@@ -18,7 +18,8 @@ class ReadOptions:
         separator: one of `SEPARATORS`.
         decimal: the sign before the decimals, one of `DECIMALS`.
         header: whether the first line names the columns.
-        names: of the columns of a file without a header; column_1, column_2, ... where not given.
+        names: of the columns of a file without a header; column_1, column_2, ... where
+            not given.
         skip: lines above the header, or above the rows where there is none.
         day_first: whether 06/04/2002 is 6 April.
     """
@@ -43,7 +44,9 @@ class ReadOptions:
                     remedy="choose one from the list",
                 )
         if self.skip is not None and self.skip < 0:
-            raise UsageError(f"skip ({self.skip}) must be at least 0", remedy="use 0 or more")
+            raise UsageError(
+                f"skip ({self.skip}) must be at least 0", remedy="use 0 or more"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

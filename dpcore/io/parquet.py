@@ -1,9 +1,10 @@
 """Parquet to columns, whose footer is weighed before anything is unpacked.
 
-A few packed bytes can unpack to any size: a column of one repeated value costs next to nothing in the file.
-So the footer's rows, columns and unpacked bytes are checked first. Then, because a footer may lie, rows are
-decoded in batches, and what they really take is measured after each. Texts are read as dictionaries and
-measured before they are spread over the rows. What pandas or others wrote beside the data is not looked at.
+A few packed bytes can unpack to any size: a column of one repeated value costs next to
+nothing in the file. So the footer's rows, columns and unpacked bytes are checked first.
+Then, because a footer may lie, rows are decoded in batches, and what they really take
+is measured after each. Texts are read as dictionaries and measured before they are
+spread over the rows. What pandas or others wrote beside the data is not looked at.
 """
 
 from typing import Any
@@ -13,15 +14,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpcore.errors import LimitError, ReadError, damaged
-from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, empty, shown
+from dpcore.io.checks import (
+    Limits,
+    check_cell_length,
+    check_header,
+    check_rows,
+    check_size,
+    empty,
+    shown,
+)
 from dpcore.tables.arrow import exact, is_taken, is_text, nullable, plain
 
 _ROWS_AT_ONCE = 65_536
-_UNPACKED = 10  # times the limit of a file: numbers of 8 bytes that took less than one, and a spare copy
+# times the limit of a file: numbers of 8 bytes that took less than one, and a spare
+# copy
+_UNPACKED = 10
 
 
 def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """Read the table, with notes on it. Numbers, booleans, dates and texts are taken, nested columns not.
+    """Read the table, with notes on it.
+
+    Numbers, booleans, dates and texts are taken, nested columns not.
 
     Raises: LimitError, ReadError.
     """
@@ -49,13 +62,18 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 remedy="leave it out, or write it as text",
                 column=shown(name),
             )
-    # As text, every cell would take a byte at least; so many cells do not fit into a file of the limit.
+    # As text, every cell would take a byte at least; so many cells do not fit into a
+    # file of the limit.
     check_size(rows * len(names), limits=limits)
     check_size(sum(group.total_byte_size for group in groups), limits=limits)
 
     texts = [field.name for field in schema if is_text(field.type)]
-    file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts, pre_buffer=False)
-    start, text_bytes, count = pa.total_allocated_bytes(), 0, 0
+    file = pq.ParquetFile(
+        pa.BufferReader(data), read_dictionary=texts, pre_buffer=False
+    )
+    start = pa.total_allocated_bytes()
+    text_bytes = 0
+    count = 0
     batches: list[list[Any]] = []
     for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
         batch.validate(full=True)
@@ -71,19 +89,31 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         raise empty()
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
-    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=exact)
+    frame: pd.DataFrame = table.to_pandas(
+        ignore_metadata=True, date_as_object=False, types_mapper=exact
+    )
     for name, column in zip(names, columns, strict=True):
-        if column.null_count and pa.types.is_integer(column.type) and not _fits_a_float(column):
+        if (
+            column.null_count
+            and pa.types.is_integer(column.type)
+            and not _fits_a_float(column)
+        ):
             frame[name] = column.to_pandas(types_mapper=nullable().get)
     return frame, notes
 
 
 def _fits_a_float(column: Any) -> bool:
-    """Return whether floats, which hold missing values too, hold all of these whole numbers."""
-    return all(end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values())
+    """Return whether floats, which hold missing values too, hold all of these whole
+    numbers.
+    """
+    return all(
+        end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values()
+    )
 
 
 def _text_bytes(column: Any, limits: Limits) -> int:
     """Bytes of a dictionary column's texts once spread over its rows."""
-    check_cell_length(pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, limits=limits)
+    check_cell_length(
+        pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, limits=limits
+    )
     return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0

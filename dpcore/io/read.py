@@ -1,8 +1,10 @@
-"""The bytes of a file to a table, by limits, then by what it is, then by encoding, layout and kinds.
+"""The bytes of a file to a table, by limits, then by what it is, then by encoding,
+layout and kinds.
 
-Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`. Numbers become numbers,
-dates ISO texts, and everything else stays text; empty cells are missing. What else means missing, such as
-"?", is for the schema to say. A pure function of the bytes, the name, the options and the limits.
+Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`.
+Numbers become numbers, dates ISO texts, and everything else stays text; empty cells are
+missing. What else means missing, such as "?", is for the schema to say. A pure function
+of the bytes, the name, the options and the limits.
 """
 
 from collections.abc import Callable
@@ -40,8 +42,8 @@ class ReadResult:
         notes: what a person should know, such as names that were made up.
         options: the options that read the file the same way again.
         understood: columns whose numbers or dates were written as in some country.
-        undecided: columns of dates that fit both orders of day and month; left as texts until `day_first`
-            is said.
+        undecided: columns of dates that fit both orders of day and month; left as texts
+            until `day_first` is said.
         plan: of a project of ARX.
     """
 
@@ -73,35 +75,51 @@ def read_table(
         limits: checked before parsing wherever that is possible.
         on_share: gets the share of a text's columns that are recognized.
 
-    Raises: LimitError for more than the limits; ReadError for what is no table. Neither holds a cell's value.
+    Raises: LimitError for more than the limits; ReadError for what is no table. Neither
+        holds a cell's value.
     """
     check_size(len(data), limits=limits)
     if not data:
-        raise ReadError("the file is empty", remedy="choose a table with at least one row")
+        raise ReadError(
+            "the file is empty", remedy="choose a table with at least one row"
+        )
     if name.lower().endswith((".parquet", ".pq")):
         if not is_parquet(data):
             raise damaged("parquet")
         frame, notes = read_parquet(data, limits=limits)
-        return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
+        return ReadResult(
+            frame=frame,
+            encoding=None,
+            separator=None,
+            kind="parquet",
+            notes=tuple(notes),
+        )
     if is_workbook(name):
         return _read_workbook(data, name, options, limits)
     if name.lower().endswith(ENDING):
         return _read_project(data, options, limits, on_share)
     if (other := recognize(data)) is not None:
         raise ReadError(
-            "the file looks like {other}", remedy="export the table again as CSV in UTF-8", other=other
+            "the file looks like {other}",
+            remedy="export the table again as CSV in UTF-8",
+            other=other,
         )
     text, encoding = decode(data, options.encoding)
     if not text or text.isspace():
-        raise ReadError("the file is empty", remedy="choose a table with at least one row")
+        raise ReadError(
+            "the file is empty", remedy="choose a table with at least one row"
+        )
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
     if options.encoding is None and not encoding.startswith("utf"):
         notes.append(
             Text(
-                "The encoding {encoding} is a guess: choose another one if letters look wrong",
+                (
+                    "The encoding {encoding} is a guess: choose another one if letters "
+                    "look wrong"
+                ),
                 encoding=encoding,
-            )
+            ),
         )
     typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
@@ -112,20 +130,29 @@ def read_table(
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
         options=replace(
-            options, encoding=encoding, separator=shape.separator, header=shape.header, skip=shape.skip,
+            options,
+            encoding=encoding,
+            separator=shape.separator,
+            header=shape.header,
+            skip=shape.skip,
             decimal=typed.decimal,
         ),
         understood=typed.understood,
         undecided=typed.undecided,
-    )  # fmt: skip
+    )
 
 
 def _read_project(
-    data: bytes, options: ReadOptions, limits: Limits, on_share: Callable[[float], None]
+    data: bytes,
+    options: ReadOptions,
+    limits: Limits,
+    on_share: Callable[[float], None],
 ) -> ReadResult:
     table, separator, subset, plan, notes = read_project(data, limits=limits)
     options = replace(options, separator=options.separator or separator)
-    result = read_table(table, "input.csv", options=options, limits=limits, on_share=on_share)
+    result = read_table(
+        table, "input.csv", options=options, limits=limits, on_share=on_share
+    )
     if subset is not None:
         if len(subset) != len(result.frame):
             raise damaged(ENDING[1:])
@@ -133,7 +160,9 @@ def _read_project(
     return replace(result, plan=plan, notes=(*notes, *result.notes))
 
 
-def _read_workbook(data: bytes, name: str, options: ReadOptions, limits: Limits) -> ReadResult:
+def _read_workbook(
+    data: bytes, name: str, options: ReadOptions, limits: Limits
+) -> ReadResult:
     text, about, merged = workbook_text(data, name, limits=limits)
     as_text = replace(options, encoding=None, separator=",", decimal=".")
     shape = layout(text, as_text)
@@ -153,30 +182,51 @@ def _read_workbook(data: bytes, name: str, options: ReadOptions, limits: Limits)
 
 
 def _note_merged(frame: pd.DataFrame, places: set[int]) -> None:
-    frame.attrs[MERGED] += tuple(name for place, name in enumerate(frame.columns) if place in places)
+    frame.attrs[MERGED] += tuple(
+        name for place, name in enumerate(frame.columns) if place in places
+    )
 
 
 def _columns(
-    text: str, shape: Layout, options: ReadOptions, limits: Limits, *, blanks: bool = False
+    text: str,
+    shape: Layout,
+    options: ReadOptions,
+    limits: Limits,
+    *,
+    blanks: bool = False,
 ) -> tuple[list[str], list[Any], list[str], set[int]]:
-    """Names, texts, notes, and the places of columns in which two ids may have become one."""
+    """Names, texts, notes, and the places of columns in which two ids may have become
+    one.
+    """
     separator = shape.separator or ","
     text = text[position(text, shape.skip) :]
     row, rest = first_row(text, separator, limits)
     notes: list[str] = []
     if shape.skip:
-        notes.append(Text("lines above the table that were left out: {lines}", lines=shape.skip))
+        notes.append(
+            Text("lines above the table that were left out: {lines}", lines=shape.skip)
+        )
     if shape.header:
         names, made_up = check_header(row, limits=limits)
         notes += made_up
         text = text[rest:]
         if pd.Series(names, dtype="str").str.fullmatch(NUMBER).any():
-            notes.append(Text("some column names are numbers: if the file has no header line, say so"))
+            notes.append(
+                Text(
+                    "some column names are numbers: if the file has no header line, "
+                    "say so"
+                )
+            )
     else:
         given = [*options.names[: len(row)], *[""] * (len(row) - len(options.names))]
         names, _ = check_header(given, limits=limits)
         if not options.names:
-            notes.append(Text("no header line was seen, so the columns are named column_1, column_2, ..."))
+            notes.append(
+                Text(
+                    "no header line was seen, so the columns are named column_1, "
+                    "column_2, ..."
+                )
+            )
     columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
         raise empty()

@@ -1,7 +1,9 @@
-"""Excel, OpenDocument, SPSS, Stata and SAS files to CSV text, which is then read like any other text.
+"""Excel, OpenDocument, SPSS, Stata and SAS files to CSV text, which is then read like
+any other text.
 
-So header, title lines, numbers and dates are found by one set of rules. Cells with labels (SPSS, Stata) give
-the labels, and what the file calls missing is empty. Formulas are not run: their last values are read.
+So header, title lines, numbers and dates are found by one set of rules. Cells with
+labels (SPSS, Stata) give the labels, and what the file calls missing is empty. Formulas
+are not run: their last values are read.
 """
 
 import csv
@@ -30,10 +32,14 @@ _SHEET_DIGITS = 10**15
 """Excel rounds whole numbers of more digits when they are typed."""
 
 
-def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[str], set[int]]:
-    """CSV text with commas, notes, and the places of columns in which two ids may have become one.
+def workbook_text(
+    data: bytes, name: str, *, limits: Limits
+) -> tuple[str, list[str], set[int]]:
+    """CSV text with commas, notes, and the places of columns in which two ids may have
+    become one.
 
-    Their numbers are floats in these formats: of 12.1 and 12.10, or of two long ones, one is left.
+    Their numbers are floats in these formats: of 12.1 and 12.10, or of two long ones,
+    one is left.
 
     Raises: LimitError; ReadError for a damaged or encrypted file.
     """
@@ -43,7 +49,8 @@ def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[
         rows, notes, merged = read(data, name.lower())
     except (DpcoreError, ImportError, MemoryError):
         raise
-    except Exception as error:  # the libraries have no common error; their words may hold cells
+    # the libraries have no common error; their words may hold cells
+    except Exception as error:
         raise damaged(name.lower().rpartition(".")[2]) from error
     check_rows(len(rows), limits=limits)
     out = io.StringIO()
@@ -60,7 +67,12 @@ def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]
     notes: list[str] = []
     for sheet in book.sheet_names:
         cells = list(book.get_sheet_by_name(sheet).iter_rows())
-        merged = {place for row in cells for place, cell in enumerate(row) if _merges(cell, _SHEET_DIGITS)}
+        merged = {
+            place
+            for row in cells
+            for place, cell in enumerate(row)
+            if _merges(cell, _SHEET_DIGITS)
+        }
         rows = [texts for texts in map(_texts, cells) if any(texts)]
         if rows:
             if len(book.sheet_names) > 1:
@@ -69,7 +81,7 @@ def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]
                         "only the sheet {sheet} was read, of {sheets} sheets",
                         sheet=repr(sheet),
                         sheets=len(book.sheet_names),
-                    )
+                    ),
                 )
             return rows, notes, merged
     raise empty()
@@ -86,7 +98,12 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
         frame, about = read(io.BytesIO(data))
         if about.variable_value_labels:
             columns = ", ".join(about.variable_value_labels)
-            notes = [Text("values with labels were read as their labels: {columns}", columns=columns)]
+            notes = [
+                Text(
+                    "values with labels were read as their labels: {columns}",
+                    columns=columns,
+                )
+            ]
     merged = set()
     for place, column in enumerate(frame.columns):
         most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
@@ -102,15 +119,22 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
 
 
 def _merges(cell: Any, most: int) -> bool:
-    """Return whether a cell holds a number, or a time with a fraction, that two texts may have become."""
+    """Return whether a cell holds a number, or a time with a fraction, that two texts
+    may have become.
+    """
     if isinstance(cell, datetime.datetime):
         return cell is not pd.NaT and cell.microsecond > 0
-    return isinstance(cell, float) and not (math.isnan(cell) or (cell.is_integer() and abs(cell) < most))
+    return isinstance(cell, float) and not (
+        math.isnan(cell) or (cell.is_integer() and abs(cell) < most)
+    )
 
 
 def _rows(frame: pd.DataFrame) -> list[list[str]]:
     cells = (frame[name].tolist() for name in frame.columns)
-    return [[str(name) for name in frame.columns], *map(list, zip(*map(_texts, cells), strict=True))]
+    return [
+        [str(name) for name in frame.columns],
+        *map(list, zip(*map(_texts, cells), strict=True)),
+    ]
 
 
 def _texts(cells: Iterable[Any]) -> list[str]:
@@ -118,11 +142,23 @@ def _texts(cells: Iterable[Any]) -> list[str]:
 
 
 def _text(cell: Any) -> str:
-    """Write one cell, whole numbers without a point, dates in ISO order, nothing for what is missing."""
+    """Write one cell, whole numbers without a point, dates in ISO order, nothing for
+    what is missing.
+    """
     if cell is None or cell is pd.NaT:
         return ""
     if isinstance(cell, float):
-        return "" if math.isnan(cell) else str(int(cell)) if cell.is_integer() else repr(cell)
+        return (
+            ""
+            if math.isnan(cell)
+            else str(int(cell))
+            if cell.is_integer()
+            else repr(cell)
+        )
     if isinstance(cell, datetime.datetime):
-        return cell.date().isoformat() if cell.time() == datetime.time() else cell.isoformat(" ")
+        return (
+            cell.date().isoformat()
+            if cell.time() == datetime.time()
+            else cell.isoformat(" ")
+        )
     return str(cell)

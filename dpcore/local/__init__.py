@@ -1,7 +1,8 @@
-"""Privacy at the source, where people perturb their own answers, and only reports are collected.
+"""Privacy at the source, where people perturb their own answers, and only reports are
+collected.
 
-The loss is per person and question: answers of one person to several questions, or to one question again,
-add their epsilons up. No ledger of a table covers them.
+The loss is per person and question: answers of one person to several questions, or to
+one question again, add their epsilons up. No ledger of a table covers them.
 """
 
 from dpcore.local.base import Protocol as Protocol

@@ -1,7 +1,9 @@
-"""The base of all protocols for categories, with unbiased frequencies from reports that support some.
+"""The base of all protocols for categories, with unbiased frequencies from reports that
+support some.
 
-A report supports its sender's category with chance p, and any other category with chance q. Everything that
-the collector computes follows from p and q (Wang, Blocki, Li, Jha, USENIX Security 2017, section 3).
+A report supports its sender's category with chance p, and any other category with
+chance q. Everything that the collector computes follows from p and q (Wang, Blocki, Li,
+Jha, USENIX Security 2017, section 3).
 """
 
 from abc import ABC, abstractmethod
@@ -28,10 +30,12 @@ MAX_BITS = 400_000_000
 
 @dataclass(frozen=True, init=False)
 class Protocol(Registered, ABC):
-    """One way to answer a question with `categories` possible answers, at a loss of `epsilon` per answer.
+    """One way to answer a question with `categories` possible answers, at a loss of
+    `epsilon` per answer.
 
-    Reports are arrays with one report per person along the first axis; categories are numbers from 0.
-    The chances are whole numbers of 1 / 2^64, rounded so that the loss stays at or below `epsilon`.
+    Reports are arrays with one report per person along the first axis; categories are
+    numbers from 0. The chances are whole numbers of 1 / 2^64, rounded so that the loss
+    stays at or below `epsilon`.
     """
 
     kind: ClassVar[str]
@@ -59,7 +63,9 @@ class Protocol(Registered, ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the chances of one report under two answers, e to the real epsilon."""
+        """The largest ratio of the chances of one report under two answers, e to the
+        real epsilon.
+        """
 
     @property
     @abstractmethod
@@ -71,7 +77,9 @@ class Protocol(Registered, ABC):
         """One report per person. Costs each of them `epsilon`.
 
         Args:
-            codes: the categories of the people, as whole numbers from 0; is not changed.
+            codes: the categories of the people, as whole numbers from 0; is not
+                changed.
+
         Raises: ParameterError for a category that does not exist.
         """
 
@@ -99,11 +107,15 @@ class Protocol(Registered, ABC):
 
     @abstractmethod
     def script(self) -> dict[str, Any]:
-        """Return the whole numbers that a client's script needs, thresholds as 16 hexadecimal digits."""
+        """Return the whole numbers that a client's script needs, thresholds as 16
+        hexadecimal digits.
+        """
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the chances that are really used, at most `epsilon`."""
+        """The loss of one report with the chances that are really used, at most
+        `epsilon`.
+        """
         return loss_of(self.odds, most=self.epsilon)
 
     def estimate(self, reports: Any) -> Estimate:
@@ -114,10 +126,14 @@ class Protocol(Registered, ABC):
         Raises: ParameterError for no reports, or reports of another protocol.
         """
         checked = self.check(reports)
-        return Estimate(support=self.support(checked), people=len(checked), p=self.p, q=self.q)
+        return Estimate(
+            support=self.support(checked), people=len(checked), p=self.p, q=self.q
+        )
 
     def variance(self, share: float, people: int) -> float:
-        """Variance of the estimate of a category that this share of `people` people have."""
+        """Variance of the estimate of a category that this share of `people` people
+        have.
+        """
         return spread(share, people, self.p, self.q)
 
     def mean_variance(self, people: int) -> float:
@@ -130,7 +146,8 @@ class Protocol(Registered, ABC):
         return self.variance(1 / self.categories, people)
 
     def largest_variance(self, people: int) -> float:
-        """Return the largest variance of an estimate, whatever share of the people have the category.
+        """Return the largest variance of an estimate, whatever share of the people have
+        the category.
 
         It is linear in it.
         """
@@ -156,26 +173,33 @@ class OneNumber(Protocol):
         return [int(report) for report in reports]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        if not all(type(each) is int and 0 <= each < self.numbers for each in plain):  # true and 1.0 are none
+        # true and 1.0 are none
+        if not all(type(each) is int and 0 <= each < self.numbers for each in plain):
             raise refuse(self.kind)
         return np.array(plain, dtype=np.int64)
 
 
 class BitsPerCategory(Protocol):
-    """A protocol whose reports are one bit per category, of shape (people, categories)."""
+    """A protocol whose reports are one bit per category, of shape (people,
+    categories).
+    """
 
     def check(self, reports: Any) -> Reports:
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != self.categories:
             raise refuse(self.kind)
         if array.dtype != np.bool_:
-            if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):
+            if array.dtype.kind not in "iu" or (
+                array.size and not 0 <= array.min() <= array.max() <= 1
+            ):
                 raise refuse(self.kind)
             array = array.astype(np.bool_)
         return array
 
     def support(self, reports: Any) -> Integers:
-        return np.array([np.count_nonzero(bits) for bits in self.check(reports).T], dtype=np.int64)
+        return np.array(
+            [np.count_nonzero(bits) for bits in self.check(reports).T], dtype=np.int64
+        )
 
 
 def wrong_number_of_answers(most: int) -> LimitError:
@@ -192,8 +216,12 @@ def checked_categories(categories: Any) -> int:
 
     Raises: LimitError for fewer or more.
     """
-    if isinstance(categories, (bool, np.bool_)) or not isinstance(categories, (int, np.integer)):
-        raise UsageError("categories must be a whole number", remedy="count the possible answers")
+    if isinstance(categories, (bool, np.bool_)) or not isinstance(
+        categories, (int, np.integer)
+    ):
+        raise UsageError(
+            "categories must be a whole number", remedy="count the possible answers"
+        )
     if not 2 <= categories <= MAX_CATEGORIES:
         raise wrong_number_of_answers(MAX_CATEGORIES)
     return int(categories)
@@ -204,7 +232,8 @@ def checked_codes(codes: Any, categories: int) -> Integers:
 
     The caller's object is not changed.
 
-    Raises: ParameterError for anything but whole numbers or booleans in 0 .. categories - 1.
+    Raises: ParameterError for anything but whole numbers or booleans in 0 .. categories
+        - 1.
     """
     values = np.atleast_1d(np.asarray(codes))
     if values.ndim != 1 or (values.size and values.dtype.kind not in "biu"):
@@ -237,7 +266,10 @@ def check_bits(people: int, categories: int) -> None:
 
 def refuse(name: str) -> ParameterError:
     """Return the error for reports that a protocol cannot have made."""
-    return UsageError(f"these are no reports of the protocol {name}", remedy="take the file as it was saved")
+    return UsageError(
+        f"these are no reports of the protocol {name}",
+        remedy="take the file as it was saved",
+    )
 
 
 def numbers(reports: Any, below: int, name: str) -> Integers:

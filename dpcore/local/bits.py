@@ -1,8 +1,10 @@
-"""Draws with exact chances from the system's random bytes, and the thresholds that keep an epsilon.
+"""Draws with exact chances from the system's random bytes, and the thresholds that keep
+an epsilon.
 
-A chance is a whole number of 1 / 2^64. A draw compares random bytes with the bytes of that number, the most
-significant first, and stops at the first byte that differs: one byte is enough for 255 draws of 256. The
-script in the respondent's browser takes its bytes in the same order, so that both can be compared.
+A chance is a whole number of 1 / 2^64. A draw compares random bytes with the bytes of
+that number, the most significant first, and stops at the first byte that differs: one
+byte is enough for 255 draws of 256. The script in the respondent's browser takes its
+bytes in the same order, so that both can be compared.
 """
 
 import decimal
@@ -23,10 +25,14 @@ Words = npt.NDArray[np.uint64]
 WORD = 2**64
 SMALLEST_EPSILON = Fraction(1, 10**12)
 LARGEST_EPSILON = 100
-"""No threshold of 64 bits keeps a larger loss than this apart from it: beyond, the draws stay the same."""
+"""No threshold of 64 bits keeps a larger loss than this apart from it: beyond, the
+draws stay the same.
+"""
 BLOCK = 1 << 16
 WIDTHS = ((2**8, "<u2"), (2**24, "<u4"))
-"""Number of values, and the width of the words they are drawn from: at most one word of 256 is refused."""
+"""Number of values, and the width of the words they are drawn from: at most one word of
+256 is refused.
+"""
 
 
 def bernoulli(threshold: int | Words, size: int) -> Bools:
@@ -50,7 +56,9 @@ def bernoulli(threshold: int | Words, size: int) -> Bools:
     for shift in range(48, -1, -8):
         if not tied.size:
             break
-        level = ((words[tied] if words.ndim else words) >> np.uint64(shift)).astype(np.uint8)
+        level = ((words[tied] if words.ndim else words) >> np.uint64(shift)).astype(
+            np.uint8
+        )
         taken = np.frombuffer(urandom(tied.size), dtype=np.uint8)
         drawn[tied] = taken < level
         tied = tied[taken == level]
@@ -70,7 +78,9 @@ def uniform(bound: int, size: int) -> Integers:
         words = words.copy()
         refused = np.flatnonzero(words >= kind.type(limit))
         while refused.size:
-            words[refused] = np.frombuffer(urandom(refused.size * kind.itemsize), dtype=kind)
+            words[refused] = np.frombuffer(
+                urandom(refused.size * kind.itemsize), dtype=kind
+            )
             refused = refused[words[refused] >= kind.type(limit)]
     drawn: Integers = (words % kind.type(bound)).astype(np.int64)
     return drawn
@@ -89,7 +99,11 @@ def checked_epsilon(epsilon: Number) -> Fraction:
     number = exact("epsilon", epsilon)
     if number < SMALLEST_EPSILON:
         raise ParameterError(
-            "epsilon ({epsilon}) must be at least 1e-12: reports would hardly depend on the answer",
+            (
+                "epsilon ({epsilon}) must be at least 1e-12: reports would hardly "
+                "depend "
+                "on the answer"
+            ),
             remedy="raise epsilon",
             epsilon=float(number),
         )
@@ -108,7 +122,9 @@ def exp_below(epsilon: Fraction) -> Fraction:
 
 
 def threshold_of(odds: Fraction) -> int:
-    """Return the largest threshold whose chance p has p / (1 - p) at most `odds`, and is below 1."""
+    """Return the largest threshold whose chance p has p / (1 - p) at most `odds`, and
+    is below 1.
+    """
     return min(int(WORD * odds / (1 + odds)), WORD - 1)
 
 
@@ -118,7 +134,9 @@ def chance_of(threshold: int) -> Fraction:
 
 
 def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
-    """Return the epsilon of an exact ratio of chances, its logarithm, shown as at most `most`."""
+    """Return the epsilon of an exact ratio of chances, its logarithm, shown as at most
+    `most`.
+    """
     with decimal.localcontext(prec=40):
         logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
     return float(logarithm) if most is None else min(float(logarithm), float(most))

@@ -21,9 +21,10 @@ class Estimate:
     Attributes:
         support: how many reports support each category; int64, (categories,).
         people: how many reports there are, above 0.
-        p, q: chances that a report supports its sender's category, and a given other one.
-        drawn: whether those who answered were drawn from the people that the frequencies are of; an interval
-            then holds the chance of that draw too.
+        p, q: chances that a report supports its sender's category, and a given other
+            one.
+        drawn: whether those who answered were drawn from the people that the
+            frequencies are of; an interval then holds the chance of that draw too.
     """
 
     support: Integers
@@ -34,10 +35,16 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if self.people < 1:
-            raise ParameterError("there are no reports", remedy="collect at least one answer")
+            raise ParameterError(
+                "there are no reports", remedy="collect at least one answer"
+            )
         if self.p == self.q:
             raise UsageError(
-                f"p and q ({float(self.p)}) must differ: such reports do not depend on the answer",
+                (
+                    f"p and q ({float(self.p)}) must differ: such reports do not "
+                    "depend "
+                    "on the answer"
+                ),
                 remedy="choose p above q",
             )
 
@@ -49,21 +56,27 @@ class Estimate:
 
         Source: Wang et al. (2017), equation 1; Warner (1965) for two categories.
         """
-        share: Values = (self.support / self.people - float(self.q)) / float(self.p - self.q)
+        share: Values = (self.support / self.people - float(self.q)) / float(
+            self.p - self.q
+        )
         return share
 
     def interval(self, confidence: float) -> tuple[Values, Values]:
-        """Lower and upper ends, per category, of score intervals of this confidence, cut to 0 .. 1.
+        """Lower and upper ends, per category, of score intervals of this confidence,
+        cut to 0 .. 1.
 
-        They hold the shares whose expected support is within z standard deviations of the observed one, with
-        the variance at that very share (Wilson 1927), so that they keep their level for rare answers too.
+        They hold the shares whose expected support is within z standard deviations of
+        the observed one, with the variance at that very share (Wilson 1927), so that
+        they keep their level for rare answers too.
         """
         z = deviations(confidence)
-        gap, base = float(self.p - self.q), float(self.q * (1 - self.q))
+        gap = float(self.p - self.q)
+        base = float(self.q * (1 - self.q))
         slope = float(self.p * (1 - self.p)) - base
         scale = z * z / (self.people * gap * gap)
         shift = scale * slope / 2
-        own = 1 + scale * gap * gap * self.drawn  # the variance of a draw holds share (1 - share) as well
+        # the variance of a draw holds share (1 - share) as well
+        own = 1 + scale * gap * gap * self.drawn
         shift += scale * gap * gap * self.drawn / 2
         center = (self.frequencies + shift) / own
         inside = center * center - (self.frequencies**2 - scale * base) / own
@@ -71,19 +84,24 @@ class Estimate:
         return np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
 
     def log_likelihood(self, category: int, shares: npt.ArrayLike) -> Values:
-        """Log-likelihood of true shares of one category, given how many reports support it.
+        """Log-likelihood of true shares of one category, given how many reports support
+        it.
 
-        Its maximum between 0 and 1 is the unbiased frequency, cut to 0 .. 1: for two categories this is the
-        estimate of largest likelihood (Warner 1965, equation 2).
+        Its maximum between 0 and 1 is the unbiased frequency, cut to 0 .. 1: for two
+        categories this is the estimate of largest likelihood (Warner 1965, equation 2).
 
         Args:
             category: its number.
             shares: true shares, from 0 to 1.
         """
         hits = int(self.support[category])
-        chance = float(self.q) + np.asarray(shares, dtype=np.float64) * float(self.p - self.q)
+        chance = float(self.q) + np.asarray(shares, dtype=np.float64) * float(
+            self.p - self.q
+        )
         with np.errstate(divide="ignore"):
-            logs: Values = hits * np.log(chance) + (self.people - hits) * np.log1p(-chance)
+            logs: Values = hits * np.log(chance) + (self.people - hits) * np.log1p(
+                -chance
+            )
         return logs
 
     @property
@@ -96,21 +114,28 @@ class Estimate:
 
 
 def deviations(confidence: float) -> float:
-    """Return the standard deviations to either side that hold this share of the normal law.
+    """Return the standard deviations to either side that hold this share of the normal
+    law.
 
     Raises: ParameterError for a confidence outside 0 to 1.
     """
     if not 0 < confidence < 1:
-        raise UsageError(f"confidence ({confidence}) must be between 0 and 1", remedy="give 0.95")
+        raise UsageError(
+            f"confidence ({confidence}) must be between 0 and 1", remedy="give 0.95"
+        )
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def spread(share: float, people: int, p: Fraction, q: Fraction) -> float:
-    """Variance of a frequency estimate when exactly this share of the people have the category.
+    """Variance of a frequency estimate when exactly this share of the people have the
+    category.
 
-    [share p (1 - p) + (1 - share) q (1 - q)] / (n (p - q)^2): a sum of independent draws of two kinds.
+    [share p (1 - p) + (1 - share) q (1 - q)] / (n (p - q)^2): a sum of independent
+    draws of two kinds.
     """
     if people < 1:
-        raise UsageError("there must be at least one person", remedy="say how many people answer")
+        raise UsageError(
+            "there must be at least one person", remedy="say how many people answer"
+        )
     noise = share * float(p * (1 - p)) + (1 - share) * float(q * (1 - q))
     return noise / (people * float(p - q) ** 2)

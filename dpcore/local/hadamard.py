@@ -1,4 +1,6 @@
-"""Hadamard response, which reports one number, whose bits agree with a pattern of the true category."""
+"""Hadamard response, which reports one number, whose bits agree with a pattern of the
+true category.
+"""
 
 from fractions import Fraction
 from functools import cached_property
@@ -7,15 +9,24 @@ from typing import Any
 import numpy as np
 
 from dpcore.local.base import OneNumber, Reports, checked_codes
-from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
+from dpcore.local.bits import (
+    Integers,
+    bernoulli,
+    chance_of,
+    exp_below,
+    threshold_of,
+    uniform,
+)
 
 
 class HadamardResponse(OneNumber):
-    """A number y below K, the power of two above k, supports v if y and v + 1 share an even number of bits.
+    """A number y below K, the power of two above k, supports v if y and v + 1 share an
+    even number of bits.
 
-    Half of all numbers support a category, and a quarter any two, so q = 1/2; a report supports its sender's
-    category with chance e^eps / (e^eps + 1) and is uniform beyond that. Decoded by one fast transform.
-    Source: Acharya, Sun, Zhang (AISTATS 2019), section 4.
+    Half of all numbers support a category, and a quarter any two, so q = 1/2; a report
+    supports its sender's category with chance e^eps / (e^eps + 1) and is uniform beyond
+    that. Decoded by one fast transform. Source: Acharya, Sun, Zhang (AISTATS 2019),
+    section 4.
     """
 
     kind = "Hadamard response"
@@ -47,17 +58,22 @@ class HadamardResponse(OneNumber):
         agrees = bernoulli(self.keep, len(pattern))
         reports = uniform(self.numbers, len(pattern))
         odd = (np.bitwise_count(reports & pattern) & 1).astype(np.bool_)
-        lowest = pattern & -pattern  # turning this bit over goes from the numbers that agree to the others
+        # turning this bit over goes from the numbers that agree to the others
+        lowest = pattern & -pattern
         return np.where(odd == agrees, reports ^ lowest, reports)
 
     def support(self, reports: Any) -> Integers:
-        """(n + transform of the histogram) / 2, by the fast Walsh-Hadamard transform."""
+        """(n + transform of the histogram) / 2, by the fast Walsh-Hadamard
+        transform.
+        """
         checked = self.check(reports)
         sums = np.bincount(checked, minlength=self.numbers)
         width = 1
         while width < self.numbers:
             pairs = sums.reshape(-1, 2, width)
-            sums = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
+            sums = np.stack(
+                [pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1
+            ).ravel()
             width *= 2
         return (len(checked) + sums[1 : self.categories + 1]) // 2
 

@@ -1,4 +1,6 @@
-"""Optimized local hashing, where each person answers a much shorter question, chosen at random."""
+"""Optimized local hashing, where each person answers a much shorter question, chosen at
+random.
+"""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from dpcore.local.base import Protocol, Reports, checked_codes, refuse
-from dpcore.local.bits import Integers, Words, bernoulli, chance_of, exp_below, threshold_of, uniform, words
+from dpcore.local.bits import (
+    Integers,
+    Words,
+    bernoulli,
+    chance_of,
+    exp_below,
+    threshold_of,
+    uniform,
+    words,
+)
 
 MAX_CELLS_OF_HASH = 65_536
 HASH = 2**32
@@ -17,12 +28,14 @@ BLOCK = 1 << 14
 
 
 class LocalHashing(Protocol):
-    """Each person draws a hash function onto g cells and reports it with the perturbed cell of the answer.
+    """Each person draws a hash function onto g cells and reports it with the perturbed
+    cell of the answer.
 
-    The report is (a, b, cell): a category v has the cell [((a v + b) mod 2^64) >> 32] g >> 32. With a and b
-    uniform over 64 bits the first shift gives pairwise independent, exactly uniform words of 32 bits
-    (Dietzfelbinger 1996, theorem 3), so p and q are exact. g is the whole number nearest to e^epsilon + 1.
-    Source: Wang et al. (2017), section 4.4.
+    The report is (a, b, cell): a category v has the cell [((a v + b) mod 2^64) >> 32] g
+    >> 32. With a and b uniform over 64 bits the first shift gives pairwise independent,
+    exactly uniform words of 32 bits (Dietzfelbinger 1996, theorem 3), so p and q are
+    exact. g is the whole number nearest to e^epsilon + 1. Source: Wang et al. (2017),
+    section 4.4.
     """
 
     kind = "local hashing"
@@ -44,10 +57,12 @@ class LocalHashing(Protocol):
 
     @cached_property
     def q(self) -> Fraction:
-        """Chance that the reported cell is that of another category, whose cell is independent of the own.
+        """Chance that the reported cell is that of another category, whose cell is
+        independent of the own.
 
-        Cells have floor(2^32 / g) or one more of the 2^32 words; S is the chance that two words share a cell.
-        A truthful cell is met with chance S, a false one with (1 - S) / (g - 1).
+        Cells have floor(2^32 / g) or one more of the 2^32 words; S is the chance that
+        two words share a cell. A truthful cell is met with chance S, a false one with
+        (1 - S) / (g - 1).
         """
         small, larger = divmod(HASH, self.cells)
         squares = larger * (small + 1) ** 2 + (self.cells - larger) * small**2
@@ -67,9 +82,13 @@ class LocalHashing(Protocol):
         people = len(own)
         reports = np.empty((3, people), dtype=np.uint64)
         reports[:2] = words(2 * people).reshape(people, 2).T
-        cells = self._cells(reports[0] * own.astype(np.uint64) + reports[1]).astype(np.int64)
+        cells = self._cells(reports[0] * own.astype(np.uint64) + reports[1]).astype(
+            np.int64
+        )
         false = np.flatnonzero(~bernoulli(self.keep, people))
-        cells[false] = (cells[false] + 1 + uniform(self.cells - 1, false.size)) % self.cells
+        cells[false] = (
+            cells[false] + 1 + uniform(self.cells - 1, false.size)
+        ) % self.cells
         reports[2] = cells
         return reports.T
 
@@ -86,7 +105,9 @@ class LocalHashing(Protocol):
         counts = np.zeros(self.categories, dtype=np.int64)
         for start in range(0, len(cell), BLOCK):  # in the processor's cache
             part = slice(start, start + BLOCK)
-            step, reported, words = multiplier[part], cell[part], state[part].copy()
+            step = multiplier[part]
+            reported = cell[part]
+            words = state[part].copy()
             for category in range(self.categories):
                 counts[category] += np.count_nonzero(self._cells(words) == reported)
                 words += step
@@ -104,8 +125,14 @@ class LocalHashing(Protocol):
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
         for each in plain:
-            well_made = isinstance(each, list) and len(each) == 2 and type(each[1]) is int
-            if not (well_made and isinstance(each[0], str) and re.fullmatch("[0-9a-f]{32}", each[0])):
+            well_made = (
+                isinstance(each, list) and len(each) == 2 and type(each[1]) is int
+            )
+            if not (
+                well_made
+                and isinstance(each[0], str)
+                and re.fullmatch("[0-9a-f]{32}", each[0])
+            ):
                 raise refuse(self.kind)
             if not 0 <= each[1] < self.cells:
                 raise refuse(self.kind)

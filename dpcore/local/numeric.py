@@ -1,4 +1,6 @@
-"""Bounded numbers at the source, where every person reports a whole number, and their mean is estimated."""
+"""Bounded numbers at the source, where every person reports a whole number, and their
+mean is estimated.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -34,10 +36,11 @@ class MeanEstimate:
 
     Attributes:
         mean: in the unit of the numbers; noise may take it outside the bounds.
-        standard_error: from the spread of the reports, which holds the spread of the people too; at least
-            that of the noise where it is least.
+        standard_error: from the spread of the reports, which holds the spread of the
+            people too; at least that of the noise where it is least.
         people: how many reports there are.
-        ends: the two numbers that reports are decoded to, where there are only two; None otherwise.
+        ends: the two numbers that reports are decoded to, where there are only two;
+            None otherwise.
     """
 
     mean: float
@@ -48,22 +51,32 @@ class MeanEstimate:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Lower and upper end, by the normal approximation.
 
-        Of two-valued reports by the score interval of their share (Wilson 1927), which keeps its level where
-        nearly all reports are equal.
+        Of two-valued reports by the score interval of their share (Wilson 1927), which
+        keeps its level where nearly all reports are equal.
         """
         z = deviations(confidence)
         if self.ends is None:
-            return self.mean - z * self.standard_error, self.mean + z * self.standard_error
+            return (
+                self.mean - z * self.standard_error,
+                self.mean + z * self.standard_error,
+            )
         low, high = self.ends
-        share, part = (self.mean - low) / (high - low), z * z / self.people
+        share = (self.mean - low) / (high - low)
+        part = z * z / self.people
         center = (share + part / 2) / (1 + part)
-        reach = math.sqrt(max(share * (1 - share), 0.0) * part + part * part / 4) / (1 + part)
-        return low + (center - reach) * (high - low), low + (center + reach) * (high - low)
+        reach = math.sqrt(max(share * (1 - share), 0.0) * part + part * part / 4) / (
+            1 + part
+        )
+        return low + (center - reach) * (high - low), low + (center + reach) * (
+            high - low
+        )
 
 
 @dataclass(frozen=True, init=False)
 class NumericMechanism(ABC):
-    """One way to report a number between two public bounds, at a loss of `epsilon` per answer."""
+    """One way to report a number between two public bounds, at a loss of `epsilon` per
+    answer.
+    """
 
     name: ClassVar[str]
 
@@ -80,7 +93,9 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the chances of one report under two numbers, e to the real epsilon."""
+        """The largest ratio of the chances of one report under two numbers, e to the
+        real epsilon.
+        """
 
     @property
     @abstractmethod
@@ -90,7 +105,9 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def gain(self) -> Fraction:
-        """The growth of the expected report while the number goes from `low` to `high`."""
+        """The growth of the expected report while the number goes from `low` to
+        `high`.
+        """
 
     @property
     @abstractmethod
@@ -103,6 +120,7 @@ class NumericMechanism(ABC):
 
         Args:
             values: numbers within the bounds; one or many; is not changed.
+
         Raises: ParameterError for numbers outside the bounds, or none.
         """
 
@@ -112,7 +130,9 @@ class NumericMechanism(ABC):
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the chances that are really used, at most `epsilon`."""
+        """The loss of one report with the chances that are really used, at most
+        `epsilon`.
+        """
         return loss_of(self.odds, most=self.epsilon)
 
     def decode(self, reports: Any) -> Values:
@@ -122,7 +142,9 @@ class NumericMechanism(ABC):
         """
         checked = numbers(reports, self.report_values, self.name)
         width = self.high - self.low
-        return np.asarray(self.low + (checked - float(self.offset)) * (width / float(self.gain)))
+        return np.asarray(
+            self.low + (checked - float(self.offset)) * (width / float(self.gain))
+        )
 
     def estimate(self, reports: Any) -> MeanEstimate:
         """Return the unbiased mean.
@@ -133,9 +155,18 @@ class NumericMechanism(ABC):
         """
         decoded = self.decode(reports)
         if not decoded.size:
-            raise ParameterError("there are no reports", remedy="collect at least one answer")
-        noise = [self.variance(value) for value in (self.low, (self.low + self.high) / 2, self.high)]
-        spread = max(float(decoded.var(ddof=1)), min(noise)) if decoded.size > 1 else max(noise)
+            raise ParameterError(
+                "there are no reports", remedy="collect at least one answer"
+            )
+        noise = [
+            self.variance(value)
+            for value in (self.low, (self.low + self.high) / 2, self.high)
+        ]
+        spread = (
+            max(float(decoded.var(ddof=1)), min(noise))
+            if decoded.size > 1
+            else max(noise)
+        )
         ends = self.decode(np.arange(2)) if self.report_values == 2 else None
         return MeanEstimate(
             mean=float(decoded.mean()),
@@ -150,7 +181,12 @@ def checked_bounds(low: float, high: float) -> None:
 
     Raises: ParameterError.
     """
-    if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
+    if not (
+        math.isfinite(low)
+        and math.isfinite(high)
+        and low < high
+        and math.isfinite(high - low)
+    ):
         raise falling_bounds(low, high)
 
 
@@ -163,12 +199,18 @@ def positions(values: Any, low: float, high: float) -> Values:
     """
     array = np.atleast_1d(np.asarray(values))
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
-        raise UsageError("answers must be a list of numbers, one per person", remedy="leave texts out")
+        raise UsageError(
+            "answers must be a list of numbers, one per person",
+            remedy="leave texts out",
+        )
     array = array.astype(np.float64)
     if not ((array >= low) & (array <= high)).all():
         raise ParameterError(
             "a number is missing, or outside the bounds {low} to {high}",
-            remedy="clip the numbers, or widen the bounds; both without looking at the data",
+            remedy=(
+                "clip the numbers, or widen the bounds; both without looking at the "
+                "data"
+            ),
             low=low,
             high=high,
         )
@@ -176,7 +218,8 @@ def positions(values: Any, low: float, high: float) -> Values:
 
 
 def discretize(values: Any, *, low: float, high: float) -> Bools:
-    """Round each number at random to one of the bounds, True for `high`, so that its mean stays.
+    """Round each number at random to one of the bounds, True for `high`, so that its
+    mean stays.
 
     Not private alone: a report of `high` excludes the number `low`.
 
@@ -196,7 +239,10 @@ def _thresholds(place: Values, low: int, high: int) -> Words:
 
 
 class RoundedResponse(NumericMechanism):
-    """Random rounding to the bounds, then Warner's randomized response on the bound. A report is 0 or 1."""
+    """Random rounding to the bounds, then Warner's randomized response on the bound.
+
+    A report is 0 or 1.
+    """
 
     name: ClassVar[str] = "rounded response"
 
@@ -232,26 +278,32 @@ class RoundedResponse(NumericMechanism):
 
 
 class Duchi(RoundedResponse):
-    """Duchi's mechanism for one number, a single draw, with a chance that grows evenly from bound to bound.
+    """Duchi's mechanism for one number, a single draw, with a chance that grows evenly
+    from bound to bound.
 
     The law is that of `RoundedResponse`, from one draw in place of two.
-    Source: Duchi, Jordan, Wainwright (JASA 2018), section 3.2; Wang et al. (ICDE 2019), algorithm 1.
+    Source: Duchi, Jordan, Wainwright (JASA 2018), section 3.2; Wang et al. (ICDE 2019),
+    algorithm 1.
     """
 
     name: ClassVar[str] = "Duchi"
 
     def perturb(self, values: Any) -> Integers:
         place = positions(values, self.low, self.high)
-        return bernoulli(_thresholds(place, WORD - self.keep, self.keep), place.size).astype(np.int64)
+        return bernoulli(
+            _thresholds(place, WORD - self.keep, self.keep), place.size
+        ).astype(np.int64)
 
 
 class Piecewise(NumericMechanism):
-    """The piecewise mechanism on a grid, where reports near the number are e^epsilon times likelier.
+    """The piecewise mechanism on a grid, where reports near the number are e^epsilon
+    times likelier.
 
-    The number is rounded at random to one of `STEPS` + 1 points i of the line from `low` to `high`. A report
-    is one of STEPS + w places; those from i to i + w - 1 are near. With w = STEPS e^(-eps / 2) this is the
-    mechanism of Wang et al. (ICDE 2019), algorithm 2, cut into places. The expected report is linear in i,
-    so that decoding is exact.
+    The number is rounded at random to one of `STEPS` + 1 points i of the line from
+    `low` to `high`. A report is one of STEPS + w places; those from i to i + w - 1 are
+    near. With w = STEPS e^(-eps / 2) this is the mechanism of Wang et al. (ICDE 2019),
+    algorithm 2, cut into places. The expected report is linear in i, so that decoding
+    is exact.
     """
 
     name: ClassVar[str] = "piecewise"
@@ -291,7 +343,8 @@ class Piecewise(NumericMechanism):
 
     @property
     def offset(self) -> Fraction:
-        places, window = self.report_values, self.window
+        places = self.report_values
+        window = self.window
         return (self.near - self.far) * _sum(window) + self.far * _sum(places)
 
     def perturb(self, values: Any) -> Integers:
@@ -307,7 +360,9 @@ class Piecewise(NumericMechanism):
     def _points(self, place: Values) -> Integers:
         scaled = place * self.STEPS
         below = np.floor(scaled)
-        up = bernoulli(((scaled - below) * 2.0**53).astype(np.uint64) << np.uint64(11), scaled.size)
+        up = bernoulli(
+            ((scaled - below) * 2.0**53).astype(np.uint64) << np.uint64(11), scaled.size
+        )
         return below.astype(np.int64) + up
 
     def variance(self, value: float) -> float:
@@ -317,10 +372,14 @@ class Piecewise(NumericMechanism):
         first = second = Fraction(0)
         for start, weight in ((point, 1 - share), (point + 1, share)):
             if weight:
-                square = (self.near - self.far) * (_squares(start + self.window) - _squares(start))
+                square = (self.near - self.far) * (
+                    _squares(start + self.window) - _squares(start)
+                )
                 second += weight * (square + self.far * _squares(self.report_values))
                 first += weight * (self.offset + self.gain * start / self.STEPS)
-        return float(second - first**2) * ((self.high - self.low) / float(self.gain)) ** 2
+        return (
+            float(second - first**2) * ((self.high - self.low) / float(self.gain)) ** 2
+        )
 
 
 def _sum(count: int) -> int:

@@ -1,4 +1,6 @@
-"""A question with public answers, and how it is asked, which is all that a report needs to be read alone."""
+"""A question with public answers, and how it is asked, which is all that a report needs
+to be read alone.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class Question:
 
     Attributes:
         text: the question, for people.
-        categories: the possible answers, known without looking at anybody's; distinct texts.
+        categories: the possible answers, known without looking at anybody's; distinct
+            texts.
         protocol: with as many categories.
     """
 
@@ -34,24 +37,34 @@ class Question:
     categories: tuple[str, ...]
     protocol: Protocol
 
-    def __init__(self, *, text: str, categories: Iterable[Any], protocol: str, epsilon: Number) -> None:
+    def __init__(
+        self, *, text: str, categories: Iterable[Any], protocol: str, epsilon: Number
+    ) -> None:
         if isinstance(categories, str) or not isinstance(categories, Iterable):
             raise UsageError(
-                "categories must be a list of answers", remedy='write ["never", "sometimes", "often"]'
+                "categories must be a list of answers",
+                remedy='write ["never", "sometimes", "often"]',
             )
         labels = tuple(as_text(pd.Series(list(categories), dtype=object)))
         checked_categories(len(labels))
         if (
-            not all(isinstance(each, str) and len(each) <= MAX_TEXT for each in (text, *labels))
+            not all(
+                isinstance(each, str) and len(each) <= MAX_TEXT
+                for each in (text, *labels)
+            )
             or "" in labels
         ):
             raise long_text(MAX_TEXT)
         if len(set(labels)) != len(labels):
-            raise ParameterError("a category is named twice", remedy="rename one of them")
+            raise ParameterError(
+                "a category is named twice", remedy="rename one of them"
+            )
         kind = Protocol.of_kind(str(protocol)[:40])
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "categories", labels)
-        object.__setattr__(self, "protocol", kind(categories=len(labels), epsilon=epsilon))
+        object.__setattr__(
+            self, "protocol", kind(categories=len(labels), epsilon=epsilon)
+        )
 
     @property
     def epsilon(self) -> Fraction:
@@ -64,16 +77,23 @@ class Question:
         Private, as these are the true answers.
 
         Args:
-            answers: a list, array, series or pandas categorical of labels, of any type that has a text; a
-                number has one text (1, 1.0 and "1" are the same). Is not changed.
+            answers: a list, array, series or pandas categorical of labels, of any type
+                that has a text; a number has one text (1, 1.0 and "1" are the same). Is
+                not changed.
+
         Raises: ParameterError for missing answers, and answers that are no category.
         """
         codes, kinds = pd.factorize(pd.Series(answers, copy=True))
         place = {label: code for code, label in enumerate(self.categories)}
-        known = np.array([place.get(text, -1) for text in as_text(pd.Series(kinds))], dtype=np.int64)
+        known = np.array(
+            [place.get(text, -1) for text in as_text(pd.Series(kinds))], dtype=np.int64
+        )
         if (codes < 0).any() or (known < 0).any():
             raise UsageError(
-                f"an answer is missing, or none of the {len(self.categories)} categories",
+                (
+                    f"an answer is missing, or none of the {len(self.categories)} "
+                    "categories"
+                ),
                 remedy="add a category for other answers before anybody is asked",
             )
         return known[codes] if len(known) else np.empty(0, dtype=np.int64)
@@ -93,9 +113,12 @@ class Question:
 
         Raises: ParameterError for fields that make no question.
         """
-        if not isinstance(fields["epsilon"], str) or not re.fullmatch("[0-9/.]{1,99}", fields["epsilon"]):
+        if not isinstance(fields["epsilon"], str) or not re.fullmatch(
+            "[0-9/.]{1,99}", fields["epsilon"]
+        ):
             raise UsageError(
-                "the epsilon of the question is no exact number", remedy="take the question as it was saved"
+                "the epsilon of the question is no exact number",
+                remedy="take the question as it was saved",
             )
         return cls(
             text=fields["question"],

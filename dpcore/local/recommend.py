@@ -12,8 +12,9 @@ class Option:
     """A protocol with the error to expect.
 
     Attributes:
-        standard_error: of a frequency, as a share of the people: the root of the variance's average over the
-            categories, which does not depend on what people answer.
+        standard_error: of a frequency, as a share of the people: the root of the
+            variance's average over the categories, which does not depend on what people
+            answer.
         largest_error: the same of one category, at most, whatever people answer.
         times_best: standard error over the least one of all options; 1 for the best.
     """
@@ -25,15 +26,22 @@ class Option:
 
 
 def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ...]:
-    """All protocols for a question, the one with the least variance first. Reads no data.
+    """All protocols for a question, the one with the least variance first.
+
+    Reads no data.
 
     Args:
         categories: how many answers are possible.
         epsilon: the loss of one answer.
         people: how many answers are expected.
-    Raises: ParameterError for fewer than 2 categories or 1 person; LimitError for too many categories.
+
+    Raises: ParameterError for fewer than 2 categories or 1 person; LimitError for too
+        many categories.
     """
-    protocols = [kind(categories=categories, epsilon=epsilon) for kind in Protocol.kinds().values()]
+    protocols = [
+        kind(categories=categories, epsilon=epsilon)
+        for kind in Protocol.kinds().values()
+    ]
     errors = [math.sqrt(protocol.mean_variance(people)) for protocol in protocols]
     best = min(errors)
     options = [

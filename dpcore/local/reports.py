@@ -1,4 +1,6 @@
-"""Collected reports as JSON lines, each with its question and protocol, so that it decodes alone."""
+"""Collected reports as JSON lines, each with its question and protocol, so that it
+decodes alone.
+"""
 
 import json
 from typing import Any
@@ -18,14 +20,18 @@ def to_lines(question: Question, reports: Reports) -> str:
 def from_lines(text: str | bytes) -> tuple[Question, Reports]:
     """Read the question and its reports from what `to_lines` wrote.
 
-    Raises: ReadError for a line that is no report, or no line at all; ParameterError for reports of several
-        questions, protocols or epsilons in one text.
+    Raises: ReadError for a line that is no report, or no line at all; ParameterError
+        for reports of several questions, protocols or epsilons in one text.
     """
     try:
-        lines = (text.decode("utf-8-sig") if isinstance(text, bytes) else text).splitlines()
+        lines = (
+            text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        ).splitlines()
     except UnicodeDecodeError:
         raise other_kind() from None
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    numbered = [
+        (number, line) for number, line in enumerate(lines, start=1) if line.strip()
+    ]
     if not numbered:
         raise ReadError("there are no reports", remedy="collect at least one answer")
     fields = [_fields(number, line) for number, line in numbered]
@@ -35,7 +41,9 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
             raise _no_report(number)
     try:
         question = Question.from_dict(first)
-        return question, question.protocol.from_plain([each["report"] for each in fields])
+        return question, question.protocol.from_plain(
+            [each["report"] for each in fields]
+        )
     except UsageError:
         raise _no_report(numbered[0][0]) from None
 
@@ -50,8 +58,12 @@ def _fields(number: int, line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or set(fields) != {
-        "question", "protocol", "epsilon", "categories", "report",
-    }:  # fmt: skip
+        "question",
+        "protocol",
+        "epsilon",
+        "categories",
+        "report",
+    }:
         raise _no_report(number)
     return fields
 

@@ -1,4 +1,6 @@
-"""Randomized response, which says the truth with a chance, and another category otherwise."""
+"""Randomized response, which says the truth with a chance, and another category
+otherwise.
+"""
 
 from fractions import Fraction
 from functools import cached_property
@@ -7,11 +9,19 @@ from typing import Any
 import numpy as np
 
 from dpcore.local.base import OneNumber, Reports, checked_codes
-from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
+from dpcore.local.bits import (
+    Integers,
+    bernoulli,
+    chance_of,
+    exp_below,
+    threshold_of,
+    uniform,
+)
 
 
 class RandomizedResponse(OneNumber):
-    """k-ary randomized response, the true category with chance e^eps / (e^eps + k - 1), else any other alike.
+    """k-ary randomized response, the true category with chance e^eps / (e^eps + k - 1),
+    else any other alike.
 
     >>> protocol = RandomizedResponse(categories=3, epsilon="1.5")
     >>> reports = protocol.perturb([0] * 6_000 + [1] * 3_000 + [2] * 1_000)  # each person's browser does this
@@ -21,8 +31,9 @@ class RandomizedResponse(OneNumber):
     >>> round(protocol.real_epsilon, 6)
     1.5
 
-    The report is a category. With two categories it is Warner's coin. Best where k < 3 e^epsilon + 2.
-    Source: Kairouz, Bonawitz, Ramage (ICML 2016), section 3; Warner (1965).
+    The report is a category. With two categories it is Warner's coin. Best where k < 3
+    e^epsilon + 2. Source: Kairouz, Bonawitz, Ramage (ICML 2016), section 3; Warner
+    (1965).
     """
 
     kind = "randomized response"
@@ -49,7 +60,9 @@ class RandomizedResponse(OneNumber):
         reports = checked_codes(codes, self.categories)
         false = np.flatnonzero(~bernoulli(self.keep, len(reports)))
         moved = reports[false] + 1 + uniform(self.categories - 1, false.size)
-        reports[false] = np.where(moved < self.categories, moved, moved - self.categories)
+        reports[false] = np.where(
+            moved < self.categories, moved, moved - self.categories
+        )
         return reports
 
     def support(self, reports: Any) -> Integers:

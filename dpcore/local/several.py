@@ -1,4 +1,6 @@
-"""Several questions to the same person, who shares epsilon out among them or answers one drawn at random."""
+"""Several questions to the same person, who shares epsilon out among them or answers
+one drawn at random.
+"""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,8 +23,9 @@ class Several:
 
     Attributes:
         protocols: one per question, in order.
-        way: "split": everybody answers all questions, and their losses add up. "sample": everybody answers
-            one question, drawn with equal chances whatever they would say, at the largest loss of them all.
+        way: "split": everybody answers all questions, and their losses add up.
+            "sample": everybody answers one question, drawn with equal chances whatever
+            they would say, at the largest loss of them all.
     """
 
     protocols: tuple[Protocol, ...]
@@ -30,7 +33,9 @@ class Several:
 
     def __post_init__(self) -> None:
         if not self.protocols:
-            raise UsageError("there must be at least one question", remedy="name the questions")
+            raise UsageError(
+                "there must be at least one question", remedy="name the questions"
+            )
 
     @property
     def epsilon(self) -> Fraction:
@@ -44,12 +49,18 @@ class Several:
         Costs each person `epsilon` in all.
 
         Args:
-            answers: the categories of all people, one list per question; is not changed.
-        Raises: ParameterError for lists of different lengths, or another number of them.
+            answers: the categories of all people, one list per question; is not
+                changed.
+
+        Raises: ParameterError for lists of different lengths, or another number of
+            them.
         """
         if len(answers) != len(self.protocols):
             raise UsageError(
-                f"there are {len(answers)} lists of answers for {len(self.protocols)} questions",
+                (
+                    f"there are {len(answers)} lists of answers for "
+                    f"{len(self.protocols)} questions"
+                ),
                 remedy="give one list per question",
             )
         codes = [
@@ -58,14 +69,20 @@ class Several:
         ]
         if len({len(each) for each in codes}) > 1:
             raise UsageError(
-                "the lists of answers have different lengths", remedy="give every person's answer to each"
+                "the lists of answers have different lengths",
+                remedy="give every person's answer to each",
             )
         if self.way == "split":
-            return tuple(protocol.perturb(each) for protocol, each in zip(self.protocols, codes, strict=True))
+            return tuple(
+                protocol.perturb(each)
+                for protocol, each in zip(self.protocols, codes, strict=True)
+            )
         drawn = uniform(len(codes), len(codes[0]))
         return tuple(
             protocol.perturb(each[drawn == place])
-            for place, (protocol, each) in enumerate(zip(self.protocols, codes, strict=True))
+            for place, (protocol, each) in enumerate(
+                zip(self.protocols, codes, strict=True)
+            )
         )
 
     def estimate(self, reports: Sequence[Any]) -> tuple[Estimate, ...]:
@@ -75,24 +92,35 @@ class Several:
 
         Args:
             reports: one list per question, as `perturb` returned them.
-        Raises: ParameterError for a question without reports, or reports of another protocol.
+
+        Raises: ParameterError for a question without reports, or reports of another
+            protocol.
         """
-        estimates = (protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
-        return tuple(dataclasses.replace(each, drawn=self.way == "sample") for each in estimates)
+        estimates = (
+            protocol.estimate(each)
+            for protocol, each in zip(self.protocols, reports, strict=True)
+        )
+        return tuple(
+            dataclasses.replace(each, drawn=self.way == "sample") for each in estimates
+        )
 
     def mean_variances(self, people: int) -> tuple[float, ...]:
-        """Return the variance of a frequency of each question, on average over its categories.
+        """Return the variance of a frequency of each question, on average over its
+        categories.
 
         Args:
             people: how many are asked.
-        Under "sample" a question has people / questions answers. That these are drawn from the people adds
-        share (1 - share) (1 / answers - 1 / people), on average over the categories at most that of even
-        shares.
+        Under "sample" a question has people / questions answers. That these are drawn
+        from the people adds share (1 - share) (1 / answers - 1 / people), on average
+        over the categories at most that of even shares.
         """
-        answers = people if self.way == "split" else max(1, people // len(self.protocols))
+        answers = (
+            people if self.way == "split" else max(1, people // len(self.protocols))
+        )
         drawn = 1 / answers - 1 / people
         return tuple(
-            protocol.mean_variance(answers) + (1 - 1 / protocol.categories) / protocol.categories * drawn
+            protocol.mean_variance(answers)
+            + (1 - 1 / protocol.categories) / protocol.categories * drawn
             for protocol in self.protocols
         )
 
@@ -111,7 +139,8 @@ def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Severa
 
 
 def sample(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
-    """Let each person answer one question, at all of `epsilon`, which is better, save for few questions.
+    """Let each person answer one question, at all of `epsilon`, which is better, save
+    for few questions.
 
     Args:
         kind: the protocol of all questions.

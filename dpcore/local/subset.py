@@ -1,4 +1,6 @@
-"""Subset selection, which names a few categories, the true one among them more often than not."""
+"""Subset selection, which names a few categories, the true one among them more often
+than not.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,16 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import BitsPerCategory, Reports, check_bits, checked_codes, refuse
-from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
+from dpcore.local.base import (
+    BitsPerCategory,
+    Reports,
+    check_bits,
+    checked_codes,
+    refuse,
+)
+from dpcore.local.bits import (
+    Integers,
+    bernoulli,
+    chance_of,
+    exp_below,
+    threshold_of,
+    uniform,
+)
 from dpcore.local.estimate import spread
 
 
 class SubsetSelection(BitsPerCategory):
-    """A set of `size` categories, with the true one at odds e^eps size to k - size, the others drawn alike.
+    """A set of `size` categories, with the true one at odds e^eps size to k - size, the
+    others drawn alike.
 
-    The least variance of all protocols; with sets of one it is k-ary randomized response.
-    Source: Ye, Barg (IEEE Trans. Inf. Theory 2018), section IV; Wang et al. (2016).
+    The least variance of all protocols; with sets of one it is k-ary randomized
+    response. Source: Ye, Barg (IEEE Trans. Inf. Theory 2018), section IV; Wang et al.
+    (2016).
     """
 
     kind = "subset selection"
@@ -25,7 +42,9 @@ class SubsetSelection(BitsPerCategory):
 
     @cached_property
     def size(self) -> int:
-        """The number of categories in a report, k / (e^eps + 1), rounded to where the variance is least."""
+        """The number of categories in a report, k / (e^eps + 1), rounded to where the
+        variance is least.
+        """
         wanted = self.categories / (exp_below(self.epsilon) + 1)
         near = {max(1, math.floor(wanted)), max(1, math.ceil(wanted))}
         return min(sorted(near), key=self._variance_at)
@@ -63,7 +82,9 @@ class SubsetSelection(BitsPerCategory):
         return spread(1 / self.categories, 1, p, self._q_at(size, p))
 
     def perturb(self, codes: Any) -> Reports:
-        """Others are drawn without replacement by Floyd's algorithm (Bentley, Floyd 1987), one per step."""
+        """Others are drawn without replacement by Floyd's algorithm (Bentley, Floyd
+        1987), one per step.
+        """
         own = checked_codes(codes, self.categories)
         people = len(own)
         check_bits(people, self.categories)
@@ -73,12 +94,15 @@ class SubsetSelection(BitsPerCategory):
         named[with_own, own[with_own]] = True
         everybody = np.arange(people)
         for last in range(others - self.size, others):
-            first = last == others - self.size  # the step more of those who leave out their own category
+            # the step more of those who leave out their own category
+            first = last == others - self.size
             rows = np.flatnonzero(~with_own) if first else everybody
             start = own[rows] + 1
             place = _wrapped(start + uniform(last + 1, rows.size), self.categories)
             taken = named[rows, place]
-            named[rows, np.where(taken, _wrapped(start + last, self.categories), place)] = True
+            named[
+                rows, np.where(taken, _wrapped(start + last, self.categories), place)
+            ] = True
         return named
 
     def check(self, reports: Any) -> Reports:

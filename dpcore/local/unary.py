@@ -1,6 +1,7 @@
 """Unary encodings, one bit per category, each perturbed on its own.
 
-Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pihur, Korolova (2014).
+Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pihur,
+Korolova (2014).
 """
 
 from abc import abstractmethod
@@ -11,12 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import BitsPerCategory, Reports, check_bits, checked_codes, refuse
+from dpcore.local.base import (
+    BitsPerCategory,
+    Reports,
+    check_bits,
+    checked_codes,
+    refuse,
+)
 from dpcore.local.bits import WORD, bernoulli, chance_of, exp_below, threshold_of
 
 
 class UnaryEncoding(BitsPerCategory):
-    """One bit per category, where the own bit is 1 with chance p, and every other bit with chance q."""
+    """One bit per category, where the own bit is 1 with chance p, and every other bit
+    with chance q.
+    """
 
     @property
     @abstractmethod
@@ -48,7 +57,9 @@ class UnaryEncoding(BitsPerCategory):
         own = checked_codes(codes, self.categories)
         people = len(own)
         check_bits(people, self.categories)
-        bits = bernoulli(self.no, people * self.categories).reshape(self.categories, people)
+        bits = bernoulli(self.no, people * self.categories).reshape(
+            self.categories, people
+        )
         bits[own, np.arange(people)] = bernoulli(self.yes, people)
         return bits.T
 
@@ -56,7 +67,9 @@ class UnaryEncoding(BitsPerCategory):
         return ["".join("01"[bit] for bit in report) for report in reports.tolist()]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        if not all(isinstance(each, str) and len(each) == self.categories for each in plain):
+        if not all(
+            isinstance(each, str) and len(each) == self.categories for each in plain
+        ):
             raise refuse(self.kind)
         check_bits(len(plain), self.categories)
         digits = np.frombuffer("".join(plain).encode("utf-8"), dtype=np.uint8)
@@ -69,7 +82,9 @@ class UnaryEncoding(BitsPerCategory):
 
 
 class SymmetricUnary(UnaryEncoding):
-    """Symmetric unary encoding, with p = e^(eps / 2) / (e^(eps / 2) + 1) and q = 1 - p."""
+    """Symmetric unary encoding, with p = e^(eps / 2) / (e^(eps / 2) + 1) and q = 1
+    - p.
+    """
 
     kind = "symmetric unary"
     place = 4
@@ -84,7 +99,9 @@ class SymmetricUnary(UnaryEncoding):
 
 
 class OptimizedUnary(UnaryEncoding):
-    """Optimized unary encoding, with p = 1/2 and q = 1 / (e^eps + 1), of the least variance of all."""
+    """Optimized unary encoding, with p = 1/2 and q = 1 / (e^eps + 1), of the least
+    variance of all.
+    """
 
     kind = "optimized unary"
     place = 3

@@ -1,7 +1,8 @@
 """Exact laws of noisy answers, computed without drawing.
 
-A law is a finite list of outcomes with their chances; tails below 1e-18 are cut off. It shows what noise
-does, what a neighboring table changes, and that nothing computed from an answer tells more than the answer.
+A law is a finite list of outcomes with their chances; tails below 1e-18 are cut off. It
+shows what noise does, what a neighboring table changes, and that nothing computed from
+an answer tells more than the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _SEEN = 1e-10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law:
-    """Ascending distinct outcomes with the chance of each, as float64 arrays of one length."""
+    """Ascending distinct outcomes with the chance of each, as float64 arrays of one
+    length.
+    """
 
     outcomes: Values
     chances: Values
@@ -59,8 +62,8 @@ def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
 def laplace_law(count: int, *, noise_scale: float) -> Law:
     """Return the law of `count` plus two-sided geometric noise.
 
-    Here q = exp(-1 / noise_scale), the law that `discrete_laplace` draws from (Ghosh, Roughgarden,
-    Sundararajan 2009).
+    Here q = exp(-1 / noise_scale), the law that `discrete_laplace` draws from (Ghosh,
+    Roughgarden, Sundararajan 2009).
 
     Args:
         count: rows.
@@ -68,7 +71,8 @@ def laplace_law(count: int, *, noise_scale: float) -> Law:
     """
     if not (math.isfinite(noise_scale) and noise_scale > 0):
         raise UsageError(
-            f"noise_scale ({noise_scale}) must be above 0", remedy="use a positive number of rows"
+            f"noise_scale ({noise_scale}) must be above 0",
+            remedy="use a positive number of rows",
         )
     reach = math.ceil(-math.log(_TAIL) * noise_scale)
     steps = np.arange(-reach, reach + 1)
@@ -77,11 +81,14 @@ def laplace_law(count: int, *, noise_scale: float) -> Law:
 
 
 def largest_loss(law: Law, neighbor: Law) -> float:
-    """Return the largest log-ratio of the chances of one outcome, which is epsilon of the pair.
+    """Return the largest log-ratio of the chances of one outcome, which is epsilon of
+    the pair.
 
     Outcomes with a chance below 1e-10 are left out: there the cut tails would be felt.
     """
-    _shared, ours, theirs = np.intersect1d(law.outcomes, neighbor.outcomes, return_indices=True)
+    _shared, ours, theirs = np.intersect1d(
+        law.outcomes, neighbor.outcomes, return_indices=True
+    )
     likely = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
     ratio = np.log(law.chances[ours[likely]]) - np.log(neighbor.chances[theirs[likely]])
     return float(np.abs(ratio).max(initial=0.0))

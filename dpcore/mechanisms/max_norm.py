@@ -1,15 +1,18 @@
-"""The K-norm mechanism of the max norm, noise for sums whose entries a row moves by at most one.
+"""The K-norm mechanism of the max norm, noise for sums whose entries a row moves by at
+most one.
 
-Release s + z with P(z) ~ q^max|z_i|, q = exp(-1 / scale), over the whole numbers. A row that moves s by at
-most c in every entry changes every probability by a factor of at most exp(c / scale): epsilon = c / scale,
-however many entries there are (Hardt, Talwar 2010, "On the geometry of differential privacy", section 4). For
-p entries the noise of one has the deviation scale * sqrt((p + 1)(p + 2) / 3), where independent Laplace noise
+Release s + z with P(z) ~ q^max|z_i|, q = exp(-1 / scale), over the whole numbers. A row
+that moves s by at most c in every entry changes every probability by a factor of at
+most exp(c / scale): epsilon = c / scale, however many entries there are (Hardt, Talwar
+2010, "On the geometry of differential privacy", section 4). For p entries the noise of
+one has the deviation scale * sqrt((p + 1)(p + 2) / 3), where independent Laplace noise
 of the same loss has scale * p * sqrt(2): up to 2.45 times more.
 
-z is drawn exactly, without a floating-point number. Given R it is uniform on the cube {-R .. R}^p, with
-P(R = r) ~ (2r + 1)^p q^r. These weights have the generating function B_p(q) / (1 - q)^(p + 1) with the
-type-B Eulerian polynomial B_p (Brenti 1994, section 3), whose coefficients are above 0. So R = J + the sum
-of p + 1 geometric numbers, with P(J = j) ~ B(p, j) q^j.
+z is drawn exactly, without a floating-point number. Given R it is uniform on the cube
+{-R .. R}^p, with P(R = r) ~ (2r + 1)^p q^r. These weights have the generating function
+B_p(q) / (1 - q)^(p + 1) with the type-B Eulerian polynomial B_p (Brenti 1994, section
+3), whose coefficients are above 0. So R = J + the sum of p + 1 geometric numbers, with
+P(J = j) ~ B(p, j) q^j.
 """
 
 import bisect
@@ -32,12 +35,16 @@ _FARTHEST = 2**62
 def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
     """Add to each line of sums its own draw z with P(z) ~ exp(-max|z_i| / scale).
 
-    Costs (change of a line in the max norm) / scale in epsilon, summed over the lines that a person changes.
+    Costs (change of a line in the max norm) / scale in epsilon, summed over the lines
+    that a person changes.
 
     Args:
         sums: int64 (lines, entries), in units of 1 / GRID rows.
         scale: whole number from 1, in the same units.
-    Returns: int64 of the same shape. Sums beyond 2^62 are cut there, which is post-processing.
+
+    Returns: int64 of the same shape. Sums beyond 2^62 are cut there, which is
+        post-processing.
+
     Raises: LimitError for more than 1,000 entries.
     """
     lines, entries = sums.shape
@@ -52,10 +59,12 @@ def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
 
 
 def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
-    """Return the smallest scale for lines that a person changes by `rows`, in units of 1 / GRID rows.
+    """Return the smallest scale for lines that a person changes by `rows`, in units of
+    1 / GRID rows.
 
-    Costs rows * GRID / scale <= epsilon, exactly. Never below the number of entries, where drawing would be
-    slow; so much noise is far less than a row. Large scales are whole multiples of what a float can hold.
+    Costs rows * GRID / scale <= epsilon, exactly. Never below the number of entries,
+    where drawing would be slow; so much noise is far less than a row. Large scales are
+    whole multiples of what a float can hold.
     """
     scale = max(math.ceil(rows * GRID / epsilon), entries)
     spare = max(0, scale.bit_length() - 53)
@@ -63,22 +72,30 @@ def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
 
 
 def max_norm_variance(entries: int, scale: float) -> float:
-    """Return a near upper bound of the variance of one entry, in the unit of the scale squared.
+    """Return a near upper bound of the variance of one entry, in the unit of the scale
+    squared.
 
-    E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in units of the scale. Source: Hardt, Talwar (2010), section 4.
+    E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in units of the scale. Source: Hardt, Talwar
+    (2010), section 4.
     """
     return (entries + 1) * (entries + 2) / 3 * scale**2
 
 
-def max_norm_density(noise: npt.NDArray[np.float64], entries: int, scale: float) -> npt.NDArray[np.float64]:
-    """Return the near density of one entry at each of these numbers in the unit of the scale.
+def max_norm_density(
+    noise: npt.NDArray[np.float64], entries: int, scale: float
+) -> npt.NDArray[np.float64]:
+    """Return the near density of one entry at each of these numbers in the unit of the
+    scale.
 
-    Given the radius, an entry is uniform on [-R, R], and R ~ Gamma(p + 1): so the density is that of
-    E[1 / (2 R); R >= |z|] = Q(p, |z|) / (2 p), with the regularized upper incomplete gamma function Q.
+    Given the radius, an entry is uniform on [-R, R], and R ~ Gamma(p + 1): so the
+    density is that of E[1 / (2 R); R >= |z|] = Q(p, |z|) / (2 p), with the regularized
+    upper incomplete gamma function Q.
     """
     from scipy.special import gammaincc
 
-    density: npt.NDArray[np.float64] = gammaincc(entries, np.abs(noise) / scale) / (2 * entries * scale)
+    density: npt.NDArray[np.float64] = gammaincc(entries, np.abs(noise) / scale) / (
+        2 * entries * scale
+    )
     return density
 
 
@@ -99,19 +116,26 @@ def _radius(entries: int, scale: int) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _eulerian_sums(entries: int) -> tuple[int, ...]:
-    """Return the sums B(p, 0), B(p, 0) + B(p, 1), ... of type-B Eulerian numbers, p = entries."""
+    """Return the sums B(p, 0), B(p, 0) + B(p, 1), ... of type-B Eulerian numbers, p =
+    entries.
+    """
     return tuple(itertools.accumulate(eulerian(entries)))
 
 
 def eulerian(entries: int) -> list[int]:
-    """Return the coefficients of B_p(x), with the sum of (2r + 1)^p x^r = B_p(x) / (1 - x)^(p + 1).
+    """Return the coefficients of B_p(x), with the sum of (2r + 1)^p x^r = B_p(x) / (1 -
+    x)^(p + 1).
 
-    B(n, k) = (2k + 1) B(n - 1, k) + (2n - 2k + 1) B(n - 1, k - 1). Source: Brenti (1994), section 3.
+    B(n, k) = (2k + 1) B(n - 1, k) + (2n - 2k + 1) B(n - 1, k - 1). Source: Brenti
+    (1994), section 3.
     """
     row = [1]
     for n in range(1, entries + 1):
-        left, above = [*row, 0], [0, *row]
-        row = [(2 * k + 1) * left[k] + (2 * n - 2 * k + 1) * above[k] for k in range(n + 1)]
+        left = [*row, 0]
+        above = [0, *row]
+        row = [
+            (2 * k + 1) * left[k] + (2 * n - 2 * k + 1) * above[k] for k in range(n + 1)
+        ]
     return row
 
 
@@ -131,7 +155,8 @@ def _geometric(scale: int) -> int:
 
 
 def bernoulli_exp(numerator: int, denominator: int) -> bool:
-    """Draw True with chance exp(-numerator / denominator), from random whole numbers alone.
+    """Draw True with chance exp(-numerator / denominator), from random whole numbers
+    alone.
 
     Source: Canonne, Kamath, Steinke (2020), algorithm 1.
     """

@@ -1,7 +1,7 @@
 """The measurer, through which a recipe sees the private table.
 
-It turns exact counts into noisy numbers under one reserved loss, refuses to go beyond it, and records
-every event in the order in which it was paid.
+It turns exact counts into noisy numbers under one reserved loss, refuses to go beyond
+it, and records every event in the order in which it was paid.
 """
 
 from __future__ import annotations
@@ -38,21 +38,30 @@ from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
 from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
 
 GRAIN = 1024
-"""Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
+"""Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are
+whole numbers.
+"""
 FARTHEST = 2.0**51
-"""Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row could flip a distance."""
+"""Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row
+could flip a distance.
+"""
 Groups = npt.NDArray[np.int64]
 Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 SumsOf = Callable[[Clique, Sequence[Entry]], Integers]
-"""Exact sums of entries over the rows of each cell of a clique, in units of 1 / GRID rows."""
+"""Exact sums of entries over the rows of each cell of a clique, in units of 1 / GRID
+rows.
+"""
 
 
 class CountSource(Protocol):
     """Exact counts over cliques, of cells merged by `groups`."""
 
     def __call__(
-        self, cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
+        self,
+        cliques: Sequence[Clique],
+        *,
+        groups: Mapping[str, Groups] | None = None,
     ) -> list[Counts]: ...
 
 
@@ -68,12 +77,14 @@ class Measurer:
     """A source of noisy measurements and private choices under one reserved loss.
 
     Attributes:
-        domain: names and sizes of the columns. Public; `declared` are those before cells were merged.
+        domain: names and sizes of the columns. Public; `declared` are those before
+            cells were merged.
         loss: all that was reserved: epsilon buys Laplace noise, rho Gaussian noise.
         rows: rows a person may have. Public.
         part: (column, category) when only one part of the table is read.
         events: what was paid for so far, in order.
-        on_draw: called again and again while noise is drawn; what it raises ends the run.
+        on_draw: called again and again while noise is drawn; what it raises ends the
+            run.
     """
 
     def __init__(
@@ -109,23 +120,27 @@ class Measurer:
         return view
 
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
-        """Return a view with cells merged before they are counted, which spends from the same loss.
+        """Return a view with cells merged before they are counted, which spends from
+        the same loss.
 
         Args:
-            groups: column -> int64 array, the new cell of each cell, numbered from 0 without gaps. Must
-                follow from public or already noisy facts alone.
+            groups: column -> int64 array, the new cell of each cell, numbered from 0
+                without gaps. Must follow from public or already noisy facts alone.
         """
         sizes = {name: int(group.max()) + 1 for name, group in groups.items()}
         coarse = copy.copy(self)
         coarse.domain = Domain(
             names=self.domain.names,
             sizes=tuple(
-                sizes.get(name, size) for name, size in zip(self.domain.names, self.domain.sizes, strict=True)
+                sizes.get(name, size)
+                for name, size in zip(self.domain.names, self.domain.sizes, strict=True)
             ),
         )
         coarse._groups = dict(self._groups)
         for name, group in groups.items():
-            coarse._groups[name] = group[self._groups[name]] if name in self._groups else group
+            coarse._groups[name] = (
+                group[self._groups[name]] if name in self._groups else group
+            )
         return coarse
 
     @property
@@ -139,11 +154,17 @@ class Measurer:
         return noise_of(self.loss)
 
     def measure(
-        self, cliques: Sequence[Clique], loss: Loss, weights: Sequence[Fraction | float] | None = None
+        self,
+        cliques: Sequence[Clique],
+        loss: Loss,
+        weights: Sequence[Fraction | float] | None = None,
     ) -> tuple[Marginal, ...]:
-        """Measure noisy counts of each clique, with `loss` split evenly or by `weights`.
+        """Measure noisy counts of each clique, with `loss` split evenly or by
+        `weights`.
 
-        Costs `loss`. Raises: BudgetExceeded beyond what was reserved; LimitError for too many cells.
+        Costs `loss`.
+
+        Raises: BudgetExceeded beyond what was reserved; LimitError for too many cells.
         """
         parts = split(loss, len(cliques), weights)
         scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in parts]
@@ -156,11 +177,15 @@ class Measurer:
             ],
         )
         return tuple(
-            self._noisy(each, scale) for each, scale in zip(self._exact(cliques), scales, strict=True)
+            self._noisy(each, scale)
+            for each, scale in zip(self._exact(cliques), scales, strict=True)
         )
 
-    def gaps(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
-        """Measure L1 distances, in rows, between the counts and public estimates, in one release.
+    def gaps(
+        self, estimates: Mapping[Clique, Values], loss: Loss
+    ) -> dict[Clique, float]:
+        """Measure L1 distances, in rows, between the counts and public estimates, in
+        one release.
 
         A person's rows change each distance by at most `rows`. Costs `loss`.
         """
@@ -168,10 +193,15 @@ class Measurer:
         scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)
         self._spend(loss, [self._event(self._additive, cliques, scale)])
         noisy = self._draw(self._distances(estimates), scale * GRAIN)
-        return {clique: float(distance) / GRAIN for clique, distance in zip(cliques, noisy, strict=True)}
+        return {
+            clique: float(distance) / GRAIN
+            for clique, distance in zip(cliques, noisy, strict=True)
+        }
 
     def gap_deviation(self, queries: int, loss: Loss) -> float:
-        """Return the public standard deviation of each of `queries` noisy distances, in rows."""
+        """Return the public standard deviation of each of `queries` noisy distances, in
+        rows.
+        """
         scale = noise_scale(rows=self.rows, queries=queries, loss=loss)
         return float(noise_variance(scale, loss) ** 0.5)
 
@@ -183,21 +213,27 @@ class Measurer:
         *,
         count: int = 1,
     ) -> tuple[Clique, ...]:
-        """Choose cliques with counts far from their estimates, scored by distance less penalty in rows.
+        """Choose cliques with counts far from their estimates, scored by distance less
+        penalty in rows.
 
-        One after the other, each among those left, for an even part of `loss`. A person's rows change each
-        score by at most `rows`. Costs `loss`.
+        One after the other, each among those left, for an even part of `loss`. A
+        person's rows change each score by at most `rows`. Costs `loss`.
 
-        Source: peeling, as in Durfee and Rogers (2019), "Practical differentially private top-k selection".
+        Source: peeling, as in Durfee and Rogers (2019), "Practical differentially
+        private top-k selection".
         """
         left = list(self._estimated(estimates))
         scale = selection_scale(rows=self.rows, loss=loss.share(Fraction(1, count)))
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
-        self._spend(loss, [replace(self._event(mechanism, tuple(left), scale), times=count)])
+        self._spend(
+            loss, [replace(self._event(mechanism, tuple(left), scale), times=count)]
+        )
         scores = self._distances(estimates)
         if penalties:
-            scores -= _grains(np.array([penalties.get(clique, 0.0) for clique in left]), FARTHEST)
+            scores -= _grains(
+                np.array([penalties.get(clique, 0.0) for clique in left]), FARTHEST
+            )
         chosen = []
         for _ in range(count):
             place = noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)
@@ -206,24 +242,37 @@ class Measurer:
         return tuple(chosen)
 
     def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
-        """Measure sums of public numbers over the rows of each cell of `by`, one draw per cell.
+        """Measure sums of public numbers over the rows of each cell of `by`, one draw
+        per cell.
 
-        Cells are disjoint, so that a person's rows change the lines by at most `rows` together, in every
-        entry. Costs `loss`: max-norm noise for epsilon, Gaussian noise for rho.
+        Cells are disjoint, so that a person's rows change the lines by at most `rows`
+        together, in every entry. Costs `loss`: max-norm noise for epsilon, Gaussian
+        noise for rho.
 
         Args:
             loss: spent whole.
             by: columns whose cells tell the lines apart; empty for one line.
-            entries: what to add up, at least one; levels are of whole units, see `dpcore.tables.sums`.
-        Raises: ParameterError for levels of another shape or size; LimitError for too many cells or entries.
+            entries: what to add up, at least one; levels are of whole units, see
+                `dpcore.tables.sums`.
+
+        Raises: ParameterError for levels of another shape or size; LimitError for too
+            many cells or entries.
         """
         if self._sums is None:
-            raise UsageError("this measurer adds up no sums", remedy="run the recipe through a curator")
+            raise UsageError(
+                "this measurer adds up no sums",
+                remedy="run the recipe through a curator",
+            )
         check_entries(len(entries))
         check_cells(self.domain, [by] * len(entries))
-        declared = [{name: self._levels(name, each) for name, each in entry.items()} for entry in entries]
+        declared = [
+            {name: self._levels(name, each) for name, each in entry.items()}
+            for entry in entries
+        ]
         scale = sums_scale(rows=self.rows, entries=len(entries), loss=loss)
-        mechanism: Mechanism = "max norm" if isinstance(loss, PureDP) else "discrete gaussian"
+        mechanism: Mechanism = (
+            "max norm" if isinstance(loss, PureDP) else "discrete gaussian"
+        )
         reads = tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries)
         self._spend(loss, [self._event(mechanism, reads, scale)])
         exact = self._lines(by, self._sums(by, declared))
@@ -235,20 +284,24 @@ class Measurer:
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
     def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
-        """Choose a cell with nearly the part `order` of the rows below it, among the first `cells` cells.
+        """Choose a cell with nearly the part `order` of the rows below it, among the
+        first `cells` cells.
 
-        The score of a cell is minus the number of rows by which the quantile lies outside it; a person's rows
-        change it by at most `rows`. Costs `loss`.
+        The score of a cell is minus the number of rows by which the quantile lies
+        outside it; a person's rows change it by at most `rows`. Costs `loss`.
 
         Args:
             column: whose cells are chosen from.
             loss: spent whole.
-            order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the median.
-            cells: how many cells are in the order of values; rows in later ones are left out.
+            order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the
+                median.
+            cells: how many cells are in the order of values; rows in later ones are
+                left out.
         """
         if not 0 < order < 1 or order.denominator > 1000:
             raise UsageError(
-                f"the order of a quantile ({order!s}) must be between 0 and 1, with a denominator up to "
+                f"the order of a quantile ({order!s}) must be between 0 and 1, with "
+                "a denominator up to "
                 "1,000",
                 remedy="use an order such as 1/2",
             )
@@ -259,20 +312,31 @@ class Measurer:
         self._spend(loss, [self._event(mechanism, ((column,),), scale)])
         (exact,) = self._exact([(column,)])
         counts = exact.values[:cells]
-        part, whole = order.numerator, order.denominator
+        part = order.numerator
+        whole = order.denominator
         upto = np.cumsum(counts)
-        goal, below, reached = part * int(upto[-1]), whole * (upto - counts), whole * upto
-        # in units of 1 / whole rows, of which a row changes every score by at most whole
+        goal = part * int(upto[-1])
+        below = whole * (upto - counts)
+        reached = whole * upto
+        # in units of 1 / whole rows, of which a row changes every score by at most
+        # whole
         scores = -np.maximum(np.maximum(below - goal, goal - reached), 0)
-        return noisy_max(scores, noise_scale=at_least(Fraction(scale) * whole), pure=pure)
+        return noisy_max(
+            scores, noise_scale=at_least(Fraction(scale) * whole), pure=pure
+        )
 
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
-        """Return the texts of a column with a noisy count above a threshold, and that count.
+        """Return the texts of a column with a noisy count above a threshold, and that
+        count.
 
-        Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2 rho.
+        Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2
+        rho.
         """
         if self._texts is None:
-            raise UsageError("this measurer reads no texts", remedy="run the recipe through a curator")
+            raise UsageError(
+                "this measurer reads no texts",
+                remedy="run the recipe through a curator",
+            )
         self.domain.size(column)  # refuses a column that is not in this view
         epsilon = loss.epsilon if isinstance(loss, PureDP) else epsilon_within(loss.rho)
         scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
@@ -288,22 +352,29 @@ class Measurer:
             raise too_little_left("delta", float(delta), float(self._purse.delta))
         self._spend(loss, [event])
         self._purse.delta -= delta
-        return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
+        return thresholded_counts(
+            self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta
+        )
 
-    def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
-        """Measure the number of rows that a public rule puts into each of `cells` cells.
+    def assigned(
+        self, assign: Assign, cells: int, reads: Clique, loss: Loss
+    ) -> Marginal:
+        """Measure the number of rows that a public rule puts into each of `cells`
+        cells.
 
         A person's rows change these counts by at most `rows` in all. Costs `loss`.
 
         Args:
             cells: of the rule.
             loss: spent whole.
-            assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
-                public or already noisy facts alone.
+            assign: from rows to the cell of each, from 0; must look at each row for
+                itself, and follow from public or already noisy facts alone.
             reads: the columns that it looks at; it is given no others.
         """
         if self._assigned is None:
-            raise UsageError("this measurer applies no rules", remedy="ask through a curator")
+            raise UsageError(
+                "this measurer applies no rules", remedy="ask through a curator"
+            )
         reads = self.domain.clique(reads)
         scale = noise_scale(rows=self.rows, queries=1, loss=loss)
         self._spend(loss, [self._event(self._additive, (reads,), scale)])
@@ -313,16 +384,34 @@ class Measurer:
     def _additive(self) -> Mechanism:
         return "discrete laplace" if self.noise == "laplace" else "discrete gaussian"
 
-    def _event(self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float) -> Event:
-        return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
+    def _event(
+        self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float
+    ) -> Event:
+        return Event(
+            mechanism=mechanism,
+            reads=reads,
+            rows=self.rows,
+            noise_scale=scale,
+            part=self.part,
+        )
 
     def _levels(self, name: str, levels: Integers) -> Integers:
-        """Return levels of the declared cells, none of which counts a row for more than one."""
+        """Return levels of the declared cells, none of which counts a row for more than
+        one.
+        """
         whole = np.asarray(levels)
         size = (self.domain.size(name),)
-        if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
+        if (
+            whole.dtype != np.int64
+            or whole.shape != size
+            or whole.min() < -GRID
+            or whole.max() > GRID
+        ):
             raise UsageError(
-                f"the levels of column {name!r} must be one per cell, from -{GRID} to {GRID}",
+                (
+                    f"the levels of column {name!r} must be one per cell, from -{GRID} "
+                    f"to {GRID}"
+                ),
                 remedy="make them by tables.sums.levels",
             )
         return whole[self._groups[name]] if name in self._groups else whole
@@ -332,23 +421,32 @@ class Measurer:
         cell = np.zeros(1, dtype=np.int64)
         for name in by:
             size = self.domain.size(name)
-            cell = (cell[:, None] * size + self._groups.get(name, np.arange(size))).ravel()
+            cell = (
+                cell[:, None] * size + self._groups.get(name, np.arange(size))
+            ).ravel()
         lines = np.zeros((self.domain.cells(by), sums.shape[1]), dtype=np.int64)
         np.add.at(lines, cell, sums)
         return lines
 
     def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
         """Return the private exact counts of this view."""
-        return self._counts(cliques, groups=self._groups) if self._groups else self._counts(cliques)
+        return (
+            self._counts(cliques, groups=self._groups)
+            if self._groups
+            else self._counts(cliques)
+        )
 
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
         """Take `loss` off what is left, before anything is read."""
         if type(loss) is not type(self.loss):
             raise UsageError(
-                f"this run spends {self.loss.name}, not {loss.name}", remedy="take shares of its own loss"
+                f"this run spends {self.loss.name}, not {loss.name}",
+                remedy="take shares of its own loss",
             )
         if loss.amount > self._purse.loss:
-            raise too_little_left(loss.name, float(loss.amount), float(self._purse.loss))
+            raise too_little_left(
+                loss.name, float(loss.amount), float(self._purse.loss)
+            )
         self._purse.loss -= loss.amount
         self.events.extend(events)
 
@@ -360,16 +458,23 @@ class Measurer:
             noise=self.noise,
         )
 
-    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
+    def _draw(
+        self, values: npt.NDArray[np.int64], scale: float
+    ) -> npt.NDArray[np.int64]:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
         return draw(values, noise_scale=scale, on_draw=self.on_draw)
 
     def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
-        """Return the cliques, and refuse estimates of another shape, where a row would count often."""
+        """Return the cliques, and refuse estimates of another shape, where a row would
+        count often.
+        """
         for clique, estimate in estimates.items():
             if np.shape(estimate) != self.domain.shape(clique):
                 raise UsageError(
-                    f"the estimate of {clique} must have the shape {self.domain.shape(clique)}",
+                    (
+                        f"the estimate of {clique} must have the shape "
+                        f"{self.domain.shape(clique)}"
+                    ),
                     remedy="estimate every cell once",
                 )
         return tuple(estimates)
@@ -380,7 +485,8 @@ class Measurer:
         return np.array(
             [
                 np.abs(
-                    each.values * GRAIN - _grains(estimates[each.clique], FARTHEST / each.values.size)
+                    each.values * GRAIN
+                    - _grains(estimates[each.clique], FARTHEST / each.values.size),
                 ).sum()
                 for each in counts
             ],

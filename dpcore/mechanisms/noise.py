@@ -1,4 +1,6 @@
-"""Noise on integer counts, one draw per cell, exact, from OpenDP and the system's randomness."""
+"""Noise on integer counts, one draw per cell, exact, from OpenDP and the system's
+randomness.
+"""
 
 import functools
 from collections.abc import Callable
@@ -17,7 +19,10 @@ def unheeded() -> None:
 
 
 def discrete_laplace(
-    counts: Integers, *, noise_scale: float, on_draw: Callable[[], object] = unheeded
+    counts: Integers,
+    *,
+    noise_scale: float,
+    on_draw: Callable[[], object] = unheeded,
 ) -> Integers:
     """Add independent two-sided geometric noise, one draw per cell.
 
@@ -26,15 +31,21 @@ def discrete_laplace(
     Args:
         counts: int64 array of any shape, in rows.
         noise_scale: above 0, in rows; P(k) ~ exp(-|k| / noise_scale).
-        on_draw: called several times a second before further draws; what it raises ends them.
+        on_draw: called several times a second before further draws; what it raises ends
+            them.
+
     Returns: int64 array of the same shape.
+
     Source: Canonne, Kamath, Steinke (2020), section 5; sampled by OpenDP.
     """
     return _apply(_laplace(noise_scale), counts, on_draw)
 
 
 def discrete_gaussian(
-    counts: Integers, *, noise_scale: float, on_draw: Callable[[], object] = unheeded
+    counts: Integers,
+    *,
+    noise_scale: float,
+    on_draw: Callable[[], object] = unheeded,
 ) -> Integers:
     """Add independent discrete Gaussian noise, one draw per cell.
 
@@ -44,14 +55,18 @@ def discrete_gaussian(
         counts: int64 array of any shape, in rows.
         noise_scale: above 0, in rows; P(k) ~ exp(-k^2 / (2 noise_scale^2)).
         on_draw: as of `discrete_laplace`.
+
     Returns: int64 array of the same shape.
+
     Source: Canonne, Kamath, Steinke (2020), theorem 4; sampled by OpenDP.
     """
     return _apply(_gaussian(noise_scale), counts, on_draw)
 
 
 def opendp_measurements() -> Any:
-    """Return OpenDP's measurements with the proved ones enabled, without its slow prelude."""
+    """Return OpenDP's measurements with the proved ones enabled, without its slow
+    prelude.
+    """
     import opendp.measurements
     from opendp.mod import enable_features
 
@@ -61,17 +76,23 @@ def opendp_measurements() -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _laplace(noise_scale: float) -> Any:
-    """Return the mechanism of a scale, cached as it takes longer to make than to draw from."""
+    """Return the mechanism of a scale, cached as it takes longer to make than to draw
+    from.
+    """
     from opendp.metrics import l1_distance
 
-    return opendp_measurements().make_laplace(_integers(), l1_distance(T="i64"), scale=noise_scale)
+    return opendp_measurements().make_laplace(
+        _integers(), l1_distance(T="i64"), scale=noise_scale
+    )
 
 
 @functools.lru_cache(maxsize=256)
 def _gaussian(noise_scale: float) -> Any:
     from opendp.metrics import l2_distance
 
-    return opendp_measurements().make_gaussian(_integers(), l2_distance(T="f64"), scale=noise_scale)
+    return opendp_measurements().make_gaussian(
+        _integers(), l2_distance(T="f64"), scale=noise_scale
+    )
 
 
 def _integers() -> Any:

@@ -1,4 +1,6 @@
-"""The dry run of a recipe, which refuses all that public facts can refuse before a charge."""
+"""The dry run of a recipe, which refuses all that public facts can refuse before a
+charge.
+"""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -14,20 +16,31 @@ from dpcore.tables.sums import Entry, Integers
 
 
 class Rehearsal(Measurer):
-    """A measurer of a table without rows and without noise, for a dry run that costs nothing.
+    """A measurer of a table without rows and without noise, for a dry run that costs
+    nothing.
 
-    It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
-    before anything is charged.
+    It spends, checks and refuses as a real one does, so that what public facts alone
+    can refuse is refused before anything is charged.
     """
 
     is_spent = False  # no noise is drawn
 
     def __init__(
-        self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
+        self,
+        *,
+        domain: Domain,
+        loss: Loss,
+        rows: int,
+        part: tuple[str, str] | None,
+        delta: Fraction,
     ) -> None:
-        def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
+        def counts(
+            cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
+        ) -> list[Counts]:
             sizes = dict(zip(domain.names, domain.sizes, strict=True))
-            sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
+            sizes |= {
+                name: int(group.max()) + 1 for name, group in (groups or {}).items()
+            }
             shapes = [tuple(sizes[name] for name in clique) for clique in cliques]
             return [
                 Counts(clique=clique, values=np.zeros(shape, dtype=np.int64))
@@ -50,8 +63,12 @@ class Rehearsal(Measurer):
             delta=delta,
             assigned=None
             if part
-            else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
+            else lambda assign, cells, reads: Counts(
+                clique=(), values=np.zeros(cells, dtype=np.int64)
+            ),
         )
 
-    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
+    def _draw(
+        self, values: npt.NDArray[np.int64], scale: float
+    ) -> npt.NDArray[np.int64]:
         return values

@@ -15,8 +15,9 @@ from dpcore.mechanisms.noise import opendp_measurements
 def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) -> int:
     """Choose the index of a high score.
 
-    Costs, with scores that one person changes by at most s: 2 s / noise_scale in epsilon when `pure`
-    (permute and flip), else (2 s / noise_scale)^2 / 8 in rho (exponential mechanism).
+    Costs, with scores that one person changes by at most s: 2 s / noise_scale in
+    epsilon when `pure` (permute and flip), else (2 s / noise_scale)^2 / 8 in rho
+    (exponential mechanism).
 
     Args:
         pure: True for permute and flip, False for the exponential mechanism.
@@ -31,7 +32,9 @@ def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) 
 
 @functools.lru_cache(maxsize=256)
 def _choice(noise_scale: float, pure: bool) -> Any:
-    """Return the mechanism of a scale, cached as it takes longer to make than to choose."""
+    """Return the mechanism of a scale, cached as it takes longer to make than to
+    choose.
+    """
     from opendp.domains import atom_domain, vector_domain
     from opendp.measures import max_divergence, zero_concentrated_divergence
     from opendp.metrics import linf_distance
@@ -45,21 +48,31 @@ def _choice(noise_scale: float, pure: bool) -> Any:
 
 
 def thresholded_counts(
-    counts: Mapping[str, int], *, rows: int, epsilon: Fraction, delta: Fraction
+    counts: Mapping[str, int],
+    *,
+    rows: int,
+    epsilon: Fraction,
+    delta: Fraction,
 ) -> dict[str, int]:
     """Return noisy counts of the categories whose noisy count is above a threshold.
 
-    Costs epsilon and delta, where a person holds at most `rows` rows, in at most `rows` categories.
+    Costs epsilon and delta, where a person holds at most `rows` rows, in at most `rows`
+    categories.
 
     Args:
         counts: exact number of rows of each category that occurs. Private.
         rows: rows a person may have, at least 1.
         epsilon: above 0.
         delta: above 0.
-    Returns: category -> noisy count, for categories over the threshold only, in alphabetical order, which
-        says nothing about the counts.
-    Raises: ParameterError when delta is not above 0: without it no unknown category may be named.
-    Source: Rogers (2023), "A unifying privacy analysis framework for unknown domain algorithms"; OpenDP.
+
+    Returns: category -> noisy count, for categories over the threshold only, in
+        alphabetical order, which says nothing about the counts.
+
+    Raises: ParameterError when delta is not above 0: without it no unknown category may
+        be named.
+
+    Source: Rogers (2023), "A unifying privacy analysis framework for unknown domain
+    algorithms"; OpenDP.
     """
     if delta <= 0:
         raise UsageError(
@@ -68,7 +81,9 @@ def thresholded_counts(
         )
     # numbers stand for the texts: OpenDP would cut a text at a NUL and take two for one
     texts = list(counts)
-    named = _naming(rows, epsilon, delta)({str(i): int(counts[text]) for i, text in enumerate(texts)})
+    named = _naming(rows, epsilon, delta)(
+        {str(i): int(counts[text]) for i, text in enumerate(texts)}
+    )
     return dict(sorted((texts[int(i)], count) for i, count in named.items()))
 
 
@@ -87,12 +102,20 @@ def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
     distances = (rows, rows, rows)  # categories, rows in all, rows in one category
     threshold = rows + 2
     while threshold < 10**12:
-        # OpenDP names counts at the threshold but reports the delta of those above it (issue 2922), so
-        # the delta is taken from a threshold one lower than the one that is used
-        cost = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold - 1).map(
-            distances
+        # OpenDP names counts at the threshold but reports the delta of those above it
+        # (issue 2922), so the delta is taken from a threshold one lower than the one
+        # that is used
+        cost = measurements.make_laplace_threshold(
+            *space, scale=scale, threshold=threshold - 1
+        ).map(
+            distances,
         )
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
-            return measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
-        threshold += max(1, round(scale / 4), threshold // 64)  # wider far out, or it would take minutes
-    raise InfeasibleError("this epsilon and delta are too small together", remedy="raise epsilon")
+            return measurements.make_laplace_threshold(
+                *space, scale=scale, threshold=threshold
+            )
+        # wider far out, or it would take minutes
+        threshold += max(1, round(scale / 4), threshold // 64)
+    raise InfeasibleError(
+        "this epsilon and delta are too small together", remedy="raise epsilon"
+    )

@@ -10,18 +10,21 @@ from dpcore.tables.sums import GRID
 
 
 def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
-    """Return the smallest scale for `queries` tables that a person changes by `rows` each in L1, in rows.
+    """Return the smallest scale for `queries` tables that a person changes by `rows`
+    each in L1, in rows.
 
-    Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork et al. (2006).
+    Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork
+    et al. (2006).
     """
     return at_least(Fraction(rows * queries) / epsilon)
 
 
 def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
-    """Return the smallest scale for `queries` tables that a person changes by `rows` each in L2, in rows.
+    """Return the smallest scale for `queries` tables that a person changes by `rows`
+    each in L2, in rows.
 
-    Costs rows^2 * queries / (2 scale^2) <= rho, compared as exact fractions. Source: Canonne, Kamath,
-    Steinke (2020), theorem 4.
+    Costs rows^2 * queries / (2 scale^2) <= rho, compared as exact fractions. Source:
+    Canonne, Kamath, Steinke (2020), theorem 4.
     """
     square = Fraction(rows**2 * queries) / (2 * rho)
     scale = math.sqrt(square)
@@ -43,10 +46,12 @@ def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
 
 
 def selection_scale(*, rows: int, loss: Loss) -> float:
-    """Return the scale of a private choice among scores that one person changes by at most `rows` each.
+    """Return the scale of a private choice among scores that one person changes by at
+    most `rows` each.
 
-    Permute and flip for epsilon: 2 rows / scale <= epsilon. Exponential mechanism for rho, with
-    (2 rows / scale)^2 / 8 <= rho. Source: McKenna, Sheldon (2020); Cesar, Rogers (2021).
+    Permute and flip for epsilon: 2 rows / scale <= epsilon. Exponential mechanism for
+    rho, with (2 rows / scale)^2 / 8 <= rho. Source: McKenna, Sheldon (2020); Cesar,
+    Rogers (2021).
     """
     if isinstance(loss, PureDP):
         return at_least(Fraction(2 * rows) / loss.epsilon)
@@ -59,9 +64,11 @@ def sums_noise(loss: Loss) -> Noise:
 
 
 def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
-    """Return the scale of the noise on sums that a person changes by `rows` in every entry, in rows.
+    """Return the scale of the noise on sums that a person changes by `rows` in every
+    entry, in rows.
 
-    Max-norm noise for epsilon, Gaussian noise for rho, where the entries are as many queries.
+    Max-norm noise for epsilon, Gaussian noise for rho, where the entries are as many
+    queries.
     """
     if isinstance(loss, PureDP):
         return max_norm_scale(rows=rows, entries=entries, epsilon=loss.epsilon) / GRID
@@ -69,16 +76,23 @@ def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
 
 
 def sums_deviation(*, rows: int, entries: int, loss: Loss) -> float:
-    """Return the standard deviation of the noise on each of `entries` sums of one draw, in rows."""
+    """Return the standard deviation of the noise on each of `entries` sums of one draw,
+    in rows.
+    """
     scale = sums_scale(rows=rows, entries=entries, loss=loss)
-    return math.sqrt(max_norm_variance(entries, scale)) if isinstance(loss, PureDP) else scale
+    return (
+        math.sqrt(max_norm_variance(entries, scale))
+        if isinstance(loss, PureDP)
+        else scale
+    )
 
 
 def noise_variance(noise_scale: float, loss: Loss) -> float:
     """Variance of one draw, in rows squared.
 
-    Discrete Laplace: 1 / (2 sinh(1 / (2 scale))^2), from P(k) ~ exp(-|k| / scale). Discrete Gaussian:
-    below scale^2 (Canonne, Kamath, Steinke 2020, corollary 9), and taken as that.
+    Discrete Laplace: 1 / (2 sinh(1 / (2 scale))^2), from P(k) ~ exp(-|k| / scale).
+    Discrete Gaussian: below scale^2 (Canonne, Kamath, Steinke 2020, corollary 9), and
+    taken as that.
     """
     if isinstance(loss, PureDP):
         return 0.5 / math.sinh(0.5 / noise_scale) ** 2 if noise_scale > 1e-2 else 0.0

@@ -1,4 +1,6 @@
-"""Risks of rows as they are, from uniqueness, identifiers, and what groups give away."""
+"""Risks of rows as they are, from uniqueness, identifiers, and what groups give
+away.
+"""
 
 from dpcore.risk.column_sets import ColumnSet as ColumnSet
 from dpcore.risk.column_sets import column_sets as column_sets
@@ -22,5 +24,7 @@ from dpcore.risk.survey import individual_risk as individual_risk
 from dpcore.risk.survey import population_frequency as population_frequency
 from dpcore.risk.survey import sampling_weights as sampling_weights
 from dpcore.risk.uniqueness import pitman_uniqueness as pitman_uniqueness
-from dpcore.risk.uniqueness import shifted_binomial_uniqueness as shifted_binomial_uniqueness
+from dpcore.risk.uniqueness import (
+    shifted_binomial_uniqueness as shifted_binomial_uniqueness,
+)
 from dpcore.risk.uniqueness import zayatz_uniqueness as zayatz_uniqueness

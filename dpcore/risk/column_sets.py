@@ -1,8 +1,8 @@
 """Sets of columns that single people out, by distinction, separation and uniques.
 
-Distinction of a set of columns is the number of its classes over the rows, separation the share of pairs of
-rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a person counts in both once in
-each class.
+Distinction of a set of columns is the number of its classes over the rows, separation
+the share of pairs of rows that it tells apart (Motwani, Xu, 2007). Where people have
+several rows, a person counts in both once in each class.
 """
 
 import math
@@ -16,7 +16,9 @@ from dpcore.tables.classes import IntArray, check_columns, dense
 from dpcore.tables.people import crowds
 
 MOST_SETS = 20_000
-"""Sets of columns that are looked at, at most; 30,162 rows of Adult take about a millisecond a set."""
+"""Sets of columns that are looked at, at most; 30,162 rows of Adult take about a
+millisecond a set.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,8 @@ class ColumnSet:
 
     Attributes:
         columns: sorted as in the choice.
-        uniques: share of people (rows, where each is a person) whom the set makes unique by some row.
+        uniques: share of people (rows, where each is a person) whom the set makes
+            unique by some row.
     """
 
     columns: tuple[str, ...]
@@ -48,8 +51,10 @@ def column_sets(
         codes: column -> (rows,) code of the value.
         columns: to choose from.
         largest: columns of a set, at most; all of them by default.
-        person: (rows,) number of the person whose row it is; None where every row is a person.
-        counts: how many rows, all of different people, each row stands for where these are distinct tuples.
+        person: (rows,) number of the person whose row it is; None where every row is a
+            person.
+        counts: how many rows, all of different people, each row stands for where these
+            are distinct tuples.
 
     Raises: ParameterError without columns; LimitError for too many sets.
     """
@@ -73,24 +78,30 @@ def column_sets(
 
 
 def affordable(columns: int, largest: int, most: int = MOST_SETS) -> int:
-    """Return the columns of the largest sets that can be looked at, at most `largest` and at least 1.
+    """Return the columns of the largest sets that can be looked at, at most `largest`
+    and at least 1.
 
     Of these and all smaller ones there are at most `most`.
     """
-    number, size = columns, 1
+    number = columns
+    size = 1
     while size < largest and (number := number + math.comb(columns, size + 1)) <= most:
         size += 1
     return size
 
 
-def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+def _refinements(
+    codes: Sequence[IntArray], largest: int
+) -> Iterator[tuple[tuple[int, ...], IntArray]]:
     """Yield every set of up to `largest` columns with a key of each row's class.
 
     Each is made from the set without its last column.
     """
 
     def grow(
-        chosen: tuple[int, ...], classes: IntArray, number: int
+        chosen: tuple[int, ...],
+        classes: IntArray,
+        number: int,
     ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
         for column in range(chosen[-1] + 1 if chosen else 0, len(codes)):
             width = int(codes[column].max()) + 1

@@ -1,8 +1,9 @@
-"""Published criteria as data: what a table is seen to violate, and what only people can decide.
+"""Published criteria as data: what a table is seen to violate, and what only people can
+decide.
 
-Each file of `published/` is one criterion, with its source, version, day of reading and what it covers. Its
-clauses are tests of columns and cells, limits of the highest risk, figures without a limit, and questions. No
-result says that a table meets a criterion.
+Each file of `published/` is one criterion, with its source, version, day of reading and
+what it covers. Its clauses are tests of columns and cells, limits of the highest risk,
+figures without a limit, and questions. No result says that a table meets a criterion.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ class Cells:
     """A test of columns and their cells: a cell offends where all that is named holds.
 
     Attributes:
-        name, unless: words that the column's name has, and has not; regular expressions.
+        name, unless: words that the column's name has, and has not; regular
+            expressions.
         kind: kinds of identifiers, one of which the column must be.
-        value, allowed: texts of cells that offend, and that do not; whole cells, in any case.
+        value, allowed: texts of cells that offend, and that do not; whole cells, in any
+            case.
         older: a year in the cell is that of an age above this.
         prefixes: ranges of three digits; any other text offends, but for 000.
         of_numbers: whether a test of texts alone is of columns of numbers too.
@@ -49,21 +52,44 @@ class Cells:
     of_numbers: bool = False
 
     def fits(self, column: str, kind: str, has_numbers: bool) -> bool:
-        """Return whether the test is of this column. Args: kind: of identifier; empty for none."""
+        """Return whether the test is of this column.
+
+        Args:
+            kind: of identifier; empty for none.
+        """
         if has_numbers and not (self.name or self.kind or self.of_numbers):
             return False
-        has, has_not = (re.search(rf"\b({each})\b", name_words(column)) for each in (self.name, self.unless))
-        return (not self.kind or kind in self.kind) and (not self.name or has is not None) and has_not is None
+        has, has_not = (
+            re.search(rf"\b({each})\b", name_words(column))
+            for each in (self.name, self.unless)
+        )
+        return (
+            (not self.kind or kind in self.kind)
+            and (not self.name or has is not None)
+            and has_not is None
+        )
 
     def offends(self, cell: str, year: int) -> bool:
-        """Return whether a cell offends. Args: year: of today, for ages that years tell."""
+        """Return whether a cell offends.
+
+        Args:
+            year: of today, for ages that years tell.
+        """
         text = cell.strip()
         if self.prefixes:
             digits = text.rstrip("*xX")
-            return not digits.isdecimal() or len(digits) > 3 or digits.zfill(3) not in _large(self.prefixes)
-        if text in (MISSING, SUPPRESSED) or not re.fullmatch(self.value, text, re.I | re.S):
+            return (
+                not digits.isdecimal()
+                or len(digits) > 3
+                or digits.zfill(3) not in _large(self.prefixes)
+            )
+        if text in (MISSING, SUPPRESSED) or not re.fullmatch(
+            self.value, text, re.I | re.S
+        ):
             return False
-        is_older = self.older is None or any(year - int(born) > self.older for born in _YEAR.findall(text))
+        is_older = self.older is None or any(
+            year - int(born) > self.older for born in _YEAR.findall(text)
+        )
         return is_older and not re.fullmatch(self.allowed, text, re.I)
 
 
@@ -71,7 +97,9 @@ class Cells:
 def _large(ranges: str) -> frozenset[str]:
     """Return the three digits of these ranges, and 000, which stands for all others."""
     ends = [(int(each[:3]), int(each[-3:])) for each in ranges.split()]
-    return frozenset({"000", *(f"{n:03}" for low, high in ends for n in range(low, high + 1))})
+    return frozenset(
+        {"000", *(f"{n:03}" for low, high in ends for n in range(low, high + 1))}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +110,8 @@ class Clause:
         tests: of cells; beside a question they name columns to look at.
         question: that only people can decide; yes is the answer that is wanted.
         figure: name of a figure of the audit, which is told without a limit.
-        at_most: the largest risk, 1 / people of the smallest group, that does not violate the clause; a
-            fraction, as a text. Empty for other clauses.
+        at_most: the largest risk, 1 / people of the smallest group, that does not
+            violate the clause; a fraction, as a text. Empty for other clauses.
     """
 
     id: str
@@ -108,16 +136,27 @@ class Criterion:
 
     @classmethod
     def load(cls, rule: str) -> Criterion:
-        """Read a criterion, such as "hipaa-safe-harbor"; "maximum-risk 1/11" is one clause of it.
+        """Read a criterion, such as "hipaa-safe-harbor"; "maximum-risk 1/11" is one
+        clause of it.
 
         Raises: ParameterError for an unknown one.
         """
         name, _blank, only = rule.partition(" ")
-        fields = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8")) if name in rules() else {}
-        clauses = tuple(Clause(**each) for each in fields.get("clause", ()) if only in ("", each["id"]))
+        fields = (
+            tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+            if name in rules()
+            else {}
+        )
+        clauses = tuple(
+            Clause(**each)
+            for each in fields.get("clause", ())
+            if only in ("", each["id"])
+        )
         if not clauses:
             raise UsageError(
-                "there is nothing of this name", remedy="take one of {known}", known=", ".join(rules())
+                "there is nothing of this name",
+                remedy="take one of {known}",
+                known=", ".join(rules()),
             )
         return cls(rule=rule, clauses=clauses, **fields["criterion"][0])
 
@@ -148,23 +187,27 @@ class Answer:
 def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
     """Read who decided what, and when, by clause.
 
-    Raises: ParameterError for what is no such file, is for another criterion, or has a question or a day
-        that cannot be.
+    Raises: ParameterError for what is no such file, is for another criterion, or has a
+        question or a day that cannot be.
     """
-    answers, asked = {}, {each.id for each in criterion.clauses if each.question}
+    answers = {}
+    asked = {each.id for each in criterion.clauses if each.question}
     try:
         fields = tomllib.loads(text)
         is_wrong = fields.pop("rule") != criterion.rule or not set(fields) <= asked
         for clause, each in fields.items():
             yes = {"yes": True, "no": False}[each["answer"]]
             answers[clause] = Answer(yes=yes, by=each["by"].strip(), on=each["on"])
-            is_wrong |= not answers[clause].by or answers[clause].on > datetime.date.today()
+            is_wrong |= (
+                not answers[clause].by or answers[clause].on > datetime.date.today()
+            )
     except (AttributeError, KeyError, TypeError, tomllib.TOMLDecodeError):
         is_wrong = True
     if is_wrong:
         raise ParameterError(
             "the file has no answers to the questions of this criterion",
-            remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = "yes" or "no", '
+            remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = '
+            '"yes" or "no", '
             'by = "WHO" and on = YEAR-MONTH-DAY, not in the future',
         )
     return answers
@@ -175,7 +218,8 @@ class Outcome:
     """The result of one clause.
 
     Attributes:
-        state: "none" says that no violation was found among what a table can show, and nothing more.
+        state: "none" says that no violation was found among what a table can show, and
+            nothing more.
         columns: of the violation, or to look at for the question.
         figure: a share, or a count of people; None for other clauses.
     """
@@ -195,21 +239,40 @@ def judge(
 ) -> tuple[Outcome, ...]:
     """Return the result of every clause.
 
-    Args: figures: of the audit, by name; "k" is the people of the smallest group. answers: by clause.
+    Args:
+        figures: of the audit, by name; "k" is the people of the smallest group.
+        answers: by clause.
     """
-    seen, outcomes = tuple(seen), []
+    seen = tuple(seen)
+    outcomes = []
     for clause in criterion.clauses:
         columns = tuple(each for each in seen if each.clause == clause.id)
         answer = answers.get(clause.id)
         state: State = "violation" if columns else "none"
         if clause.question:
-            state = "question" if answer is None else "attested" if answer.yes else "violation"
+            state = (
+                "question"
+                if answer is None
+                else "attested"
+                if answer.yes
+                else "violation"
+            )
         elif clause.figure:
             state = "figure"
-        elif clause.at_most and Fraction(1, int(figures["k"])) > Fraction(clause.at_most):
+        elif clause.at_most and Fraction(1, int(figures["k"])) > Fraction(
+            clause.at_most
+        ):
             state = "violation"
         figure = figures[clause.figure] if clause.figure else None
-        outcomes.append(Outcome(clause=clause, state=state, columns=columns, figure=figure, answer=answer))
+        outcomes.append(
+            Outcome(
+                clause=clause,
+                state=state,
+                columns=columns,
+                figure=figure,
+                answer=answer,
+            )
+        )
     return tuple(outcomes)
 
 

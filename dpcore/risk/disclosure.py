@@ -1,7 +1,9 @@
-"""Attribute disclosure, which is what a class gives away about a sensitive value without re-identification.
+"""Attribute disclosure, which is what a class gives away about a sensitive value
+without re-identification.
 
-All figures come from the pairs (class, value) that occur: a sensitive column may have any number of values.
-Sources: Machanavajjhala et al. (2007) for l-diversity, Li, Li, Venkatasubramanian (2007) for t-closeness.
+All figures come from the pairs (class, value) that occur: a sensitive column may have
+any number of values. Sources: Machanavajjhala et al. (2007) for l-diversity, Li, Li,
+Venkatasubramanian (2007) for t-closeness.
 """
 
 import math
@@ -20,18 +22,23 @@ MOST_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeRisk:
-    """The disclosure of the worst class, and the number of classes that reveal everything.
+    """The disclosure of the worst class, and the number of classes that reveal
+    everything.
 
     Attributes:
         distinct_l: the table is distinct-l-diverse up to this l.
         entropy_l: exp of the smallest class entropy.
-        recursive_c: the table is recursive (c, l)-diverse, at the l that was asked for, for every c above;
-            infinite where a class has fewer than l values.
-        t_equal: largest total variation between a class's values and those of all rows given.
-        t_ordered: the same as earth mover's distance along the order of the values, over its largest length.
+        recursive_c: the table is recursive (c, l)-diverse, at the l that was asked for,
+            for every c above; infinite where a class has fewer than l values.
+        t_equal: largest total variation between a class's values and those of all rows
+            given.
+        t_ordered: the same as earth mover's distance along the order of the values,
+            over its largest length.
         homogeneous_classes: classes in which all rows share one value.
-        homogeneous_people: share of people (rows, where each is a person) with a row in such a class.
-        posterior_ratio: how many times more likely a value becomes, at most, once the class is known.
+        homogeneous_people: share of people (rows, where each is a person) with a row in
+            such a class.
+        posterior_ratio: how many times more likely a value becomes, at most, once the
+            class is known.
     """
 
     distinct_l: int
@@ -53,14 +60,16 @@ def attribute_risk(
 ) -> AttributeRisk:
     """Measure what the classes of a table give away about one sensitive column.
 
-    Where people have several rows, a person counts once for each class and value, and in the whole table once
-    for each value, as in the privacy models: l, t and entropy are the limits at which these turn.
+    Where people have several rows, a person counts once for each class and value, and
+    in the whole table once for each value, as in the privacy models: l, t and entropy
+    are the limits at which these turn.
 
     Args:
         classes: (rows,) class of each row, without gaps.
         sensitive: (rows,) code of the value, in its order, without gaps.
         l: for recursive (c, l)-diversity.
         person: (rows,) whose row it is; None where every row is a person.
+
     Raises: ParameterError for l below 1.
     """
     if l < 1:
@@ -69,16 +78,24 @@ def attribute_risk(
     prior = table / table.sum()
     if person is not None:
         once = once_each(class_index([classes, sensitive]), person)
-        classes, sensitive, person = classes[once], sensitive[once], class_index([person[once]])
+        classes = classes[once]
+        sensitive = sensitive[once]
+        person = class_index([person[once]])
     number = int(classes.max()) + 1
-    order, together = ascending(classes, number), max(1, number * MOST_AT_ONCE // len(classes))
-    of_class, of_value = classes[order], sensitive[order]
-    parts, is_homogeneous = list[tuple[float, ...]](), np.empty(number, dtype=bool)
+    order = ascending(classes, number)
+    together = max(1, number * MOST_AT_ONCE // len(classes))
+    of_class = classes[order]
+    of_value = sensitive[order]
+    parts = list[tuple[float, ...]]()
+    is_homogeneous = np.empty(number, dtype=bool)
     for start in range(0, number, together):
         rows = slice(*np.searchsorted(of_class, [start, start + together]))
         owner, value, count = counted_pairs(of_class[rows] - start, of_value[rows])
-        counts = ValueCounts(group=owner, value=value, count=count, classes=min(together, number - start))
-        share, whole = count / counts.total[owner], counts.total * table.sum()
+        counts = ValueCounts(
+            group=owner, value=value, count=count, classes=min(together, number - start)
+        )
+        share = count / counts.total[owner]
+        whole = counts.total * table.sum()
         largest, rest = counts.largest_and_rest(l)
         is_homogeneous[start : start + together] = counts.distinct == 1
         parts.append(
@@ -89,9 +106,11 @@ def attribute_risk(
                 (counts.moved(table) / whole).max() / 2,
                 (counts.moved_in_order(table) / whole).max() / max(1, len(table) - 1),
                 (share / prior[value]).max(),
-            )
+            ),
         )
-    distinct, entropy, recursive, equal, ordered, ratio = map(float, np.max(parts, axis=0))
+    distinct, entropy, recursive, equal, ordered, ratio = map(
+        float, np.max(parts, axis=0)
+    )
     return AttributeRisk(
         distinct_l=int(-distinct),
         entropy_l=math.exp(-entropy),

@@ -1,4 +1,6 @@
-"""Columns that look like identifiers, by the detector, as free text, or by nearly unique values."""
+"""Columns that look like identifiers, by the detector, as free text, or by nearly
+unique values.
+"""
 
 import re
 from collections.abc import Sequence
@@ -13,14 +15,19 @@ from dpcore.tables.classes import IntArray, leaves_of
 from dpcore.text import Text
 
 NEARLY_ALL = 0.95
-"""Share of rows with a value of their own from which a text or a whole number looks like a key."""
+"""Share of rows with a value of their own from which a text or a whole number looks
+like a key.
+"""
 
 FEW_ROWS = 10
 """In smaller tables uniqueness says nothing."""
 
-FREE_TEXT, RUNNING = Text("free text"), Text("running number")
+FREE_TEXT = Text("free text")
+RUNNING = Text("running number")
 MOST_SENTENCES = 0.3
-"""Share of the distinct values that are sentences in a column of free text; some answers are short."""
+"""Share of the distinct values that are sentences in a column of free text; some
+answers are short.
+"""
 _SENTENCE = re.compile(r"\S+(\s+\S+){4,}|(?=(.*[\u4e00-\u9fff]){12}).*", re.DOTALL)
 """Five words, or a dozen Chinese characters."""
 
@@ -30,9 +37,10 @@ class Finding:
     """A column that looks like an identifier.
 
     Attributes:
-        kind: a word such as "e-mail"; `FREE_TEXT` for sentences; "unique values" when nothing but uniqueness
-            speaks, `RUNNING` where these count the rows.
-        share: of the distinct values looked at, those of this kind; of the rows, for the last two.
+        kind: a word such as "e-mail"; `FREE_TEXT` for sentences; "unique values" when
+            nothing but uniqueness speaks, `RUNNING` where these count the rows.
+        share: of the distinct values looked at, those of this kind; of the rows, for
+            the last two.
         reason: a sentence for people; it never shows a value.
     """
 
@@ -59,8 +67,13 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
         text = _free_text(name, values, len(frame))
         if text is not None or detection is None:
             return text or _unique(frame, name, np.bincount(leaves.codes))
-    reason = Text("{share:.0%} of its distinct values have the shape of this kind.", share=detection.share)
-    return Finding(column=name, kind=detection.kind, share=detection.share, reason=reason)
+    reason = Text(
+        "{share:.0%} of its distinct values have the shape of this kind.",
+        share=detection.share,
+    )
+    return Finding(
+        column=name, kind=detection.kind, share=detection.share, reason=reason
+    )
 
 
 def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
@@ -68,10 +81,15 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
 
     They are mostly long, and hardly one comes twice.
     """
-    share = sum(_SENTENCE.fullmatch(text.strip()) is not None for text in values) / max(1, len(values))
+    share = sum(_SENTENCE.fullmatch(text.strip()) is not None for text in values) / max(
+        1, len(values)
+    )
     if len(values) < max(FEW_ROWS, rows / 10) or share < MOST_SENTENCES:
         return None
-    reason = Text("{share:.0%} of its distinct values are sentences, which may hold names.", share=share)
+    reason = Text(
+        "{share:.0%} of its distinct values are sentences, which may hold names.",
+        share=share,
+    )
     return Finding(column=name, kind=FREE_TEXT, share=share, reason=reason)
 
 
@@ -90,21 +108,33 @@ def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
 
 def _counts_rows(values: pd.Series) -> bool:
     """Return whether a column says nothing but the place of each row."""
-    return pd.api.types.is_integer_dtype(values.dtype) and bool((values.diff().iloc[1:] == 1).all())
+    return pd.api.types.is_integer_dtype(values.dtype) and bool(
+        (values.diff().iloc[1:] == 1).all()
+    )
 
 
 def is_amount(values: pd.Series, rows: int | None = None) -> bool:
-    """Return whether numbers are measured, as fractions or numbers of few digits with wide gaps are.
+    """Return whether numbers are measured, as fractions or numbers of few digits with
+    wide gaps are.
 
-    Args: rows: of the table, where the values are there once each.
+    Args:
+        rows: of the table, where the values are there once each.
     """
-    if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
+    if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(
+        values.dtype
+    ):
         return False
     present = values.dropna()
-    if not pd.api.types.is_integer_dtype(values.dtype) and (present.astype("float64") % 1 != 0).any():
+    if (
+        not pd.api.types.is_integer_dtype(values.dtype)
+        and (present.astype("float64") % 1 != 0).any()
+    ):
         return True
     if present.empty:
         return False
-    low, high = int(present.min()), int(present.max())
-    given_out = high - low < 2 * (rows or len(values)) or len(str(low)) == len(str(high)) >= 6
+    low = int(present.min())
+    high = int(present.max())
+    given_out = (
+        high - low < 2 * (rows or len(values)) or len(str(low)) == len(str(high)) >= 6
+    )
     return not given_out

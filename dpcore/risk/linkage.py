@@ -1,6 +1,8 @@
-"""The linkage attack, which joins a table with a list of known people on what both hold.
+"""The linkage attack, which joins a table with a list of known people on what both
+hold.
 
-Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip code, birth date and sex.
+Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip
+code, birth date and sex.
 """
 
 from collections.abc import Sequence
@@ -18,13 +20,14 @@ class Linkage:
     """The finds of an attacker with the list.
 
     Attributes:
-        matched: people of the list with at least one row that agrees on all the columns. A missing cell
-            agrees with nothing.
-        unique: people of the list with exactly one such row, alone on their side too: named with certainty
-            if both tables are complete.
-        smallest: rows of the smallest class that any person of the list matches; 0 without a match.
-        expected: people the attacker names correctly on average by guessing inside each class, if everyone
-            on the list who matches is in the table.
+        matched: people of the list with at least one row that agrees on all the
+            columns. A missing cell agrees with nothing.
+        unique: people of the list with exactly one such row, alone on their side too:
+            named with certainty if both tables are complete.
+        smallest: rows of the smallest class that any person of the list matches; 0
+            without a match.
+        expected: people the attacker names correctly on average by guessing inside each
+            class, if everyone on the list who matches is in the table.
     """
 
     people: int
@@ -37,7 +40,8 @@ class Linkage:
 def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> Linkage:
     """Attack the table with the list.
 
-    Raises: ParameterError without columns; SchemaError for a column that either side lacks, or an empty side.
+    Raises: ParameterError without columns; SchemaError for a column that either side
+        lacks, or an empty side.
     """
     of_rows, of_people = joint_classes(table, people, columns)
     number = int(max(of_rows.max(), of_people.max())) + 1
@@ -49,12 +53,16 @@ def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> L
         matched=int(candidates[met].sum()),
         unique=int((met & (rows == 1) & (candidates == 1)).sum()),
         smallest=int(rows[met].min(initial=len(table))) if met.any() else 0,
-        expected=float((candidates[met] / np.maximum(rows[met], candidates[met])).sum()),
+        expected=float(
+            (candidates[met] / np.maximum(rows[met], candidates[met])).sum()
+        ),
     )
 
 
 def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     """(rows,) whether no cell of these columns is missing."""
     leaves = [leaves_of(frame, name) for name in columns]
-    complete: BoolArray = np.all([(each.labels != MISSING)[each.codes] for each in leaves], axis=0)
+    complete: BoolArray = np.all(
+        [(each.labels != MISSING)[each.codes] for each in leaves], axis=0
+    )
     return complete

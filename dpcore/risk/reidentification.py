@@ -1,8 +1,9 @@
 """Re-identification, by how small the crowd is in which each row hides.
 
-The classes are those of the columns an attacker is taken to know. A prosecutor knows that a person is in the
-table, a journalist only that the person is in a larger population, a marketer wants as many right guesses as
-possible. Source: Dankar, El Emam (2010), Trans. Data Privacy 3; sample figures as in ARX.
+The classes are those of the columns an attacker is taken to know. A prosecutor knows
+that a person is in the table, a journalist only that the person is in a larger
+population, a marketer wants as many right guesses as possible. Source: Dankar, El Emam
+(2010), Trans. Data Privacy 3; sample figures as in ARX.
 """
 
 import math
@@ -16,22 +17,27 @@ from dpcore.tables.classes import IntArray
 from dpcore.tables.people import largest_each, people_per_class
 
 ERROR = 0.05
-"""Of an estimated k-map, the chance that a class of k people of the population is seen with more."""
+"""Of an estimated k-map, the chance that a class of k people of the population is seen
+with more.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReidentificationRisk:
-    """Probabilities that a guess is right, and shares of people. A class is as large as the people in it.
+    """Probabilities that a guess is right, and shares of people.
+
+    A class is as large as the people in it.
 
     Attributes:
-        people: persons, or rows where each is a person. One with rows in several classes is exposed by the
-            smallest of them.
+        people: persons, or rows where each is a person. One with rows in several
+            classes is exposed by the smallest of them.
         k: people of the smallest class.
         uniques: share of people who are alone in a class.
         highest, average, lowest: over the people, of 1 / class size (prosecutor).
         above: share of people whose prosecutor risk is above the threshold.
         journalist: highest 1 / class size in the population.
-        marketer: expected share of people re-identified, matching each against the population.
+        marketer: expected share of people re-identified, matching each against the
+            population.
     """
 
     people: int
@@ -48,12 +54,14 @@ class ReidentificationRisk:
 
 
 def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
-    """Return how many people of a population look like everybody in a sample at least, at an error of 5 %.
+    """Return how many people of a population look like everybody in a sample at least,
+    at an error of 5 %.
 
-    In one of 20 samples at most, a class of k people of the population would be seen with as many as
-    `smallest`, by the Poisson law of mean k * people / population without 0, since only classes with somebody
-    in them are seen. It is stricter than the law with 0.
-    Source: El Emam, Dankar (2008), J. Am. Med. Inform. Assoc. 15:627; ARX's zero-truncated estimator.
+    In one of 20 samples at most, a class of k people of the population would be seen
+    with as many as `smallest`, by the Poisson law of mean k * people / population
+    without 0, since only classes with somebody in them are seen. It is stricter than
+    the law with 0. Source: El Emam, Dankar (2008), J. Am. Med. Inform. Assoc. 15:627;
+    ARX's zero-truncated estimator.
 
     Args:
         smallest: people of the smallest class of the sample.
@@ -71,7 +79,11 @@ def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
 
 
 def reidentification_risk(
-    classes: IntArray, *, threshold: float, population: IntArray | None = None, person: IntArray | None = None
+    classes: IntArray,
+    *,
+    threshold: float,
+    population: IntArray | None = None,
+    person: IntArray | None = None,
 ) -> ReidentificationRisk:
     """Measure the risk of a table whose rows fall in these classes.
 
@@ -82,9 +94,11 @@ def reidentification_risk(
     Args:
         classes: (rows,) class of each row, without gaps in the numbers.
         threshold: risk in (0, 1] above which a person counts as exposed.
-        population: class of each row of a population table, by the same numbering (`joint_classes`); each
-            class is then at least as large as in the table. Without it the table is its own population.
-        person: (rows,) number of the person whose row it is, without gaps; None where every row is a person.
+        population: class of each row of a population table, by the same numbering
+            (`joint_classes`); each class is then at least as large as in the table.
+            Without it the table is its own population.
+        person: (rows,) number of the person whose row it is, without gaps; None where
+            every row is a person.
 
     Raises: ParameterError for a threshold outside (0, 1].
     """
@@ -96,9 +110,15 @@ def reidentification_risk(
     sizes = people_per_class(classes, person)
     crowd = sizes
     if population is not None:
-        crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
+        crowd = np.maximum(
+            sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)]
+        )
     risk = largest_each((1 / np.maximum(sizes, 1))[classes], person)
-    of_crowd = risk if crowd is sizes else largest_each((1 / np.maximum(crowd, 1))[classes], person)
+    of_crowd = (
+        risk
+        if crowd is sizes
+        else largest_each((1 / np.maximum(crowd, 1))[classes], person)
+    )
     return ReidentificationRisk(
         people=len(risk),
         classes=int((sizes > 0).sum()),

@@ -21,11 +21,14 @@ def _words(names: str, anywhere: str) -> re.Pattern[str]:
 
     Words of `anywhere` are of scripts that part no words.
     """
-    return re.compile(rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}")
+    return re.compile(
+        rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}"
+    )
 
 
 _LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
-_KNOWN, _SECRET = _words(**_LISTS["known"]), _words(**_LISTS["secret"])
+_KNOWN = _words(**_LISTS["known"])
+_SECRET = _words(**_LISTS["secret"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +48,12 @@ class SuggestedRole:
 def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     """Propose a role for every column, in the order of the table.
 
-    Identifiers by their values, quasi-identifiers and sensitive attributes by their names, and in German by
-    parts of these; dates are quasi-identifiers. All else is insensitive. Raises: SchemaError for a table
+    Identifiers by their values, quasi-identifiers and sensitive attributes by their
+    names, and in German by parts of these; dates are quasi-identifiers. All else is
+    insensitive.
+
+    Raises: SchemaError for a table
+
     without rows.
     """
     findings = {finding.column: finding for finding in find_identifiers(frame)}
@@ -55,17 +62,28 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         words = re.sub(r"\d+", " ", name_words(name))
         finding = findings.get(name)
         role: Role
-        if finding is not None and (finding.kind == FREE_TEXT or _names_people(finding, frame)):
-            role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
+        if finding is not None and (
+            finding.kind == FREE_TEXT or _names_people(finding, frame)
+        ):
+            role = "identifier"
+            reason = Text("it looks like {kind}", kind=finding.kind)
         elif _SECRET.search(words):
-            role, reason = "sensitive", Text("its name says something people keep to themselves")
-        elif _KNOWN.search(words) or (finding is not None and finding.kind in (*PLACES, "date")):
-            role, reason = "quasi-identifier", Text("others may know this about a person")
+            role = "sensitive"
+            reason = Text("its name says something people keep to themselves")
+        elif _KNOWN.search(words) or (
+            finding is not None and finding.kind in (*PLACES, "date")
+        ):
+            role = "quasi-identifier"
+            reason = Text("others may know this about a person")
         elif finding is not None:
-            role, reason = "identifier", Text("it looks like {kind}", kind=finding.kind)
+            role = "identifier"
+            reason = Text("it looks like {kind}", kind=finding.kind)
         else:
-            role, reason = "insensitive", Text("nothing in its name or values says more")
-        suggested.append(SuggestedRole(column=name, role=role, reason=reason, finding=finding))
+            role = "insensitive"
+            reason = Text("nothing in its name or values says more")
+        suggested.append(
+            SuggestedRole(column=name, role=role, reason=reason, finding=finding)
+        )
     return tuple(suggested)
 
 

@@ -1,12 +1,15 @@
-"""Special uniques by the few columns that single a row out, and each column's part in it (SUDA2).
+"""Special uniques by the few columns that single a row out, and each column's part in
+it (SUDA2).
 
-A minimal unique set of a row is a set of columns on which no other person agrees with it, while on every
-smaller part of the set somebody does. The fewer columns it takes, and the more such sets there are, the more
-likely the person is unique in the whole population too. Sources: Elliot, Manning, Ford (2002), Int. J.
-Uncertainty, Fuzziness and Knowledge-Based Systems 10 (the sets); Elliot, Manning, Mayes, Gurd, Bane (2005),
-SUDA: a program for detecting special uniques (the score); Manning, Haglin, Keane (2008), Data Mining and
-Knowledge Discovery 16 (a row that is unique goes no deeper in the search). All figures are those of
-`suda2` in sdcMicro, except that a group is as large as the people in it.
+A minimal unique set of a row is a set of columns on which no other person agrees with
+it, while on every smaller part of the set somebody does. The fewer columns it takes,
+and the more such sets there are, the more likely the person is unique in the whole
+population too. Sources: Elliot, Manning, Ford (2002), Int. J. Uncertainty, Fuzziness
+and Knowledge-Based Systems 10 (the sets); Elliot, Manning, Mayes, Gurd, Bane (2005),
+SUDA: a program for detecting special uniques (the score); Manning, Haglin, Keane
+(2008), Data Mining and Knowledge Discovery 16 (a row that is unique goes no deeper in
+the search). All figures are those of `suda2` in sdcMicro, except that a group is as
+large as the people in it.
 """
 
 import math
@@ -31,7 +34,9 @@ from dpcore.tables.classes import (
 from dpcore.tables.people import people_per_class
 
 MOST_SETS = 600
-"""Sets of columns that are looked at where nobody says how large they may be: all sets of nine columns."""
+"""Sets of columns that are looked at where nobody says how large they may be: all sets
+of nine columns.
+"""
 
 Bits = NDArray[np.uint8]
 
@@ -42,13 +47,16 @@ class SpecialUniques:
 
     Attributes:
         largest: columns of the largest sets that were looked at.
-        score: (rows,) the sum over the minimal unique sets of a row, each of size k, of the product of
-            (columns - i) for i = k .. min(largest, columns - 1); 0 where no set makes the row unique.
-        dis: (rows,) the score as the chance that a match on such a row is right (DIS-SUDA).
+        score: (rows,) the sum over the minimal unique sets of a row, each of size k, of
+            the product of (columns - i) for i = k .. min(largest, columns - 1); 0 where
+            no set makes the row unique.
+        dis: (rows,) the score as the chance that a match on such a row is right
+            (DIS-SUDA).
         smallest: (rows,) columns of the smallest minimal unique set; 0 without one.
         sets: (rows,) how many there are.
-        parts: column -> (rows,) share of the row's score that comes from sets with this column, 0 where the
-            score is 0. A set counts for each of its columns, so the shares add up to more than 1.
+        parts: column -> (rows,) share of the row's score that comes from sets with this
+            column, 0 where the score is 0. A set counts for each of its columns, so the
+            shares add up to more than 1.
     """
 
     largest: int
@@ -60,10 +68,13 @@ class SpecialUniques:
 
     @property
     def part(self) -> dict[str, float]:
-        """Column -> share of all scores together that comes from sets with this column."""
+        """Column -> share of all scores together that comes from sets with this
+        column.
+        """
         total = float(self.score.sum())
         return {
-            name: float(shares @ self.score) / total if total else 0.0 for name, shares in self.parts.items()
+            name: float(shares @ self.score) / total if total else 0.0
+            for name, shares in self.parts.items()
         }
 
 
@@ -80,12 +91,14 @@ def special_uniques(
     Args:
         frame: the table.
         columns: those that an attacker may know.
-        largest: columns of the sets that are looked at; by default as many as `MOST_SETS` sets allow.
+        largest: columns of the sets that are looked at; by default as many as
+            `MOST_SETS` sets allow.
         fraction: share of the population that is in the table, in (0, 1), for `dis`.
-        person: (rows,) number of the person whose row it is; None where every row is a person.
+        person: (rows,) number of the person whose row it is; None where every row is a
+            person.
 
-    Raises: ParameterError without columns, or for a fraction outside (0, 1) or sets of no column; SchemaError
-        for an unknown column.
+    Raises: ParameterError without columns, or for a fraction outside (0, 1) or sets of
+        no column; SchemaError for an unknown column.
     """
     check_columns(columns)
     if not 0 < fraction < 1:
@@ -94,7 +107,9 @@ def special_uniques(
             remedy="give a share, such as 0.01",
         )
     largest = (
-        affordable(len(columns), len(columns), MOST_SETS) if largest is None else min(largest, len(columns))
+        affordable(len(columns), len(columns), MOST_SETS)
+        if largest is None
+        else min(largest, len(columns))
     )
     if largest < 1:
         raise UsageError("sets need at least one column", remedy="raise the size")
@@ -131,14 +146,22 @@ def special_uniques(
     )
 
 
-def dis_scores(score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float) -> FloatArray:
-    """Return the chance that a match on a row is right, (rows,), from one figure spread by the scores.
+def dis_scores(
+    score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float
+) -> FloatArray:
+    """Return the chance that a match on a row is right, (rows,), from one figure spread
+    by the scores.
 
-    Args: uniques: people who are alone in all columns together. paired: people who share them with exactly
-        one other person. fraction: share of the population in the table.
-    Source: Skinner, Elliot (2002), JRSS B 64, section 3: of the matches on unique rows, the share
-        uniques * fraction / (uniques * fraction + paired * (1 - fraction)) is right. Elliot, Manning (2003)
-        for the spread; its exponent 1 + (8 - columns) / 20 as in sdcMicro.
+    Args:
+        uniques: people who are alone in all columns together.
+        paired: people who share them with exactly one other person.
+        fraction: share of the population in the table.
+
+    Source: Skinner, Elliot (2002), JRSS B 64, section 3: of the matches on unique rows,
+    the share
+        uniques * fraction / (uniques * fraction + paired * (1 - fraction)) is right.
+        Elliot, Manning (2003) for the spread; its exponent 1 + (8 - columns) / 20 as in
+        sdcMicro.
     """
     scored = score > 0
     if not scored.any():
@@ -156,9 +179,10 @@ class _UniqueSets:
     A tuple that is unique on a set is looked at no deeper.
 
     Attributes:
-        rows: (tuples,) rows of each, all of different people; None where `person` says whose each tuple is.
-        unique: set -> the tuples that are unique on it, packed. A set without an entry has a part on which
-            all are unique.
+        rows: (tuples,) rows of each, all of different people; None where `person` says
+            whose each tuple is.
+        unique: set -> the tuples that are unique on it, packed. A set without an entry
+            has a part on which all are unique.
     """
 
     codes: Sequence[IntArray]
@@ -170,12 +194,25 @@ class _UniqueSets:
     def run(self) -> None:
         number = len(self.codes[0])
         everything = np.arange(number)
-        self._grow((), everything, np.zeros(number, dtype=np.int64), np.zeros(number, dtype=bool))
+        self._grow(
+            (),
+            everything,
+            np.zeros(number, dtype=np.int64),
+            np.zeros(number, dtype=bool),
+        )
 
-    def _grow(self, chosen: tuple[int, ...], left: IntArray, classes: IntArray, known: BoolArray) -> None:
+    def _grow(
+        self,
+        chosen: tuple[int, ...],
+        left: IntArray,
+        classes: IntArray,
+        known: BoolArray,
+    ) -> None:
         """Each set with one more column.
 
-        Args: left: tuples that are not unique on `chosen`; classes: theirs. known: (tuples,) the others.
+        Args:
+            left: tuples that are not unique on `chosen`; classes: theirs.
+            known: (tuples,) the others.
         """
         number = int(classes.max(initial=0)) + 1
         for column in range(chosen[-1] + 1 if chosen else 0, len(self.codes)):
@@ -189,7 +226,9 @@ class _UniqueSets:
             self.unique[deeper] = np.packbits(unique)
             if len(deeper) < self.largest and not alone.all():
                 rest = finer[~alone]
-                self._grow(deeper, left[~alone], dense(rest, int(rest.max()) + 1), unique)
+                self._grow(
+                    deeper, left[~alone], dense(rest, int(rest.max()) + 1), unique
+                )
 
     def _crowd(self, classes: IntArray, left: IntArray) -> IntArray:
         if self.person is None:
@@ -204,20 +243,28 @@ class _UniqueSets:
             part = chosen[:place] + chosen[place + 1 :]
             if part:
                 smaller = self.unique.get(part)
-                minimal = np.zeros_like(minimal) if smaller is None else minimal & ~smaller
+                minimal = (
+                    np.zeros_like(minimal) if smaller is None else minimal & ~smaller
+                )
         return minimal
 
 
 def _scored(
-    search: _UniqueSets, tuples: int, columns: int
+    search: _UniqueSets,
+    tuples: int,
+    columns: int,
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """Score the tuples by their minimal unique sets.
 
-    Returns: (tuples,) score, (columns, tuples) the part of it from sets with each column, and (tuples,) each,
+    Returns: (tuples,) score, (columns, tuples) the part of it from sets with each
+        column, and (tuples,) each,
+
     the size of the smallest set and the number of sets.
     """
-    score, by_column = np.zeros(tuples), np.zeros((columns, tuples))
-    smallest, sets = np.zeros(tuples, dtype=np.int64), np.zeros(tuples, dtype=np.int64)
+    score = np.zeros(tuples)
+    by_column = np.zeros((columns, tuples))
+    smallest = np.zeros(tuples, dtype=np.int64)
+    sets = np.zeros(tuples, dtype=np.int64)
     last = min(search.largest, columns - 1)
     for chosen in sorted(search.unique, key=len):
         where = np.flatnonzero(np.unpackbits(search.minimal(chosen), count=tuples))

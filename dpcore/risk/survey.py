@@ -1,10 +1,12 @@
-"""Risk in a sample, by what sampling weights tell of the population and what a household shares.
+"""Risk in a sample, by what sampling weights tell of the population and what a
+household shares.
 
-A row with a sampling weight w stands for about w people of the population. The weights of a group's people
-add up to an estimate of how many people of the population look like them: an estimate, so a group that is
-large by it is no promise, and k-anonymity is never counted by it.
-Sources: Benedetti, Franconi (1998), Statistical and technological solutions for controlled data
-dissemination; Franconi, Polettini (2004), Individual risk estimation in mu-Argus, LNCS 3050.
+A row with a sampling weight w stands for about w people of the population. The weights
+of a group's people add up to an estimate of how many people of the population look like
+them: an estimate, so a group that is large by it is no promise, and k-anonymity is
+never counted by it. Sources: Benedetti, Franconi (1998), Statistical and technological
+solutions for controlled data dissemination; Franconi, Polettini (2004), Individual risk
+estimation in mu-Argus, LNCS 3050.
 """
 
 import numpy as np
@@ -19,13 +21,20 @@ from dpcore.tables.people import largest_each
 def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
     """(rows,) the sampling weight of each row.
 
-    Raises: SchemaError for an unknown column, or one that is not a number above 0 in every row.
+    Raises: SchemaError for an unknown column, or one that is not a number above 0 in
+        every row.
     """
     if column not in frame.columns:
         raise no_column(column)
     values = frame[column]
-    numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    weights = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])
+    numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(
+        values
+    )
+    weights = (
+        values.to_numpy(dtype=np.float64, na_value=np.nan)
+        if numeric
+        else np.array([np.nan])
+    )
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise SchemaError(
             "a sampling weight is a number above 0 in every row, and {column} is not",
@@ -36,40 +45,57 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
 
 
 def population_frequency(
-    classes: IntArray, weights: FloatArray, person: IntArray | None = None
+    classes: IntArray,
+    weights: FloatArray,
+    person: IntArray | None = None,
 ) -> FloatArray:
-    """Estimate the people of the population in each class, (classes,), by adding up weights.
+    """Estimate the people of the population in each class, (classes,), by adding up
+    weights.
 
-    A person of several rows counts once in each class, with the smallest weight that they have there.
+    A person of several rows counts once in each class, with the smallest weight that
+    they have there.
 
-    Args: classes: (rows,) class of each row, without gaps. weights: (rows,) above 0. person: (rows,) whose
-        row it is; None where every row is a person.
+    Args:
+        classes: (rows,) class of each row, without gaps.
+        weights: (rows,) above 0.
+        person: (rows,) whose row it is; None where every row is a person.
     """
     if person is None:
         return np.asarray(np.bincount(classes, weights), dtype=np.float64)
     pairs = class_index([classes, person])
     order = np.lexsort((weights, pairs))
     lightest = order[np.diff(pairs[order], prepend=-1) > 0]
-    return np.asarray(np.bincount(classes[lightest], weights[lightest]), dtype=np.float64)
+    return np.asarray(
+        np.bincount(classes[lightest], weights[lightest]), dtype=np.float64
+    )
 
 
 def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
-    """Estimate 1 / F of classes with f people in the sample and about F in the population.
+    """Estimate 1 / F of classes with f people in the sample and about F in the
+    population.
 
-    Given f, F follows the negative binomial law P(F = h) = C(h - 1, f - 1) p^f (1 - p)^(h - f) with
-    p = f / estimated F. The mean of 1 / F under it is p / f * 2F1(1, 1; f + 1; 1 - p), which is
-    p / (1 - p) * log(1 / p) for f = 1. sdcMicro gives the same for f of 1 and 2, and an approximation above.
+    Given f, F follows the negative binomial law P(F = h) = C(h - 1, f - 1) p^f (1 -
+    p)^(h - f) with p = f / estimated F. The mean of 1 / F under it is p / f * 2F1(1, 1;
+    f + 1; 1 - p), which is p / (1 - p) * log(1 / p) for f = 1. sdcMicro gives the same
+    for f of 1 and 2, and an approximation above.
 
-    Args: frequency: (classes,) people in the sample, at least 1. population: (classes,) estimated people of
-        the population; not below the sample's.
+    Args:
+        frequency: (classes,) people in the sample, at least 1.
+        population: (classes,) estimated people of the population; not below the
+            sample's.
+
     Raises: ParameterError for an empty class.
     """
     from scipy.special import hyp2f1
 
     if (frequency < 1).any():
-        raise UsageError("a class has at least one person", remedy="leave empty classes out")
+        raise UsageError(
+            "a class has at least one person", remedy="leave empty classes out"
+        )
     share = np.minimum(1.0, frequency / population)
-    return np.asarray(share / frequency * hyp2f1(1, 1, frequency + 1, 1 - share), dtype=np.float64)
+    return np.asarray(
+        share / frequency * hyp2f1(1, 1, frequency + 1, 1 - share), dtype=np.float64
+    )
 
 
 def households_of(frame: pd.DataFrame, column: str) -> IntArray:
@@ -86,21 +112,29 @@ def households_of(frame: pd.DataFrame, column: str) -> IntArray:
     return class_index([codes])
 
 
-def household_risk(risk: FloatArray, household: IntArray, person: IntArray | None = None) -> FloatArray:
-    """(rows,) the chance that at least one person of the row's household is found, and all of them with them.
+def household_risk(
+    risk: FloatArray, household: IntArray, person: IntArray | None = None
+) -> FloatArray:
+    """(rows,) the chance that at least one person of the row's household is found, and
+    all of them with them.
 
-    1 - prod (1 - r_i) over the people of the household, each with the largest risk of their rows, taken as
-    independent. Source: Franconi, Polettini (2004), section 3; as in sdcMicro.
+    1 - prod (1 - r_i) over the people of the household, each with the largest risk of
+    their rows, taken as independent. Source: Franconi, Polettini (2004), section 3; as
+    in sdcMicro.
 
-    Args: risk: (rows,) in [0, 1]. household: (rows,) without gaps. person: (rows,) whose row it is; None
-        where every row is a person.
+    Args:
+        risk: (rows,) in [0, 1].
+        household: (rows,) without gaps.
+        person: (rows,) whose row it is; None where every row is a person.
     """
     if person is not None:
         pairs = class_index([household, person])
         first = np.unique(pairs, return_index=True)[1]
-        of_people, own = largest_each(risk, person)[person[first]], household[first]
+        of_people = largest_each(risk, person)[person[first]]
+        own = household[first]
     else:
-        of_people, own = risk, household
+        of_people = risk
+        own = household
     safe = np.ones(int(household.max()) + 1)
     np.multiply.at(safe, own, 1 - of_people)
     return np.asarray((1 - safe)[household])

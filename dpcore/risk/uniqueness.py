@@ -1,6 +1,8 @@
-"""Population uniqueness, the people who would be unique in the whole population, judged from a sample.
+"""Population uniqueness, the people who would be unique in the whole population, judged
+from a sample.
 
-Three models of how class sizes continue beyond the sample. All are estimates, and they differ.
+Three models of how class sizes continue beyond the sample. All are estimates, and they
+differ.
 """
 
 import math
@@ -19,12 +21,17 @@ MUCH_LARGER = 10
 def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     """Estimated share of the population that is unique, by Pitman's sampling formula.
 
-    Args: classes: (rows,) class of each row of the sample. population: people, at least as many as rows.
+    Args:
+        classes: (rows,) class of each row of the sample.
+        population: people, at least as many as rows.
+
     Raises: ParameterError for a population smaller than the sample.
-    Source: Hoshino (2001), J. Official Statistics 17, maximum likelihood: expected uniques among N people are
-        Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha. Where theta is not far below N, as when nearly
-        all rows are unique, the exact Gamma(theta + N + alpha - 1) / Gamma(theta + N) is in place of
-        N ** (alpha - 1).
+
+    Source: Hoshino (2001), J. Official Statistics 17, maximum likelihood: expected
+    uniques among N people are
+        Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha. Where theta is not far
+        below N, as when nearly all rows are unique, the exact Gamma(theta + N + alpha -
+        1) / Gamma(theta + N) is in place of N ** (alpha - 1).
     """
     sizes = _sizes(classes, population)
     if not (sizes == 1).any():
@@ -42,28 +49,33 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
 
 
 def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
-    """Estimated share of the population that is unique, taking the sample's class sizes for the population's.
+    """Estimated share of the population that is unique, taking the sample's class sizes
+    for the population's.
 
     Args and raises as `pitman_uniqueness`.
-    Source: Zayatz (1991), US Census Bureau CENSUS/SRD/RR-91/08: of the classes seen once, those of size 1
-        make up P(1) h(1) / sum_i P(i) h(i), with h(i) the hypergeometric chance that a class of size i is
-        seen once.
+    Source: Zayatz (1991), US Census Bureau CENSUS/SRD/RR-91/08: of the classes seen
+    once, those of size 1
+        make up P(1) h(1) / sum_i P(i) h(i), with h(i) the hypergeometric chance that a
+        class of size i is seen once.
     """
     sizes = _sizes(classes, population)
     rows = int(sizes.sum())
     size, classes_of_size = np.unique(sizes, return_counts=True)
     if size[0] > 1:
         return 0.0
-    seen_once = size * np.exp(_log_choose(population - size, rows - 1) - _log_choose(population, rows))
+    seen_once = size * np.exp(
+        _log_choose(population - size, rows - 1) - _log_choose(population, rows)
+    )
     truly_unique = seen_once[0] * classes_of_size[0] / (seen_once @ classes_of_size)
     return float(classes_of_size[0] / rows * truly_unique)
 
 
 def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
-    """Estimated share of the population that is unique, by a shifted negative binomial law of class sizes.
+    """Estimated share of the population that is unique, by a shifted negative binomial
+    law of class sizes.
 
-    Args and raises as `pitman_uniqueness`. It is 0 where no such law has the sample's classes of one and two.
-    Source: Chen, McNulty (1998), J. Official Statistics 14.
+    Args and raises as `pitman_uniqueness`. It is 0 where no such law has the sample's
+    classes of one and two. Source: Chen, McNulty (1998), J. Official Statistics 14.
     """
     size, number = np.unique(_sizes(classes, population), return_counts=True)
     share = len(classes) / population
@@ -76,7 +88,10 @@ def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
 def _sizes(classes: IntArray, population: int) -> IntArray:
     if population < len(classes):
         raise UsageError(
-            f"population ({population}) must be at least the number of rows of the sample",
+            (
+                f"population ({population}) must be at least the number of rows of the "
+                "sample"
+            ),
             remedy="give the number of people the sample was drawn from",
         )
     sizes = np.bincount(classes)
@@ -91,14 +106,16 @@ def _log_choose(n: IntArray | int, m: int) -> FloatArray:
 
 
 def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
-    """Maximum likelihood theta and alpha of u classes with n rows, some but not all of size 1.
+    """Maximum likelihood theta and alpha of u classes with n rows, some but not all of
+    size 1.
 
-    The log likelihood is sum_{i<u} log(theta + i alpha) - sum_{i<n} log(theta + i) + sum_j m_j log(j -
-    alpha), with m_j the number of classes of more than j rows. Its slopes fall through 0 once: bisection on
-    theta inside bisection on alpha finds the summit, or the edge alpha = 0 (Ewens' formula) when the slope
-    is negative there.
+    The log likelihood is sum_{i<u} log(theta + i alpha) - sum_{i<n} log(theta + i) +
+    sum_j m_j log(j - alpha), with m_j the number of classes of more than j rows. Its
+    slopes fall through 0 once: bisection on theta inside bisection on alpha finds the
+    summit, or the edge alpha = 0 (Ewens' formula) when the slope is negative there.
     """
-    classes, rows = len(sizes), int(sizes.sum())
+    classes = len(sizes)
+    rows = int(sizes.sum())
     inside = np.arange(1, sizes.max(), dtype=np.float64)
     larger = classes - np.cumsum(np.bincount(sizes))[1:-1]
 
@@ -135,26 +152,44 @@ def _digamma_step(x: float, step: float) -> float:
     return math.log1p(step / x) + (1 / x - 1 / y) / 2 + squares / 12
 
 
-def _fit_shifted(size: IntArray, number: IntArray, share: float) -> tuple[float, float, float]:
-    """Return the classes K of the population, and the law (a, p) of their sizes; K is 0 where there is none.
+def _fit_shifted(
+    size: IntArray, number: IntArray, share: float
+) -> tuple[float, float, float]:
+    """Return the classes K of the population, and the law (a, p) of their sizes; K is 0
+    where there is none.
 
-    With the generating function G(z) = z (p / (1 - (1 - p) z))^a of the sizes, a sample of a share f has
-    K f G'(1 - f) classes of one and K f^2 / 2 G''(1 - f) of two on average, which are those that were seen.
-    K is Shlosser's estimate as modified by Haas, Stokes (1998), J. Am. Stat. Association 93.
+    With the generating function G(z) = z (p / (1 - (1 - p) z))^a of the sizes, a sample
+    of a share f has K f G'(1 - f) classes of one and K f^2 / 2 G''(1 - f) of two on
+    average, which are those that were seen. K is Shlosser's estimate as modified by
+    Haas, Stokes (1998), J. Am. Stat. Association 93.
     """
     from scipy.optimize import root
     from scipy.special import expit
 
-    rest, double = 1 - share, 1 - share**2
+    rest = 1 - share
+    double = 1 - share**2
     unseen = number @ rest**size / (number @ (size * share * rest ** (size - 1)))
-    twice = number @ (size * share**2 * double ** (size - 1)) / (number @ (double**size - rest**size))
+    twice = (
+        number
+        @ (size * share**2 * double ** (size - 1))
+        / (number @ (double**size - rest**size))
+    )
     classes = number.sum() + number[0] * twice * unseen**2
 
     def misses(law: FloatArray) -> FloatArray:
-        power, failure = np.exp(law[0]), expit(-law[1])
+        power = np.exp(law[0])
+        failure = expit(-law[1])
         left = 1 - failure * rest
         common = classes * share * ((1 - failure) / left) ** power
-        twos = common * share / 2 * power * failure * (2 + (power - 1) * failure * rest) / left**2
+        twos = (
+            common
+            * share
+            / 2
+            * power
+            * failure
+            * (2 + (power - 1) * failure * rest)
+            / left**2
+        )
         expected = np.array([common * (1 + power * failure * rest / left), twos])
         return np.asarray(np.log(np.maximum(expected, TINY) / number[:2]))
 

@@ -1,4 +1,6 @@
-"""Checks of public bounds, cuts and special values, with one sentence for each that does not hold."""
+"""Checks of public bounds, cuts and special values, with one sentence for each that
+does not hold.
+"""
 
 import itertools
 import math
@@ -11,9 +13,14 @@ from dpcore.text import Text
 
 
 def no_number(name: str, label: str, value: object) -> ParameterError:
-    """Return the error of a fact that is no number, or none of the kind that its column needs."""
+    """Return the error of a fact that is no number, or none of the kind that its column
+    needs.
+    """
     return ParameterError(
-        "{label} ({value}) of column {name!r} must be a number, whole for whole numbers; a step is above 0",
+        (
+            "{label} ({value}) of column {name!r} must be a number, whole for whole "
+            "numbers; a step is above 0"
+        ),
         remedy="use a number such as 10",
         label=Text(label),
         value=value,
@@ -23,20 +30,36 @@ def no_number(name: str, label: str, value: object) -> ParameterError:
 
 def check_special(name: str, special: Sequence[float]) -> None:
     for value in special:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
             raise no_number(name, "special value", value)
 
 
 def whole_number(name: str, label: str, value: object) -> int:
     """`value` as a whole number that a float64 holds exactly."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > 2**53:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, np.integer))
+        or abs(int(value)) > 2**53
+    ):
         raise no_number(name, label, value)
     return int(value)
 
 
-def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool) -> None:
-    """Refuse bounds that are not finite, ascending numbers, and cuts outside of them."""
-    for label, value in (("low", low), ("high", high), *(("a cut", cut) for cut in cuts)):
+def check_bounds(
+    name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool
+) -> None:
+    """Refuse bounds that are not finite, ascending numbers, and cuts outside of
+    them.
+    """
+    for label, value in (
+        ("low", low),
+        ("high", high),
+        *(("a cut", cut) for cut in cuts),
+    ):
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float, np.number))
@@ -48,7 +71,10 @@ def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, e
     points = [low, *cuts, high + 1 if equal_bounds else high]
     if any(a >= b for a, b in itertools.pairwise(points)):
         raise ParameterError(
-            "the cuts of column {column!r} must rise strictly and lie between its bounds",
+            (
+                "the cuts of column {column!r} must rise strictly and lie between its "
+                "bounds"
+            ),
             remedy="sort the cuts and drop those outside",
             column=name,
         )

@@ -1,9 +1,9 @@
 """Columns, with public facts about their values, and the code of each value.
 
-A column turns values into cell numbers (`encode`) and cell numbers back into values (`decode`).
-Here are categories and booleans; columns of numbers and dates are in `interval`.
-The cells are, in order: the declared ones, then one for "other" where declared, then one for missing
-where declared.
+A column turns values into cell numbers (`encode`) and cell numbers back into values
+(`decode`). Here are categories and booleans; columns of numbers and dates are in
+`interval`. The cells are, in order: the declared ones, then one for "other" where
+declared, then one for missing where declared.
 """
 
 from __future__ import annotations
@@ -36,7 +36,15 @@ from dpcore.schema.origin import (
     fold,
     means_missing,
 )
-from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, each_text, exact_text, number_in, texts_of
+from dpcore.schema.values import (
+    MISSING,
+    OTHER_LABEL,
+    as_text,
+    each_text,
+    exact_text,
+    number_in,
+    texts_of,
+)
 from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
@@ -51,8 +59,9 @@ _NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason")
 class Outside:
     """Counts of values outside the declaration of a private column, for its owner only.
 
-    All are counts of rows. `clipped` rows move to the nearest bound, `other` rows go to the cell
-    "other", `missing` rows to the cell for missing. `refused` rows have no cell to go to.
+    All are counts of rows. `clipped` rows move to the nearest bound, `other` rows go to
+    the cell "other", `missing` rows to the cell for missing. `refused` rows have no
+    cell to go to.
     """
 
     clipped: int = 0
@@ -69,12 +78,16 @@ class Column(Registered, ABC):
         name: as in the table's header.
         missing: whether there is a cell for missing values.
         rules: public rules by which values are read, of `readable_by`.
-        missing_tokens: texts that stand for missing, such as "?", besides those of the rules.
+        missing_tokens: texts that stand for missing, such as "?", besides those of the
+            rules.
         synonyms: pairs of texts: the first counts as the second, such as "low" as 0.25.
-        from_data: names of the facts that were taken from the data and not known from outside.
+        from_data: names of the facts that were taken from the data and not known from
+            outside.
         known_from: where the other facts are known from, in one line.
-        found: the loss for which the cells were found privately, such as "epsilon 1/20"; empty for others.
-        reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
+        found: the loss for which the cells were found privately, such as "epsilon
+            1/20"; empty for others.
+        reason: why this declaration was suggested, for its owner's eyes; it leaves with
+            nothing.
     """
 
     readable_by: ClassVar[tuple[str, ...]] = (WORDS,)
@@ -92,20 +105,29 @@ class Column(Registered, ABC):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise UsageError("a column needs a name", remedy="give the name as in the table's header")
+            raise UsageError(
+                "a column needs a name", remedy="give the name as in the table's header"
+            )
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
         object.__setattr__(self, "rules", tuple(self.rules))
         for rule in self.rules:
             if rule not in self.readable_by:
                 raise ParameterError(
-                    "column {name!r} is read by the rule {rule!r}, which is none of its kind",
+                    (
+                        "column {name!r} is read by the rule {rule!r}, which is none "
+                        "of "
+                        "its kind"
+                    ),
                     remedy="open it with the program that made it, or take the rule out",
                     name=self.name,
                     rule=rule,
                 )
         pairs = tuple(map(tuple, self.synonyms))
-        if any(len(pair) != 2 or not all(isinstance(text, str) for text in pair) for pair in pairs):
+        if any(
+            len(pair) != 2 or not all(isinstance(text, str) for text in pair)
+            for pair in pairs
+        ):
             raise UsageError(
                 f"the synonyms of column {self.name!r} must be pairs of texts",
                 remedy="give each text with the one that it counts as",
@@ -130,7 +152,9 @@ class Column(Registered, ABC):
     @property
     def facts(self) -> tuple[str, ...]:
         """Names of all that is declared, whose origins differ."""
-        fields = (each.name for each in dataclasses.fields(self) if each.name not in _NO_FACTS)
+        fields = (
+            each.name for each in dataclasses.fields(self) if each.name not in _NO_FACTS
+        )
         return ("kind", *fields, *(("spellings",) if SPELLINGS in self.rules else ()))
 
     def origin(self, fact: str) -> Origin:
@@ -145,12 +169,20 @@ class Column(Registered, ABC):
 
     @property
     def values_origin(self) -> Origin:
-        """Where it is known from which values there are: the least public origin of what says so."""
+        """Where it is known from which values there are: the least public origin of
+        what says so.
+        """
         origins = {self.origin(fact) for fact in self.facts if fact in VALUES}
-        return next(each for each in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD) if each in origins)
+        return next(
+            each
+            for each in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD)
+            if each in origins
+        )
 
     def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
-        """Return the column without texts that stay in the account, and without the reason."""
+        """Return the column without texts that stay in the account, and without the
+        reason.
+        """
         without: dict[str, Any] = dict.fromkeys(facts, ())
         return dataclasses.replace(self, reason="", **without)
 
@@ -163,22 +195,32 @@ class Column(Registered, ABC):
         if outside.refused:
             raise SchemaError(
                 "column {column!r} holds values that its declaration has no cell for",
-                remedy="declare a cell for missing or other values, or change what is declared",
+                remedy=(
+                    "declare a cell for missing or other values, or change what is "
+                    "declared"
+                ),
                 column=self.name,
             )
         return codes
 
     def check(self, values: pd.Series) -> Outside:
-        """Count the rows outside the declaration. Private, for the owner of the table only."""
+        """Count the rows outside the declaration.
+
+        Private, for the owner of the table only.
+        """
         return self._encode(self.read(values))[1]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
-        """Draw values for cell numbers, inside an interval along the slope of the cells around it."""
+        """Draw values for cell numbers, inside an interval along the slope of the cells
+        around it.
+        """
         present = codes < self.values_size
         return self._decode(np.where(present, codes, 0), present, rng)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, `kind` first, without defaults and the reason, which may reveal the data."""
+        """Return plain data, `kind` first, without defaults and the reason, which may
+        reveal the data.
+        """
         fields: dict[str, Any] = {"kind": self.kind}
         for each in dataclasses.fields(self):
             value = getattr(self, each.name)
@@ -190,11 +232,12 @@ class Column(Registered, ABC):
     def from_dict(fields: Mapping[str, Any]) -> Column:
         """Read what `to_dict` wrote.
 
-        Raises: ParameterError for an unknown kind, or a declaration that breaks its rules; KeyError or
-            TypeError for what is no declaration.
+        Raises: ParameterError for an unknown kind, or a declaration that breaks its
+            rules; KeyError or TypeError for what is no declaration.
         """
         values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in fields.items()
         }
         return Column.of_kind(values.pop("kind"))(**values)
 
@@ -206,11 +249,16 @@ class Column(Registered, ABC):
 
     @abstractmethod
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self,
+        codes: Codes,
+        present: npt.NDArray[np.bool_],
+        rng: np.random.Generator,
     ) -> pd.Series: ...
 
     def read(self, values: pd.Series) -> pd.Series:
-        """Replace each text that counts as another value, by a synonym or a rule, each by itself."""
+        """Replace each text that counts as another value, by a synonym or a rule, each
+        by itself.
+        """
         by_rule = CENSORED in self.rules and values.dtype.kind not in _NO_TEXTS
         if not self.synonyms and not by_rule:
             return values
@@ -218,7 +266,11 @@ class Column(Registered, ABC):
         meant = {}
         if by_rule:
             numbers = {text: censored_number(text) for text in texts.dropna().unique()}
-            meant = {text: f"{number:.12g}" for text, number in numbers.items() if number is not None}
+            meant = {
+                text: f"{number:.12g}"
+                for text, number in numbers.items()
+                if number is not None
+            }
         if self.synonyms:
             firsts, seconds = zip(*self.synonyms, strict=True)
             meant |= dict(zip(texts_of(firsts), seconds, strict=True))
@@ -228,17 +280,23 @@ class Column(Registered, ABC):
         return values.astype(object).where(replaced.isna(), replaced)
 
     def is_missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
-        """Mark missing values, those that a rule or a declared text says are missing too."""
+        """Mark missing values, those that a rule or a declared text says are missing
+        too.
+        """
         missing = values.isna().to_numpy(dtype=bool)
         if WORDS in self.rules and values.dtype.kind not in _NO_TEXTS:
             texts = as_text(values)
-            words = [text for text in texts.dropna().unique() if self._means_missing(text)]
+            words = [
+                text for text in texts.dropna().unique() if self._means_missing(text)
+            ]
             missing = missing | texts.isin(words).to_numpy(dtype=bool)
         if not self.missing_tokens:
             return missing
         tokens = texts_of(self.missing_tokens)
         numbers = [number for number in map(number_in, tokens) if number is not None]
-        if values.dtype.kind in "iuf" and all(abs(number) < 2**53 for number in numbers):
+        if values.dtype.kind in "iuf" and all(
+            abs(number) < 2**53 for number in numbers
+        ):
             is_token = values.isin(numbers)
         else:
             is_token = as_text(values).isin(tokens)
@@ -248,7 +306,11 @@ class Column(Registered, ABC):
         return means_missing(text)
 
     def _placed(
-        self, codes: Codes, missing: npt.NDArray[np.bool_], unreadable: npt.NDArray[np.bool_], clipped: int
+        self,
+        codes: Codes,
+        missing: npt.NDArray[np.bool_],
+        unreadable: npt.NDArray[np.bool_],
+        clipped: int,
     ) -> tuple[Codes, Outside]:
         """Put missing rows into their cell, and count what has none."""
         refused = int(unreadable.sum())
@@ -256,7 +318,9 @@ class Column(Registered, ABC):
             codes[missing] = self.values_size
         else:
             refused += int(missing.sum())
-        return codes, Outside(clipped=clipped, missing=int(missing.sum()), refused=refused)
+        return codes, Outside(
+            clipped=clipped, missing=int(missing.sum()), refused=refused
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +329,8 @@ class Categorical(Column):
 
     Attributes:
         categories: the categories; texts, or whole numbers.
-        other: whether there is a cell for every other value; without it such a value is refused.
+        other: whether there is a cell for every other value; without it such a value is
+            refused.
         ordered: whether the order of the categories means something.
     """
 
@@ -278,7 +343,9 @@ class Categorical(Column):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        plain = (int(each) if _is_whole(each) else str(each) for each in self.categories)
+        plain = (
+            int(each) if _is_whole(each) else str(each) for each in self.categories
+        )
         object.__setattr__(self, "categories", tuple(plain))
         texts = list(self._index)
         if not texts and not self.other:
@@ -290,7 +357,9 @@ class Categorical(Column):
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                "column {name!r} lists a category twice", remedy="rename one of them", name=self.name
+                "column {name!r} lists a category twice",
+                remedy="rename one of them",
+                name=self.name,
             )
         check_column_cells(self.name, len(texts))
 
@@ -347,7 +416,9 @@ class Categorical(Column):
 
     @cached_property
     def _rounded(self) -> pd.Index:
-        """Categories of more digits than a float holds, as floats have them, the first of those that meet."""
+        """Categories of more digits than a float holds, as floats have them, the first
+        of those that meet.
+        """
         near = pd.Index(self._compared(texts_of(self.categories)), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
         if not is_new.any():
@@ -355,8 +426,12 @@ class Categorical(Column):
         rounded: pd.Index = near.where(is_new, self._index)
         return rounded
 
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        values: list[Any] = [*self.categories, OTHER_LABEL] if self.other else list(self.categories)
+    def _decode(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> pd.Series:
+        values: list[Any] = (
+            [*self.categories, OTHER_LABEL] if self.other else list(self.categories)
+        )
         if all(isinstance(value, int) for value in values):
             return whole_numbers(np.array(values, dtype=np.int64)[codes], present)
         texts = pd.array([str(value) for value in values], dtype="str")
@@ -376,7 +451,9 @@ class Boolean(Column):
         super().__post_init__()
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
-                "column {name!r} lists a category twice", remedy="rename one of them", name=self.name
+                "column {name!r} lists a category twice",
+                remedy="rename one of them",
+                name=self.name,
             )
 
     @property
@@ -389,14 +466,23 @@ class Boolean(Column):
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self.is_missing(values)
         if pd.api.types.is_bool_dtype(values.dtype):
-            return self._placed(values.fillna(False).to_numpy(np.int64), missing, np.zeros_like(missing), 0)
+            return self._placed(
+                values.fillna(False).to_numpy(np.int64),
+                missing,
+                np.zeros_like(missing),
+                0,
+            )
         texts = as_text(values).str.lower()
         labels = texts_of([self.true_label.lower(), self.false_label.lower()])
         true = texts.isin([labels[0], "true"]).to_numpy(dtype=bool)
         false = texts.isin([labels[1], "false"]).to_numpy(dtype=bool)
-        return self._placed(true.astype(np.int64), missing, ~(true | false | missing), 0)
+        return self._placed(
+            true.astype(np.int64), missing, ~(true | false | missing), 0
+        )
 
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+    def _decode(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> pd.Series:
         if (self.false_label, self.true_label) == ("False", "True"):
             return pd.Series(codes.astype(bool)).astype("boolean").where(present)
         texts = pd.array([self.false_label, self.true_label], dtype="str")

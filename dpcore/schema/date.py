@@ -18,19 +18,25 @@ from dpcore.schema.values import as_text
 _ZONE = r"([T ]\d\d(?::?\d\d){0,2})(?:[.]\d+)?(?: ?Z| ?[+-]\d\d(?::?\d\d)?)$"
 """A time zone at the end of a time of day: the day is taken as it is written."""
 _WRITTEN = r"\d[\d./-]*(?:[T ][\d:.]*)?"
-"""Of what else a day may be written: "now", or one more zone, would change how the whole column is read."""
+"""Of what else a day may be written: "now", or one more zone, would change how the
+whole column is read.
+"""
 _NANOSECONDS = r"([.][0-9]{6})[0-9]+$"
-"""One such value would make pandas read the whole column as nanoseconds, which reach from 1677 to 2262."""
+"""One such value would make pandas read the whole column as nanoseconds, which reach
+from 1677 to 2262.
+"""
 _FREQUENCIES = {"day": "D", "week": "W-SUN", "month": "M", "quarter": "Q", "year": "Y"}
 _STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Date(IntervalColumn):
-    """Days from `low` to `high` (ISO texts such as "1990-01-31", both included), in cells of one `step`.
+    """Days from `low` to `high` (ISO texts such as "1990-01-31", both included), in
+    cells of one `step`.
 
     Attributes:
-        step: "day", "week", "month", "quarter" or "year"; cells start at whole steps, weeks on Mondays.
+        step: "day", "week", "month", "quarter" or "year"; cells start at whole steps,
+            weeks on Mondays.
     """
 
     kind: ClassVar[str] = "date"
@@ -52,7 +58,9 @@ class Date(IntervalColumn):
                     name=self.name,
                 ) from None
             object.__setattr__(self, label, day.isoformat())
-        check_bounds(self.name, _days(self.low), _days(self.high), (), equal_bounds=True)
+        check_bounds(
+            self.name, _days(self.low), _days(self.high), (), equal_bounds=True
+        )
         if self.step not in _STEP_DAYS:
             raise ParameterError(
                 "step ({step}) of column {name!r} must be one of {step_days}",
@@ -61,12 +69,15 @@ class Date(IntervalColumn):
                 name=self.name,
                 step_days=", ".join(_STEP_DAYS),
             )
-        check_column_cells(self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step])
+        check_column_cells(
+            self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step]
+        )
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
         """Bounds in days since 1970-01-01."""
-        low, high = pd.Period(self.low, "D"), pd.Period(self.high, "D")
+        low = pd.Period(self.low, "D")
+        high = pd.Period(self.high, "D")
         steps = pd.period_range(low, high, freq=_FREQUENCIES[self.step])
         starts = steps.asfreq("D", how="START").astype("int64")
         return np.array([low.ordinal, *starts[1:], high.ordinal + 1], dtype=np.float64)
@@ -92,15 +103,21 @@ class Date(IntervalColumn):
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self.is_missing(values)
         days = days_in(values)
-        return self._codes(np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing)
+        return self._codes(
+            np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing
+        )
 
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+    def _decode(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> pd.Series:
         days = self._whole_values(codes, present, rng).astype("datetime64[D]")
         return pd.Series(days.astype("datetime64[s]")).where(present)
 
 
 def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """Return the day of each value, of a text as written, of an instant in UTC, NaT for what is none."""
+    """Return the day of each value, of a text as written, of an instant in UTC, NaT for
+    what is none.
+    """
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
     else:
@@ -114,9 +131,12 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
 
 
 def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
-    """Mark the values that are days of the years 1 to 9999, which are all that a calendar here knows."""
+    """Mark the values that are days of the years 1 to 9999, which are all that a
+    calendar here knows.
+    """
     days = days_in(values)
-    first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
+    first = np.datetime64("0001-01-01")
+    last = np.datetime64("9999-12-31")
     return np.asarray(~np.isnat(days) & (days >= first) & (days <= last))
 
 

@@ -1,9 +1,11 @@
-"""Identifiers in columns, such as names, numbers, contact data and dates, by values and by the column's name.
+"""Identifiers in columns, such as names, numbers, contact data and dates, by values and
+by the column's name.
 
-The one place that tells them, for schemas, audits and anonymization alike, in several languages and scripts.
-A column is of a kind when most of its distinct values are valid. Kinds with a check digit convince by
-themselves (python-stdnum knows their rules; a random number passes in 1 of 10 to 1 of 97 cases). Weak shapes
-(a five-digit number is not always a zip code) count only under a fitting column name.
+The one place that tells them, for schemas, audits and anonymization alike, in several
+languages and scripts. A column is of a kind when most of its distinct values are valid.
+Kinds with a check digit convince by themselves (python-stdnum knows their rules; a
+random number passes in 1 of 10 to 1 of 97 cases). Weak shapes (a five-digit number is
+not always a zip code) count only under a fitting column name.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ PLACES = ("postal code", "address or place")
 """Kinds that are about a person's place, and that many people share."""
 
 _DATA = tomllib.loads(files(__package__).joinpath("detector.toml").read_text("utf-8"))
-_CHINESE = re.compile(r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII)
+_CHINESE = re.compile(
+    r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII
+)
 _CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 
 
@@ -48,7 +52,9 @@ class Detection:
 
 
 def detect(name: str, values: Sequence[str]) -> Detection | None:
-    """Detect the kind of a column from its name and its distinct values, None where it has none."""
+    """Detect the kind of a column from its name and its distinct values, None where it
+    has none.
+    """
     looked_at = [text.strip() for text in values[:: len(values) // LOOKED_AT + 1]]
     words = name_words(name)
     for kind in _KINDS:
@@ -63,15 +69,20 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
 
 
 def may_be_id(name: str) -> bool:
-    """Return whether the name of a column says that it may name people, or number them."""
+    """Return whether the name of a column says that it may name people, or number
+    them.
+    """
     words = name_words(name)
     return re.search(rf"\b({_DATA['id_words']})\b", words) is not None or any(
-        _fits(kind, words) for kind in _KINDS if kind.name in ("name of a person", "personal number")
+        _fits(kind, words)
+        for kind in _KINDS
+        if kind.name in ("name of a person", "personal number")
     )
 
 
 def may_be_lookup(name: str, values: Sequence[str]) -> bool:
-    """Return whether a column may hold places, codes or names, of which a table has some of many.
+    """Return whether a column may hold places, codes or names, of which a table has
+    some of many.
 
     A label with a digit may be a code.
     """
@@ -85,7 +96,9 @@ def may_be_lookup(name: str, values: Sequence[str]) -> bool:
 
 
 def name_words(name: str) -> str:
-    """Return a column's name in lower case, the same for `PatientName`, `patient_name`, `patient.name`."""
+    """Return a column's name in lower case, the same for `PatientName`, `patient_name`,
+    `patient.name`.
+    """
     apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:LONGEST_NAME])
     return re.sub(r"[\W_]+", " ", apart).lower()
 
@@ -109,7 +122,8 @@ def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
 def _is_chinese_id(text: str) -> bool:
     """Region, birth date, sequence, and a digit or X by ISO 7064 mod 11-2.
 
-    Regions that were renamed still begin the numbers of their people, so no list of regions is used.
+    Regions that were renamed still begin the numbers of their people, so no list of
+    regions is used.
     """
     from stdnum.iso7064 import mod_11_2
 
@@ -127,7 +141,10 @@ def _is_payment_card(text: str) -> bool:
 
 @dataclass(frozen=True)
 class IdentifierKind:
-    """A kind of identifier. Where `words` are given, the column's name must hold one of them."""
+    """A kind of identifier.
+
+    Where `words` are given, the column's name must hold one of them.
+    """
 
     name: str
     valid: Callable[[str], object]
@@ -136,11 +153,17 @@ class IdentifierKind:
 
 
 def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
-    parts = [re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], each) for each in patterns]
+    parts = [
+        re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], each)
+        for each in patterns
+    ]
     return re.compile("|".join(parts), re.IGNORECASE).fullmatch
 
 
-_RULES = {"Chinese resident id": _is_chinese_id, "payment card number": _is_payment_card}
+_RULES = {
+    "Chinese resident id": _is_chinese_id,
+    "payment card number": _is_payment_card,
+}
 
 
 def _kind(
@@ -152,8 +175,12 @@ def _kind(
     is_mistakable: bool = False,
 ) -> IdentifierKind:
     """Return a kind of `detector.toml`."""
-    valid = _shape(shapes) if shapes else _RULES.get(name) or _has_check_digit(check_digits)
-    return IdentifierKind(Text(name), valid, words, _DATA["mistakable"] if is_mistakable else "")
+    valid = (
+        _shape(shapes) if shapes else _RULES.get(name) or _has_check_digit(check_digits)
+    )
+    return IdentifierKind(
+        Text(name), valid, words, _DATA["mistakable"] if is_mistakable else ""
+    )
 
 
 _KINDS = [_kind(**each) for each in _DATA["kinds"]]

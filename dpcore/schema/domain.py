@@ -25,12 +25,17 @@ class Domain:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if len(self.names) != len(self.sizes) or len(set(self.names)) != len(self.names):
+        if len(self.names) != len(self.sizes) or len(set(self.names)) != len(
+            self.names
+        ):
             raise UsageError(
-                "a domain needs one size for each of its distinct names", remedy="check names and sizes"
+                "a domain needs one size for each of its distinct names",
+                remedy="check names and sizes",
             )
         if any(size < 1 for size in self.sizes):
-            raise UsageError("every column must have at least 1 cell", remedy="check the sizes")
+            raise UsageError(
+                "every column must have at least 1 cell", remedy="check the sizes"
+            )
 
     def size(self, name: str) -> int:
         """Cells of one column."""
@@ -43,18 +48,27 @@ class Domain:
             ) from None
 
     def shape(self, clique: Clique) -> tuple[int, ...]:
-        """Return the size of each axis of the table over `clique`. The empty clique has shape ()."""
+        """Return the size of each axis of the table over `clique`.
+
+        The empty clique has shape ().
+        """
         return tuple(self.size(name) for name in clique)
 
     def cells(self, clique: Clique) -> int:
-        """Return the number of cells of the table over `clique`, as an unbounded integer."""
+        """Return the number of cells of the table over `clique`, as an unbounded
+        integer.
+        """
         return math.prod(self.shape(clique))
 
     def clique(self, columns: Iterable[str]) -> Clique:
-        """Return `columns` as a checked clique of known names, none twice, in the order given."""
+        """Return `columns` as a checked clique of known names, none twice, in the order
+        given.
+        """
         clique = tuple(columns)
         if len(set(clique)) != len(clique):
-            raise UsageError(f"a column is twice in {clique}", remedy="name each column once")
+            raise UsageError(
+                f"a column is twice in {clique}", remedy="name each column once"
+            )
         self.shape(clique)
         return clique
 

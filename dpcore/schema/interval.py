@@ -14,7 +14,13 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.bounds import check_bounds, check_special, no_number, whole_number
-from dpcore.schema.column import Codes, Column, Outside, check_column_cells, whole_numbers
+from dpcore.schema.column import (
+    Codes,
+    Column,
+    Outside,
+    check_column_cells,
+    whole_numbers,
+)
 from dpcore.schema.origin import AGES, CENSORED, WORDS
 from dpcore.schema.slope import place_in_cells, slopes
 from dpcore.schema.values import below, is_exact
@@ -26,12 +32,13 @@ CONVENTIONAL_AGES = ((0, 99), (0, 119))
 class IntervalColumn(Column):
     """A column whose cells are half-open intervals, the last one closed.
 
-    Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It ends where the next one
-    begins, or at a bound of the column, if special values lie beyond that bound.
+    Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It
+    ends where the next one begins, or at a bound of the column, if special values lie
+    beyond that bound.
 
     Attributes:
-        unreadable_is_missing: whether a value that is no number, or no day, counts as missing; it is refused
-            otherwise.
+        unreadable_is_missing: whether a value that is no number, or no day, counts as
+            missing; it is refused otherwise.
     """
 
     unreadable_is_missing: bool = False
@@ -40,8 +47,14 @@ class IntervalColumn(Column):
         super().__post_init__()
         if self.unreadable_is_missing and not self.missing:
             raise ParameterError(
-                "what cannot be read of column {name!r} would count as missing, which has no cell",
-                remedy="declare a cell for missing or other values, or change what is declared",
+                (
+                    "what cannot be read of column {name!r} would count as missing, "
+                    "which has no cell"
+                ),
+                remedy=(
+                    "declare a cell for missing or other values, or change what is "
+                    "declared"
+                ),
                 name=self.name,
             )
 
@@ -71,19 +84,25 @@ class IntervalColumn(Column):
 
     @property
     def bounds(self) -> list[float | str]:
-        """Bounds of the cells as people write them, one more than the cells, with dates as ISO texts."""
+        """Bounds of the cells as people write them, one more than the cells, with dates
+        as ISO texts.
+        """
         return [float(edge) if edge % 1 else int(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:
-        """Return the cell that starts at `bound`, and `values_size` for the end of the last one.
+        """Return the cell that starts at `bound`, and `values_size` for the end of the
+        last one.
 
         Raises: ParameterError when no cell starts there.
         """
         bound = float(bound)
         index = int(np.searchsorted(self.edges, bound))
-        if index < len(self.edges) and math.isclose(self.edges[index], bound, rel_tol=1e-12, abs_tol=1e-12):
+        if index < len(self.edges) and math.isclose(
+            self.edges[index], bound, rel_tol=1e-12, abs_tol=1e-12
+        ):
             return index
-        low, high = max(index - 1, 0), min(index, len(self.edges) - 1)
+        low = max(index - 1, 0)
+        high = min(index, len(self.edges) - 1)
         near = sorted({self._text(self.edges[low]), self._text(self.edges[high])})
         raise ParameterError(
             "{text} is not a cell bound of column {column!r}",
@@ -97,7 +116,9 @@ class IntervalColumn(Column):
         return f"{bound:g}" if abs(bound) < 1e6 else f"{bound:.0f}"
 
     def _codes(
-        self, numbers: npt.NDArray[np.float64], missing: npt.NDArray[np.bool_]
+        self,
+        numbers: npt.NDArray[np.float64],
+        missing: npt.NDArray[np.bool_],
     ) -> tuple[Codes, Outside]:
         """Return the cells of numeric values. NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
@@ -105,19 +126,28 @@ class IntervalColumn(Column):
             missing, unreadable = missing | unreadable, np.zeros_like(missing)
         readable = np.where(np.isnan(numbers), self.edges[0], numbers)
         bounded = np.clip(readable, self._low, self._high)
-        placed = np.where(np.isin(readable, self.edges[:-1][self.single]), readable, bounded)
+        placed = np.where(
+            np.isin(readable, self.edges[:-1][self.single]), readable, bounded
+        )
         codes = np.searchsorted(self.edges, placed, side="right").astype(np.int64) - 1
         codes = np.clip(codes, 0, self.values_size - 1)
         return self._placed(codes, missing, unreadable, int((placed != readable).sum()))
 
     def _numbers(self, values: pd.Series) -> npt.NDArray[np.float64]:
-        """Return a number in the cell of each value. Decimals are compared in all their digits."""
+        """Return a number in the cell of each value.
+
+        Decimals are compared in all their digits.
+        """
         if is_exact(values.dtype):
             codes, distinct = pd.factorize(values)
             return np.array([*map(self._float, distinct), np.nan])[codes]
-        if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
+        if pd.api.types.is_numeric_dtype(
+            values.dtype
+        ) and not pd.api.types.is_bool_dtype(values.dtype):
             return values.to_numpy(dtype=np.float64, na_value=np.nan)
-        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(
+            dtype=np.float64, na_value=np.nan
+        )
         if not pd.api.types.is_object_dtype(values.dtype):
             return numbers
         decimals = [isinstance(each, Decimal) for each in values]
@@ -126,31 +156,49 @@ class IntervalColumn(Column):
         return numbers
 
     def _float(self, number: Decimal) -> float:
-        """Return the largest float that is not above a decimal, or the next one where that is special."""
+        """Return the largest float that is not above a decimal, or the next one where
+        that is special.
+        """
         if number.is_nan():
             return math.nan
         low, is_same = below(number)
-        return low if is_same or low not in self.edges[:-1][self.single] else math.nextafter(low, math.inf)
+        return (
+            low
+            if is_same or low not in self.edges[:-1][self.single]
+            else math.nextafter(low, math.inf)
+        )
 
     def _places(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self,
+        codes: Codes,
+        present: npt.NDArray[np.bool_],
+        rng: np.random.Generator,
     ) -> npt.NDArray[np.float64]:
-        """Draw the place of each value in its cell, in [0, 1), along the slope of the drawn cells."""
+        """Draw the place of each value in its cell, in [0, 1), along the slope of the
+        drawn cells.
+        """
         drawn = np.bincount(codes[present], minlength=self.values_size)
         slope = slopes(drawn, self.edges[:-1], self.ends, alone=self.single)
         return place_in_cells(rng.random(len(codes)), slope[codes])
 
     def _whole_values(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self,
+        codes: Codes,
+        present: npt.NDArray[np.bool_],
+        rng: np.random.Generator,
     ) -> npt.NDArray[np.int64]:
         """Draw a whole number of each cell."""
-        first, last = self.edges[:-1].astype(np.int64), self.ends.astype(np.int64)
+        first = self.edges[:-1].astype(np.int64)
+        last = self.ends.astype(np.int64)
         starts: npt.NDArray[np.int64] = first[codes]
         if (last - first == 1).all():
-            rng.random(len(codes))  # rows of a seed do not change with the width of other columns' cells
+            # rows of a seed do not change with the width of other columns' cells
+            rng.random(len(codes))
             return starts
         ends = last[codes]
-        drawn = starts + ((ends - starts) * self._places(codes, present, rng)).astype(np.int64)
+        drawn = starts + ((ends - starts) * self._places(codes, present, rng)).astype(
+            np.int64
+        )
         return np.minimum(drawn, ends - 1)
 
     @property
@@ -163,7 +211,8 @@ class IntervalColumn(Column):
 
 
 class NumberColumn(IntervalColumn):
-    """A column of numbers, in cells of one width or between cuts, with cells of single values.
+    """A column of numbers, in cells of one width or between cuts, with cells of single
+    values.
 
     Attributes:
         low, high: public bounds; values beyond are clipped to them.
@@ -196,14 +245,15 @@ class NumberColumn(IntervalColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Integer(NumberColumn):
-    """Whole numbers from `low` to `high`, both included, in cells of `bin_width` numbers.
+    """Whole numbers from `low` to `high`, both included, in cells of `bin_width`
+    numbers.
 
     Attributes:
         low, high: public bounds; values beyond are clipped to them.
         bin_width: numbers in a cell; the last cell may hold fewer.
         cuts: instead of a width: the first number of every cell but the first, rising.
-        special: numbers that are cells of their own, such as a 0 that most people have; they may lie beyond
-            the bounds, as the code 99999 does.
+        special: numbers that are cells of their own, such as a 0 that most people have;
+            they may lie beyond the bounds, as the code 99999 does.
     """
 
     kind: ClassVar[str] = "integer"
@@ -218,57 +268,90 @@ class Integer(NumberColumn):
     def __post_init__(self) -> None:
         super().__post_init__()
         for label in ("low", "high", "bin_width"):
-            object.__setattr__(self, label, whole_number(self.name, label, getattr(self, label)))
-        object.__setattr__(self, "cuts", tuple(whole_number(self.name, "a cut", cut) for cut in self.cuts))
-        special = {whole_number(self.name, "a special value", value) for value in self.special}
+            object.__setattr__(
+                self, label, whole_number(self.name, label, getattr(self, label))
+            )
+        object.__setattr__(
+            self,
+            "cuts",
+            tuple(whole_number(self.name, "a cut", cut) for cut in self.cuts),
+        )
+        special = {
+            whole_number(self.name, "a special value", value) for value in self.special
+        }
         object.__setattr__(self, "special", tuple(sorted(special)))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if AGES in self.rules and not self.has_conventional_ages:
             raise ParameterError(
-                "the bounds of column {name!r} are not those of the public rule for ages",
+                (
+                    "the bounds of column {name!r} are not those of the public rule "
+                    "for "
+                    "ages"
+                ),
                 remedy="use 0 to 99 or 0 to 119 in steps of 1, or take the rule out",
                 name=self.name,
             )
         if self.bin_width < 1:
             raise no_number(self.name, "bin_width", self.bin_width)
-        cells = len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
+        cells = (
+            len(self.cuts) + 1
+            if self.cuts
+            else (self.high - self.low) // self.bin_width + 1
+        )
         check_column_cells(self.name, cells + 2 * len(self.special))
 
     @property
     def has_conventional_ages(self) -> bool:
         """Whether the bounds are those that the public rule for ages allows."""
-        return (self.low, self.high) in CONVENTIONAL_AGES and self.bin_width == 1 and not self.cuts
+        return (
+            (self.low, self.high) in CONVENTIONAL_AGES
+            and self.bin_width == 1
+            and not self.cuts
+        )
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
         if self.cuts:
             starts = np.array([self.low, *self.cuts], dtype=np.float64)
         else:
-            starts = np.arange(self.low, self.high + 1, self.bin_width, dtype=np.float64)
+            starts = np.arange(
+                self.low, self.high + 1, self.bin_width, dtype=np.float64
+            )
         return _with_special(
-            starts, self.special, [value + 1 for value in self.special], float(self.high + 1)
+            starts,
+            self.special,
+            [value + 1 for value in self.special],
+            float(self.high + 1),
         )
 
     @cached_property
     def ends(self) -> npt.NDArray[np.float64]:
-        return np.where(self.single, self.edges[:-1] + 1, np.minimum(self.edges[1:], self.high + 1))
+        return np.where(
+            self.single, self.edges[:-1] + 1, np.minimum(self.edges[1:], self.high + 1)
+        )
 
     def _value_labels(self) -> tuple[str, ...]:
         starts = self.edges[:-1].astype(np.int64)
         ends = self.ends.astype(np.int64) - 1
-        return tuple(str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, ends, strict=True))
+        return tuple(
+            str(a) if a == b else f"{a} to {b}"
+            for a, b in zip(starts, ends, strict=True)
+        )
 
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+    def _decode(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> pd.Series:
         return whole_numbers(self._whole_values(codes, present, rng), present)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Real(NumberColumn):
-    """Real numbers from `low` to `high`, in cells of width `bin_width` or between `cuts`.
+    """Real numbers from `low` to `high`, in cells of width `bin_width` or between
+    `cuts`.
 
     Attributes:
-        special: numbers that are cells of their own, such as a 0.0 that most people have; they may lie
-            beyond the bounds.
+        special: numbers that are cells of their own, such as a 0.0 that most people
+            have; they may lie beyond the bounds.
     """
 
     kind: ClassVar[str] = "real"
@@ -284,17 +367,25 @@ class Real(NumberColumn):
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=False)
         check_special(self.name, self.special)
-        object.__setattr__(self, "special", tuple(sorted({float(value) + 0.0 for value in self.special})))
+        object.__setattr__(
+            self,
+            "special",
+            tuple(sorted({float(value) + 0.0 for value in self.special})),
+        )
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
         if (self.bin_width is None) == (not self.cuts):
             raise UsageError(
-                f"column {self.name!r} needs bin_width or cuts, one of the two", remedy="give one of them"
+                f"column {self.name!r} needs bin_width or cuts, one of the two",
+                remedy="give one of them",
             )
         if self.bin_width is not None:
             if not (math.isfinite(self.bin_width) and self.bin_width > 0):
                 raise no_number(self.name, "bin_width", self.bin_width)
-            check_column_cells(self.name, (self.high - self.low) / self.bin_width + 2 * len(self.special))
+            check_column_cells(
+                self.name,
+                (self.high - self.low) / self.bin_width + 2 * len(self.special),
+            )
         if (np.diff(self._plain_edges) <= 0).any():
             raise ParameterError(
                 "the cells of column {name!r} are too narrow for numbers of this size",
@@ -305,12 +396,16 @@ class Real(NumberColumn):
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
         plain = self._plain_edges
-        return _with_special(plain[:-1], self.special, self._next(self.special), plain[-1])
+        return _with_special(
+            plain[:-1], self.special, self._next(self.special), plain[-1]
+        )
 
     @cached_property
     def ends(self) -> npt.NDArray[np.float64]:
         starts = self.edges[:-1]
-        return np.where(self.single, self._next(starts), np.minimum(self.edges[1:], self.high))
+        return np.where(
+            self.single, self._next(starts), np.minimum(self.edges[1:], self.high)
+        )
 
     @property
     def lasts(self) -> npt.NDArray[np.float64]:
@@ -319,7 +414,9 @@ class Real(NumberColumn):
 
     @staticmethod
     def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the next numbers that a float64 holds, at which the cell of a single value ends."""
+        """Return the next numbers that a float64 holds, at which the cell of a single
+        value ends.
+        """
         return np.nextafter(values, np.inf)
 
     @property
@@ -332,11 +429,16 @@ class Real(NumberColumn):
 
     @property
     def bounds(self) -> list[float | str]:
-        return [edge if isinstance(edge, str) else self._above.get(edge, edge) for edge in super().bounds]
+        return [
+            edge if isinstance(edge, str) else self._above.get(edge, edge)
+            for edge in super().bounds
+        ]
 
     def cell_of(self, bound: float | str) -> int:
         exact = {text: edge for edge, text in self._above.items()}
-        return super().cell_of(exact.get(bound, bound) if isinstance(bound, str) else bound)
+        return super().cell_of(
+            exact.get(bound, bound) if isinstance(bound, str) else bound
+        )
 
     @cached_property
     def _above(self) -> dict[float, str]:
@@ -348,23 +450,40 @@ class Real(NumberColumn):
         return self._above.get(bound) or super()._text(bound)
 
     def _value_labels(self) -> tuple[str, ...]:
-        cells = zip(self.edges[:-1].tolist(), self.ends.tolist(), self.single, strict=True)
+        cells = zip(
+            self.edges[:-1].tolist(), self.ends.tolist(), self.single, strict=True
+        )
         return tuple(
-            self._text(a) if single else f"{self._text(a)} to {self._text(b)}" for a, b, single in cells
+            self._text(a) if single else f"{self._text(a)} to {self._text(b)}"
+            for a, b, single in cells
         )
 
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        starts, ends = self.edges[codes], self.ends[codes]
+    def _decode(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> pd.Series:
+        starts = self.edges[codes]
+        ends = self.ends[codes]
         drawn = starts + (ends - starts) * self._places(codes, present, rng)
-        drawn = np.minimum(drawn, np.nextafter(ends, starts))  # rounding may reach the end, in the next cell
+        # rounding may reach the end, in the next cell
+        drawn = np.minimum(drawn, np.nextafter(ends, starts))
         return pd.Series(np.where(present, drawn, np.nan))
 
 
 def _with_special(
-    starts: npt.NDArray[np.float64], special: Sequence[float], after: npt.ArrayLike, end: float
+    starts: npt.NDArray[np.float64],
+    special: Sequence[float],
+    after: npt.ArrayLike,
+    end: float,
 ) -> npt.NDArray[np.float64]:
-    """Return edges with cells for special values. Those beyond the bounds leave a gap without cells."""
+    """Return edges with cells for special values.
+
+    Those beyond the bounds leave a gap without cells.
+    """
     low = starts[0]
-    following = np.array([edge for edge in np.asarray(after) if low < edge < end], dtype=np.float64)
+    following = np.array(
+        [edge for edge in np.asarray(after) if low < edge < end], dtype=np.float64
+    )
     last = max([end, *np.asarray(after)])
-    return np.unique(np.concatenate([starts, np.array(special, dtype=np.float64), following, [last]]))
+    return np.unique(
+        np.concatenate([starts, np.array(special, dtype=np.float64), following, [last]])
+    )

@@ -1,4 +1,6 @@
-"""Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy tails."""
+"""Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy
+tails.
+"""
 
 import math
 import re
@@ -15,28 +17,44 @@ from dpcore.schema.values import as_text
 from dpcore.text import Text
 
 TARGET_CELLS = 100
-MOST_LISTED, ROWS_LISTED = 40, 5
-"""Different numbers that are listed where they are far apart, and rows that each has on average."""
-SPECIAL_SHARE, MOST_SPECIAL = 0.002, 20
-SPECIAL_ROWS, STANDS_OUT = 10, 5
-"""Of a number with a cell of its own: rows at least, and times the rows of the median one among all."""
+MOST_LISTED = 40
+ROWS_LISTED = 5
+"""Different numbers that are listed where they are far apart, and rows that each has on
+average.
+"""
+SPECIAL_SHARE = 0.002
+MOST_SPECIAL = 20
+SPECIAL_ROWS = 10
+STANDS_OUT = 5
+"""Of a number with a cell of its own: rows at least, and times the rows of the median
+one among all.
+"""
 TAIL = 20
-"""Times the median number that the largest is, from which cells grow with the numbers."""
+"""Times the median number that the largest is, from which cells grow with the
+numbers.
+"""
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 MOST_DECADES = 6
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
 
-def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tuple[float, ...]) -> Column:
-    """Propose the cells of a column from its numbers. Those in `singled_out` get their own cells.
+def column_of_numbers(
+    base: dict[str, Any], numbers: pd.Series, singled_out: tuple[float, ...]
+) -> Column:
+    """Propose the cells of a column from its numbers.
+
+    Those in `singled_out` get their own cells.
 
     Args:
         base: the name, as argument of the column.
         numbers: float64, without missing ones.
         singled_out: numbers that get their own cells.
     """
-    low, high = float(numbers.min()), float(numbers.max())
-    whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
+    low = float(numbers.min())
+    high = float(numbers.max())
+    whole = (
+        bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
+    )
     name = str(base["name"])
     distinct = numbers.nunique()
     if _AGE.search(name) and bool((numbers[~numbers.isin(singled_out)] % 1 == 0).all()):
@@ -61,15 +79,27 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, singled_out: tup
         facts = ("low", "high", "bin_width", "special")
         listed = tuple(np.sort(numbers.unique()).tolist())
         return Real(
-            **base, low=low, high=high, bin_width=high - low, special=listed, from_data=facts, reason=reason
+            **base,
+            low=low,
+            high=high,
+            bin_width=high - low,
+            special=listed,
+            from_data=facts,
+            reason=reason,
         )
     return _wide(base, numbers, whole=whole)
 
 
-def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str) -> Categorical:
+def _listed(
+    base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str
+) -> Categorical:
     """Declare the numbers as classes, in rising order; what is no number is missing."""
     rising = np.sort(numbers.unique())
-    categories = rising.astype(np.int64).tolist() if whole else as_text(pd.Series(rising)).tolist()
+    categories = (
+        rising.astype(np.int64).tolist()
+        if whole
+        else as_text(pd.Series(rising)).tolist()
+    )
     return Categorical(
         **base,
         categories=tuple(categories),
@@ -80,15 +110,25 @@ def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: st
 
 
 def _wide(
-    base: dict[str, Any], numbers: pd.Series, *, whole: bool, singled_out: tuple[float, ...] = ()
+    base: dict[str, Any],
+    numbers: pd.Series,
+    *,
+    whole: bool,
+    singled_out: tuple[float, ...] = (),
 ) -> Column:
-    """Cells of one width, or rising ones, with cells of their own for numbers that many share."""
+    """Cells of one width, or rising ones, with cells of their own for numbers that many
+    share.
+    """
     special = tuple(sorted({*_special(numbers), *singled_out}))
     inner = numbers[~numbers.isin(_far(numbers))]
-    low, high = float(inner.min()), float(inner.max())
+    low = float(inner.min())
+    high = float(inner.max())
     largest = max(abs(low), abs(high))
-    cells = max(TARGET_CELLS // 2, TARGET_CELLS - 2 * len(special))  # each splits the one that it lies in
-    width = round_width(max((high - low) / cells, largest * 1e-10) if high > low else largest)
+    # each splits the one that it lies in
+    cells = max(TARGET_CELLS // 2, TARGET_CELLS - 2 * len(special))
+    width = round_width(
+        max((high - low) / cells, largest * 1e-10) if high > low else largest
+    )
     usual = inner[(inner != 0) & ~inner.isin(special)].astype("float64").abs()
     edges = list[float]()
     if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
@@ -109,14 +149,19 @@ def _wide(
             cuts=tuple(cuts),
             special=tuple(map(number, special)),
             from_data=("low", "high", "cuts", "special"),
-            reason="most numbers are far below the largest: cells that grow with the numbers",
+            reason=(
+                "most numbers are far below the largest: cells that grow with the "
+                "numbers"
+            ),
         )
         return column
     if whole:
         step = max(1, math.ceil(width))
         first = math.floor(low / step) * step
         last = math.floor(high / step) * step + step - 1
-        special = tuple(value for value in special if step > 1 or not first <= value <= last)
+        special = tuple(
+            value for value in special if step > 1 or not first <= value <= last
+        )
         return Integer(
             **base,
             low=first,
@@ -127,7 +172,8 @@ def _wide(
             reason=Text("numbers over a wide range, in cells of {step}", step=step),
         )
     start = multiple(math.floor(low / width), width)
-    stop = multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
+    # the last is closed
+    stop = multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)
     return Real(
         **base,
         low=start if start <= low else start - width,
@@ -140,15 +186,21 @@ def _wide(
 
 
 def _special(numbers: pd.Series) -> tuple[float, ...]:
-    """Return numbers that deserve a cell each, shared by many rows or far from all others."""
+    """Return numbers that deserve a cell each, shared by many rows or far from all
+    others.
+    """
     counts = numbers.value_counts()
-    least = max(SPECIAL_SHARE * len(numbers), SPECIAL_ROWS, STANDS_OUT * counts.median())
+    least = max(
+        SPECIAL_SHARE * len(numbers), SPECIAL_ROWS, STANDS_OUT * counts.median()
+    )
     many = counts[counts >= least].index[:MOST_SPECIAL]
     return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
 
 
 def _far(numbers: pd.Series) -> list[float]:
-    """Return a largest or smallest number, such as 99999, further from all others than they are wide."""
+    """Return a largest or smallest number, such as 99999, further from all others than
+    they are wide.
+    """
     values = np.sort(numbers.unique().astype(np.float64))
     if len(values) < 4:
         return []
@@ -161,17 +213,30 @@ def _far(numbers: pd.Series) -> list[float]:
 
 
 def _decades(numbers: pd.Series) -> int:
-    """Return how many powers of ten, from the largest number down, hold nearly all of these."""
+    """Return how many powers of ten, from the largest number down, hold nearly all of
+    these.
+    """
     small = float(numbers.quantile(0.02, interpolation="lower"))
-    return min(MOST_DECADES, math.floor(math.log10(numbers.max())) - math.floor(math.log10(small)) + 1)
+    return min(
+        MOST_DECADES,
+        math.floor(math.log10(numbers.max())) - math.floor(math.log10(small)) + 1,
+    )
 
 
-def _rising(high: float, *, last: int, steps: Sequence[float], whole: bool) -> list[float]:
-    """Return the steps times 1, 10, 100, ... of the `last` powers of ten, to the first above `high`."""
+def _rising(
+    high: float, *, last: int, steps: Sequence[float], whole: bool
+) -> list[float]:
+    """Return the steps times 1, 10, 100, ... of the `last` powers of ten, to the first
+    above `high`.
+    """
     top = math.floor(math.log10(high))
     first = max(1, top - last + 1) if whole else top - last + 1
-    series = [float(f"{step}e{power}") for power in range(first, top + 2) for step in steps]
-    return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
+    series = [
+        float(f"{step}e{power}") for power in range(first, top + 2) for step in steps
+    ]
+    return series[
+        : next(place for place, bound in enumerate(series) if bound > high) + 1
+    ]
 
 
 def multiple(times: int, width: float) -> float:
@@ -180,8 +245,12 @@ def multiple(times: int, width: float) -> float:
 
 
 def round_width(width: float) -> float:
-    """Return the next width of the series 1, 2, 5, 10, ..., and 1 for next to nothing."""
+    """Return the next width of the series 1, 2, 5, 10, ..., and 1 for next to
+    nothing.
+    """
     if width < 1e-300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))
+    return next(
+        step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9)
+    )

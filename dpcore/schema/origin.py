@@ -1,7 +1,8 @@
-"""Where each fact of a declaration comes from, and the public rules that declare some of them.
+"""Where each fact of a declaration comes from, and the public rules that declare some
+of them.
 
-A rule is the same for every table, so that no row can change what it says. Its name carries a version: a
-declaration means the same values tomorrow as today.
+A rule is the same for every table, so that no row can change what it says. Its name
+carries a version: a declaration means the same values tomorrow as today.
 """
 
 import re
@@ -21,7 +22,9 @@ class Origin(StrEnum):
 
 
 WORDS = "words for missing 1"
-"""Texts of the public list (`words.toml`) are missing values, whichever of them occur."""
+"""Texts of the public list (`words.toml`) are missing values, whichever of them
+occur.
+"""
 SPELLINGS = "spellings 1"
 """Texts that differ in case, blanks or Unicode form alone are one value."""
 CENSORED = "limits of detection 1"
@@ -29,7 +32,9 @@ CENSORED = "limits of detection 1"
 ONLY_NUMBERS = "only numbers 1"
 """What is no number is missing, in a list of numbers."""
 AGES = "ages 1"
-"""Ages go from 0 to 119, or to 99 where the owner prefers that, in steps of one year."""
+"""Ages go from 0 to 119, or to 99 where the owner prefers that, in steps of one
+year.
+"""
 
 DECLARES = {
     WORDS: ("missing", "unreadable_is_missing"),
@@ -38,7 +43,10 @@ DECLARES = {
     ONLY_NUMBERS: (),
     AGES: ("low", "high", "bin_width"),
 }
-"""The facts that each rule declares. Those of `WORDS` hold while a column has a cell for missing values."""
+"""The facts that each rule declares.
+
+Those of `WORDS` hold while a column has a cell for missing values.
+"""
 
 CELLS = ("low", "high", "bin_width", "cuts", "special")
 """Facts of a column of numbers that can be found privately."""
@@ -75,12 +83,15 @@ def censored_number(text: str) -> float | None:
 
 
 def fold(text: str) -> str:
-    """Return the one spelling of all texts that differ in case, blanks or Unicode form alone.
+    """Return the one spelling of all texts that differ in case, blanks or Unicode form
+    alone.
 
     >>> fold("  sURGERY ") == fold("Surgery")
     True
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = unicodedata.normalize(
+        "NFKC", unicodedata.normalize("NFKC", text).casefold()
+    )
     return " ".join(folded.casefold().split())
 
 

@@ -14,7 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import BudgetError, ParameterError, SchemaError, UsageError, other_kind
+from dpcore.errors import (
+    BudgetError,
+    ParameterError,
+    SchemaError,
+    UsageError,
+    other_kind,
+)
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
@@ -48,11 +54,14 @@ class Schema:
     """Columns with their public facts, and the privacy unit.
 
     Attributes:
-        columns: the columns that may be released, with distinct names; none where only rows were counted.
+        columns: the columns that may be released, with distinct names; none where only
+            rows were counted.
         unit: who is protected.
-        excluded: columns of the table that are known and never read for a release; for the owner's eyes.
-        declared_by: who declared that each row of a connected source comes from one person, where that
-            cannot be checked; `Curator.open` takes it from the source.
+        excluded: columns of the table that are known and never read for a release; for
+            the owner's eyes.
+        declared_by: who declared that each row of a connected source comes from one
+            person, where that cannot be checked; `Curator.open` takes it from the
+            source.
         version: of the file that it was read from, in which it is written again.
 
     >>> from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
@@ -77,10 +86,14 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "excluded", tuple(self.excluded))
-        names = [column.name for column in self.columns] + [column.name for column in self.excluded]
+        names = [column.name for column in self.columns] + [
+            column.name for column in self.excluded
+        ]
         for name in names:
             if names.count(name) > 1:
-                raise UsageError(f"column {name!r} is declared twice", remedy="declare it once")
+                raise UsageError(
+                    f"column {name!r} is declared twice", remedy="declare it once"
+                )
 
     @cached_property
     def domain(self) -> Domain:
@@ -112,32 +125,44 @@ class Schema:
         """Check a part of the table, given by a column and a category.
 
         Returns: (column, category); None for the whole table.
-        Raises: ParameterError for what is no part; BudgetError where the column's cells are not public.
+
+        Raises: ParameterError for what is no part; BudgetError where the column's cells
+            are not public.
         """
         if not part:
             return None
         if len(part) != 1:
             raise UsageError(
-                "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
+                "a part is named by one column and one of its categories",
+                remedy='write {"sex": "Female"}',
             )
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        is_missing = declared.missing and category == MISSING and "missing" in declared.from_data
+        is_missing = (
+            declared.missing and category == MISSING and "missing" in declared.from_data
+        )
         if declared.values_origin == Origin.DATA or is_missing:
             raise BudgetError(
-                "the cells of column {column!r} were taken from the data, so its parts are not public",
+                (
+                    "the cells of column {column!r} were taken from the data, so its "
+                    "parts are not public"
+                ),
                 remedy="confirm its facts as known from outside, or read the whole table",
                 column=column,
             )
         return column, category
 
-    def part_on_file(self, part: tuple[str, str], key: bytes) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return a part for the ledger, as (column with a keyed digest of its declared cells, category).
+    def part_on_file(
+        self, part: tuple[str, str], key: bytes
+    ) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return a part for the ledger, as (column with a keyed digest of its declared
+        cells, category).
 
-        The second one has a digest without a key, as older lines carry, beside which alone it is written.
-        Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
-        columns do. So do parts of people that an earlier version charged, of whom other rows counted.
+        The second one has a digest without a key, as older lines carry, beside which
+        alone it is written. Parts of one declaration are disjoint; those of another may
+        overlap, and add up, as those of different columns do. So do parts of people
+        that an earlier version charged, of whom other rows counted.
         """
         text = json.dumps(self.column(part[0]).to_dict(), sort_keys=True)
         text += "" if self.unit.id_column is None else " by rank"
@@ -150,7 +175,9 @@ class Schema:
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
-        """Facts that were taken from the data, by column, empty when all is known from outside."""
+        """Facts that were taken from the data, by column, empty when all is known from
+        outside.
+        """
         columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
         return {column.name: column.from_data for column in columns if column.from_data}
 
@@ -161,20 +188,27 @@ class Schema:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Columns of which facts were taken from the data; of cells that were found, more than the kind."""
+        """Columns of which facts were taken from the data; of cells that were found,
+        more than the kind.
+        """
         return tuple(taken_facts(self.from_data, self.found))
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Cell numbers of every declared column, int64, one per row.
 
-        Raises: SchemaError for a column that the table lacks, or a value without a cell.
+        Raises: SchemaError for a column that the table lacks, or a value without a
+            cell.
         """
         self.check_names(frame)
-        return {column.name: column.encode(frame[column.name]) for column in self.columns}
+        return {
+            column.name: column.encode(frame[column.name]) for column in self.columns
+        }
 
     def check_names(self, frame: pd.DataFrame) -> None:
         """Refuse a table that lacks a declared column, or has it twice."""
-        wanted = [*self.domain.names] + ([self.unit.id_column] if self.unit.id_column else [])
+        wanted = [*self.domain.names] + (
+            [self.unit.id_column] if self.unit.id_column else []
+        )
         headers = list(frame.columns)
         for name in wanted:
             times = headers.count(name)
@@ -188,21 +222,32 @@ class Schema:
                 )
 
     def to_json(self) -> str:
-        """Return JSON text with a version and the declared columns that may be read, and nothing else."""
-        columns = [column.to_dict() if self.version == 1 else _written(column) for column in self.columns]
+        """Return JSON text with a version and the declared columns that may be read,
+        and nothing else.
+        """
+        columns = [
+            column.to_dict() if self.version == 1 else _written(column)
+            for column in self.columns
+        ]
         content = self._content(self.version, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     @property
     def plan_text(self) -> str:
-        """What a request stands on, by which it is found again; the same in every version of the file."""
+        """What a request stands on, by which it is found again; the same in every
+        version of the file.
+        """
         content = self._content(1, [column.to_dict() for column in self.columns])
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     def shared(self) -> Schema:
-        """Return the schema as others may have it, without texts that were taken from the data."""
+        """Return the schema as others may have it, without texts that were taken from
+        the data.
+        """
         columns = [
-            column.without_texts([fact for fact in TEXTS if column.origin(fact) == Origin.DATA])
+            column.without_texts(
+                [fact for fact in TEXTS if column.origin(fact) == Origin.DATA]
+            )
             for column in self.columns
         ]
         return dataclasses.replace(self, columns=tuple(columns), excluded=())
@@ -219,11 +264,12 @@ class Schema:
     def from_json(cls, text: str) -> Schema:
         """Read what `to_json` wrote.
 
-        Of a file of version 1, facts that followed the rows then are marked as taken from the data.
+        Of a file of version 1, facts that followed the rows then are marked as taken
+        from the data.
 
-        Raises: SchemaError when the text is not a schema of a known version, ParameterError for a kind of
-            column that is not known, a declaration that breaks its rules, or facts that cannot be known from
-            where the file says.
+        Raises: SchemaError when the text is not a schema of a known version,
+            ParameterError for a kind of column that is not known, a declaration that
+            breaks its rules, or facts that cannot be known from where the file says.
         """
         try:
             content = json.loads(text)
@@ -237,7 +283,8 @@ class Schema:
             columns = tuple(map(Column.from_dict, content["columns"]))
             version = content["version"]
             if version == 1 and any(column.known_from for column in columns):
-                columns, version = tuple(map(_of_version_1, columns)), SCHEMA_VERSION
+                columns = tuple(map(_of_version_1, columns))
+                version = SCHEMA_VERSION
             for column in columns:
                 _check_origins(column, version)
             return cls(
@@ -246,15 +293,23 @@ class Schema:
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
             )
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, UsageError) as error:
+        except (
+            json.JSONDecodeError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            UsageError,
+        ) as error:
             raise other_kind() from error
 
 
-def taken_facts(from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def taken_facts(
+    from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
     """Return what a promise does not cover, by column.
 
-    Of columns whose cells were found privately, without the kind: the sentence about the search says that
-    it was read.
+    Of columns whose cells were found privately, without the kind: the sentence about
+    the search says that it was read.
     """
     taken = {
         name: tuple(fact for fact in facts if name not in found or fact != "kind")
@@ -284,7 +339,10 @@ def _check_origins(column: Column, version: int) -> None:
     """
     if version > 1 and column.values_origin == Origin.TOLD and not column.known_from:
         raise ParameterError(
-            "column {name!r} says that its values are publicly known, and not who says so",
+            (
+                "column {name!r} says that its values are publicly known, and not who "
+                "says so"
+            ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
         )
@@ -294,7 +352,11 @@ def _check_origins(column: Column, version: int) -> None:
         or set(CELLS).intersection(column.from_data)
     ):
         raise ParameterError(
-            "column {name!r} says that its cells were found privately, which cannot be: {found!r}",
+            (
+                "column {name!r} says that its cells were found privately, which "
+                "cannot "
+                "be: {found!r}"
+            ),
             remedy="find them again, or mark them as taken from the data",
             name=column.name,
             found=column.found,

@@ -1,10 +1,13 @@
-"""Places of values inside the cells of a column, along a line with the slope of the neighboring cells.
+"""Places of values inside the cells of a column, along a line with the slope of the
+neighboring cells.
 
-Cells tell how many rows lie in an interval, not where. Drawn evenly, a cell whose rows crowd at one end (as
-incomes do) gets a wrong mean. So the density in a cell is a line through its mean: the slope is that of the
-neighbors, by the smaller of the two sides, and none where the sides disagree.
+Cells tell how many rows lie in an interval, not where. Drawn evenly, a cell whose rows
+crowd at one end (as incomes do) gets a wrong mean. So the density in a cell is a line
+through its mean: the slope is that of the neighbors, by the smaller of the two sides,
+and none where the sides disagree.
 
-Source: van Leer (1979), "Towards the ultimate conservative difference scheme V", the minmod limiter.
+Source: van Leer (1979), "Towards the ultimate conservative difference scheme V", the
+minmod limiter.
 """
 
 import numpy as np
@@ -14,32 +17,51 @@ Floats = npt.NDArray[np.float64]
 
 
 def slopes(
-    rows: npt.NDArray[np.int64], starts: Floats, ends: Floats, *, alone: npt.NDArray[np.bool_]
+    rows: npt.NDArray[np.int64],
+    starts: Floats,
+    ends: Floats,
+    *,
+    alone: npt.NDArray[np.bool_],
 ) -> Floats:
-    """Return the slope of each cell in [-2, 2], the change of the density in the cell over its mean.
+    """Return the slope of each cell in [-2, 2], the change of the density in the cell
+    over its mean.
 
     Args:
-        rows: drawn rows of each cell; of a noisy model, so that this is post-processing.
+        rows: drawn rows of each cell; of a noisy model, so that this is
+            post-processing.
         starts: lower bound of each cell, (cells,).
         ends: upper bound of each cell, (cells,).
-        alone: cells of a single value. They say nothing of their neighbors: next to them, as at both ends of
-            the column, only the other side counts.
+        alone: cells of a single value. They say nothing of their neighbors: next to
+            them, as at both ends of the column, only the other side counts.
     """
     widths = np.where(alone, 1.0, ends - starts)
-    density, middle = rows / widths, (starts + ends) / 2
+    density = rows / widths
+    middle = (starts + ends) / 2
     steps = np.diff(density) / np.diff(middle)
     steps[alone[1:] | alone[:-1]] = np.nan
-    before, after = np.append(np.nan, steps), np.append(steps, np.nan)
-    before, after = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
-    slope = np.where(before * after > 0, np.sign(before) * np.minimum(abs(before), abs(after)), 0.0)
-    relative = np.divide(slope * widths, density, out=np.zeros_like(slope), where=density > 0)
+    before = np.append(np.nan, steps)
+    after = np.append(steps, np.nan)
+    before, after = (
+        np.where(np.isnan(before), after, before),
+        np.where(np.isnan(after), before, after),
+    )
+    slope = np.where(
+        before * after > 0, np.sign(before) * np.minimum(abs(before), abs(after)), 0.0
+    )
+    relative = np.divide(
+        slope * widths, density, out=np.zeros_like(slope), where=density > 0
+    )
     limited: Floats = np.clip(relative, -2.0, 2.0)
     return limited
 
 
 def place_in_cells(chances: Floats, slope: Floats) -> Floats:
-    """Map chances in [0, 1) to places in [0, 1) with density 1 + slope (place - 1/2), by its inverse sum."""
+    """Map chances in [0, 1) to places in [0, 1) with density 1 + slope (place - 1/2),
+    by its inverse sum.
+    """
     start = 1 - slope / 2
     root = np.sqrt(np.maximum(start**2 + 2 * slope * chances, 0.0))
-    places = np.divide(2 * chances, start + root, out=np.zeros_like(chances), where=start + root > 0)
+    places = np.divide(
+        2 * chances, start + root, out=np.zeros_like(chances), where=start + root > 0
+    )
     return np.minimum(places, np.nextafter(1.0, 0.0))

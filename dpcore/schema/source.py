@@ -1,4 +1,6 @@
-"""Connected sources, tables that stay where they are, described so that a row comes from one person."""
+"""Connected sources, tables that stay where they are, described so that a row comes
+from one person.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ class Condition:
 
     Attributes:
         comparison: one of =, !=, <, <=, >, >=.
-        value: a text is compared with the text of the cell, in the order of its letters' codes; a number, a
-            truth value or a time with what the cell means as one, and a cell that means none is not read.
+        value: a text is compared with the text of the cell, in the order of its
+            letters' codes; a number, a truth value or a time with what the cell means
+            as one, and a cell that means none is not read.
     """
 
     column: str
@@ -31,12 +34,19 @@ class Condition:
 
     def __post_init__(self) -> None:
         value = self.value
-        is_exact = not isinstance(value, int | float) or (math.isfinite(value) and abs(value) <= _MOST_EXACT)
+        is_exact = not isinstance(value, int | float) or (
+            math.isfinite(value) and abs(value) <= _MOST_EXACT
+        )
         is_zoned = isinstance(value, datetime) and value.tzinfo is not None
-        is_known = self.comparison in COMPARISONS and isinstance(value, str | int | float | date)
+        is_known = self.comparison in COMPARISONS and isinstance(
+            value, str | int | float | date
+        )
         if not (self.column and is_known and is_exact) or is_zoned:
             raise ParameterError(
-                "a condition of a source must name a column, one of {comparisons}, and a value",
+                (
+                    "a condition of a source must name a column, one of {comparisons}, "
+                    "and a value"
+                ),
                 remedy="write a long number as a text, and a time without a zone",
                 comparisons=" ".join(COMPARISONS),
             )
@@ -44,14 +54,17 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Join:
-    """Columns of another table, for each row from the one row there whose key has the same text, if any.
+    """Columns of another table, for each row from the one row there whose key has the
+    same text, if any.
 
     Attributes:
         table: the other table.
         columns: names in the other table.
         on: the column of the first table that is compared.
-        key: the column of the other table, without two rows of one text; empty where it has the name of `on`.
-        public: whether the other table is about no person. One that is not is joined on the id column alone.
+        key: the column of the other table, without two rows of one text; empty where it
+            has the name of `on`.
+        public: whether the other table is about no person. One that is not is joined on
+            the id column alone.
     """
 
     table: str
@@ -65,7 +78,9 @@ class Join:
 
 
 class SourceKind(Registered):
-    """A kind of place where tables lie, by what its sources can say. `dpcore.engines` opens each.
+    """A kind of place where tables lie, by what its sources can say.
+
+    `dpcore.engines` opens each.
 
     Attributes:
         title: its name for people.
@@ -91,23 +106,28 @@ class SourceKind(Registered):
 class Source:
     """A table that stays where it is.
 
-    One row of it gives at most one row, from values of the same person alone; `docs/guarantees.md` proves it.
+    One row of it gives at most one row, from values of the same person alone;
+    `docs/guarantees.md` proves it.
 
     Attributes:
-        name: its identity, one for all its days: what was spent on it is filed under it.
+        name: its identity, one for all its days: what was spent on it is filed under
+            it.
         kind: where it is.
-        location: a file or folder; for PostgreSQL a connection string, which may hold a password; for Spark
-            the name of a table, or a folder of Parquet.
-        table: a base table of a data base, with its schema and a dot before it where it is not the usual one.
+        location: a file or folder; for PostgreSQL a connection string, which may hold a
+            password; for Spark the name of a table, or a folder of Parquet.
+        table: a base table of a data base, with its schema and a dot before it where it
+            is not the usual one.
         columns: what is read; empty for all columns.
         where: conditions that a row must meet, all of them.
         joins: other tables of a data base.
         delimiter: between the cells of CSV; empty for what the header shows.
-        query: one SELECT of any kind in place of table, columns, where and joins; files are `source` in it.
-        declared_by: who declared that each row comes from one person, where a query or a view is read and
-            nobody can check it. Every guarantee repeats the name.
+        query: one SELECT of any kind in place of table, columns, where and joins; files
+            are `source` in it.
+        declared_by: who declared that each row comes from one person, where a query or
+            a view is read and nobody can check it. Every guarantee repeats the name.
         threads: how many read it at a time.
-        linked: whether a link may lead to the file, which else is held open as it was when it was opened.
+        linked: whether a link may lead to the file, which else is held open as it was
+            when it was opened.
     """
 
     name: str
@@ -133,19 +153,30 @@ class Source:
         if self.table and not kind.has_tables:
             raise self._wrong("it has one table, which its location names")
         if self.query and (self.table or self.described):
-            raise self._wrong("a query takes the place of table, columns, conditions and joins")
+            raise self._wrong(
+                "a query takes the place of table, columns, conditions and joins"
+            )
         if self.query and not self.declared_by:
-            raise self._wrong("who wrote its query must declare that each row comes from one person")
+            raise self._wrong(
+                "who wrote its query must declare that each row comes from one person"
+            )
         if self.query and not kind.has_queries:
             raise self._wrong(f"a query of {kind.title} is read as a view")
         if self.joins and not (kind.has_joins and self.columns):
             raise self._wrong("joins need a data base and a list of columns")
-        if not all((*self.output, *(name for join in self.joins for name in (join.table, join.on)))):
+        if not all(
+            (
+                *self.output,
+                *(name for join in self.joins for name in (join.table, join.on)),
+            )
+        ):
             raise self._wrong("a name is empty")
         if len({name.casefold() for name in self.output}) < len(self.output):
             raise self._wrong("it reads two columns of one name")
         if self.delimiter and (
-            not kind.has_delimiter or len(self.delimiter) > 1 or self.delimiter in '"\r\n'
+            not kind.has_delimiter
+            or len(self.delimiter) > 1
+            or self.delimiter in '"\r\n'
         ):
             raise self._wrong("the delimiter of CSV is one character, and no quote")
 
@@ -170,14 +201,19 @@ class Source:
         joined = {name for join in self.joins for name in join.columns}
         wanted = [each.column for each in self.where if each.column not in joined]
         first = (*self.columns, *wanted, *(join.on for join in self.joins))
-        return ((self.base, first), *((join.table, (join.key, *join.columns)) for join in self.joins))
+        return (
+            (self.base, first),
+            *((join.table, (join.key, *join.columns)) for join in self.joins),
+        )
 
     def _wrong(self, problem: str) -> ParameterError:
         return wrong_source(self.name, problem)
 
 
 def wrong_source(name: str, problem: str) -> ParameterError:
-    """Return the error of a source whose description contradicts itself, or cannot be read."""
+    """Return the error of a source whose description contradicts itself, or cannot be
+    read.
+    """
     return ParameterError(
         "source {name!r} is not understood: {problem}",
         remedy="correct the list of sources",

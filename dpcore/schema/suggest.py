@@ -34,7 +34,9 @@ from dpcore.text import Text
 
 MAX_CATEGORIES = 200
 MOST = 0.98
-"""Share of a column's values that decides what kind it is; the others count as missing."""
+"""Share of a column's values that decides what kind it is; the others count as
+missing.
+"""
 LEAST_RUNNING = 20
 """Rows from which on 1, 2, 3, ... are a running number."""
 _PERSON = re.compile(
@@ -55,18 +57,23 @@ _DATE = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 
 
 def suggest_schema(
-    frame: pd.DataFrame, *, missing: bool = True, on_share: Callable[[float], None] = lambda share: None
+    frame: pd.DataFrame,
+    *,
+    missing: bool = True,
+    on_share: Callable[[float], None] = lambda share: None,
 ) -> Schema:
     """Propose kinds, bounds, categories and the privacy unit from a look at the data.
 
-    Every column carries its reason; every fact that could change with one person's rows is marked in
-    `from_data`, also that a column was left out, because facts that follow the data reveal it. What a public
-    rule says, such as that there is a cell for missing values, which words mean missing, or that ages go from
-    0 to 119, is not. Confirm or replace each of them.
+    Every column carries its reason; every fact that could change with one person's rows
+    is marked in `from_data`, also that a column was left out, because facts that follow
+    the data reveal it. What a public rule says, such as that there is a cell for
+    missing values, which words mean missing, or that ages go from 0 to 119, is not.
+    Confirm or replace each of them.
 
     Args:
         frame: the table, one row per record of a person.
-        missing: whether values can be missing in such a table, as its owner says without looking.
+        missing: whether values can be missing in such a table, as its owner says
+            without looking.
         on_share: called with the share of the columns that are done, from 0 to 1.
 
     Raises: SchemaError when no column can be released.
@@ -93,7 +100,11 @@ def suggest_schema(
     for place, name in enumerate(frame.columns):
         on_share(place / len(frame.columns))
         if str(name) == unit.id_column:
-            excluded.append(Excluded(name=str(name), reason="it names the person whom a row is about"))
+            excluded.append(
+                Excluded(
+                    name=str(name), reason="it names the person whom a row is about"
+                )
+            )
             continue
         suggestion = _suggest(str(name), frame[name])
         if isinstance(suggestion, Excluded):
@@ -106,9 +117,13 @@ def suggest_schema(
 
 
 def _with_rules(column: Column, *, missing: bool) -> Column:
-    """Put a column under the public rules of its kind, and mark that its kind was looked up."""
+    """Put a column under the public rules of its kind, and mark that its kind was
+    looked up.
+    """
     rules = [rule for rule in (WORDS, CENSORED) if rule in column.readable_by]
-    facts: dict[str, Any] = {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
+    facts: dict[str, Any] = (
+        {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
+    )
     declared = dataclasses.replace(
         column,
         rules=(*rules, *column.rules),
@@ -125,7 +140,9 @@ def without_missing(column: Column) -> Column:
         column = dataclasses.replace(column, unreadable_is_missing=False)
     rules = tuple(rule for rule in column.rules if rule not in (WORDS, ONLY_NUMBERS))
     marks = tuple(fact for fact in column.from_data if fact not in MISSING_FACTS)
-    return dataclasses.replace(column, missing=False, missing_tokens=(), rules=rules, from_data=marks)
+    return dataclasses.replace(
+        column, missing=False, missing_tokens=(), rules=rules, from_data=marks
+    )
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
@@ -135,7 +152,9 @@ def _unit(frame: pd.DataFrame) -> PrivacyUnit:
     """
     for pattern in _NAMES_PEOPLE:
         for name in frame.columns:
-            if pattern.search(str(name)) and not pd.api.types.is_float_dtype(frame[name].dtype):
+            if pattern.search(str(name)) and not pd.api.types.is_float_dtype(
+                frame[name].dtype
+            ):
                 return PrivacyUnit(max_rows=1, id_column=str(name))
     return PrivacyUnit(max_rows=1)
 
@@ -147,7 +166,9 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     words: list[str] = []
     if texts is not None and not is_stamp:
         words = [text for text in texts.dropna().unique() if means_missing(text)]
-    present = values[~values.isna() & (~texts.isin(words) if texts is not None else True)]
+    present = values[
+        ~values.isna() & (~texts.isin(words) if texts is not None else True)
+    ]
     if present.empty:
         return Excluded(name=name, reason="every value is missing")
     distinct = present.nunique()
@@ -161,19 +182,28 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             and distinct < len(present) / 10
         )
     ):
-        return Excluded(name=name, reason=Text("it looks like {kind}", kind=detection.kind))
+        return Excluded(
+            name=name, reason=Text("it looks like {kind}", kind=detection.kind)
+        )
     base: dict[str, Any] = {"name": name}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="it has few different values")
     if is_stamp and not has_days(present):
-        return Excluded(name=name, reason="it has dates before the year 1 or after 9999")
+        return Excluded(
+            name=name, reason="it has dates before the year 1 or after 9999"
+        )
     days = present if is_stamp else _days(present)
     if len(days) >= MOST * len(present):
         return _date(base, days)
     numbers, censored = _numbers(present)
     if len(numbers) >= MOST * len(present):
-        if _is_running(numbers) or (_PERSON.search(name) and distinct == len(present) > 1):
-            return Excluded(name=name, reason="it has too many different values, and they may name people")
+        if _is_running(numbers) or (
+            _PERSON.search(name) and distinct == len(present) > 1
+        ):
+            return Excluded(
+                name=name,
+                reason="it has too many different values, and they may name people",
+            )
         return column_of_numbers(base, numbers, censored)
     if (labels := _yes_and_no(present)) is not None:
         return Boolean(
@@ -184,10 +214,16 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             reason="it has few different values",
         )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
-        return Excluded(name=name, reason="it has too many different values, and they may name people")
+        return Excluded(
+            name=name,
+            reason="it has too many different values, and they may name people",
+        )
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
-        **base, categories=categories, from_data=("categories",), reason="it has few different values"
+        **base,
+        categories=categories,
+        from_data=("categories",),
+        reason="it has few different values",
     )
 
 
@@ -208,26 +244,33 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
     """
     if pd.api.types.is_numeric_dtype(present.dtype):
         if is_exact(present.dtype) or present.dtype.kind == "f":
-            present = present.astype("float64")  # which holds 1e300, and is what is declared
+            # which holds 1e300, and is what is declared
+            present = present.astype("float64")
         return present[present.abs() < LARGEST], ()
     texts = as_text(present)
     if texts.str.match(r"0\d").any():
         return present[:0], ()
     numbers = pd.to_numeric(texts, errors="coerce")
     counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}
-    censored = {text: number for text, number in counts_as.items() if number is not None}
+    censored = {
+        text: number for text, number in counts_as.items() if number is not None
+    }
     numbers = numbers.fillna(texts.map(censored))
     return numbers[numbers.abs() < LARGEST], tuple(censored.values())
 
 
 def _is_running(numbers: pd.Series) -> bool:
-    """Return whether the rows are numbered 0, 1, 2, ... or 1, 2, 3, ..., in any order."""
-    count, first = len(numbers), numbers.min()
+    """Return whether the rows are numbered 0, 1, 2, ... or 1, 2, 3, ..., in any
+    order.
+    """
+    count = len(numbers)
+    first = numbers.min()
     return bool(
         count >= LEAST_RUNNING
         and first in (0, 1)
-        and numbers.max() == int(first) + count - 1  # small types hold fewer numbers than there are rows
-        and numbers.nunique() == count
+        # small types hold fewer numbers than there are rows
+        and numbers.max() == int(first) + count - 1
+        and numbers.nunique() == count,
     )
 
 
@@ -245,7 +288,8 @@ def _yes_and_no(present: pd.Series) -> tuple[str, str] | None:
 
 def _date(base: dict[str, Any], present: pd.Series) -> Date:
     days = days_in(present)
-    low, high = str(days.min()), str(days.max())
+    low = str(days.min())
+    high = str(days.max())
     years = (days.max() - days.min()).astype(np.int64) / 365
     step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
     return Date(
@@ -254,5 +298,8 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         high=f"{high[:4]}-12-31",
         step=step,
         from_data=("low", "high", "step"),
-        reason=Text("the values are dates; bounds at whole years, one cell per {step}", step=step),
+        reason=Text(
+            "the values are dates; bounds at whole years, one cell per {step}",
+            step=step,
+        ),
     )

@@ -16,14 +16,19 @@ MOST_ROWS = 2**53 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyUnit:
-    """One person with at most `max_rows` rows. Neighbors differ by one person, added or removed.
+    """One person with at most `max_rows` rows.
+
+    Neighbors differ by one person, added or removed.
 
     Attributes:
-        max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of one table of counts.
-        id_column: the column that names the person. With it, at most `max_rows` rows of each person are
-            kept, chosen by a keyed hash; without it, the bound is the declared truth about the table.
+        max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of
+            one table of counts.
+        id_column: the column that names the person. With it, at most `max_rows` rows of
+            each person are kept, chosen by a keyed hash; without it, the bound is the
+            declared truth about the table.
         from_data: whether `max_rows` was chosen by what the rows of the table showed.
-        found: the epsilon for which `max_rows` was found privately, as an exact text; empty where it was not.
+        found: the epsilon for which `max_rows` was found privately, as an exact text;
+            empty where it was not.
     """
 
     max_rows: int
@@ -43,12 +48,24 @@ class PrivacyUnit:
         named = isinstance(self.id_column, str) and self.id_column != ""
         if not named and (self.id_column is not None or self.from_data or self.found):
             raise UsageError(
-                "id_column must be the name of a column; without one nothing is taken from the data",
-                remedy="name the column, or leave it out where no column names the person",
+                (
+                    "id_column must be the name of a column; without one nothing is "
+                    "taken from the data"
+                ),
+                remedy=(
+                    "name the column, or leave it out where no column names the person"
+                ),
             )
-        if self.found and (self.from_data or not re.fullmatch(r"[1-9]\d{0,29}(/[1-9]\d{0,29})?", self.found)):
+        if self.found and (
+            self.from_data
+            or not re.fullmatch(r"[1-9]\d{0,29}(/[1-9]\d{0,29})?", self.found)
+        ):
             raise UsageError(
-                "found must be the epsilon of a private search, whose number is not taken from the data",
+                (
+                    "found must be the epsilon of a private search, whose number is "
+                    "not "
+                    "taken from the data"
+                ),
                 remedy="write a fraction such as 1/20",
             )
 
@@ -58,12 +75,22 @@ class PrivacyUnit:
             taken = ", a number that was taken from the data" if self.from_data else ""
             if self.found:
                 epsilon = float(Fraction(self.found))
-                taken = f", a number that was found privately for another epsilon of {epsilon:g}"
-            return f"add or remove one person ({rows}{taken}, named by {self.id_column!r})"
-        return f"add or remove one person ({rows}{', declared and not checked' if self.max_rows > 1 else ''})"
+                taken = (
+                    ", a number that was found privately for another epsilon of "
+                    f"{epsilon:g}"
+                )
+            return (
+                f"add or remove one person ({rows}{taken}, named by {self.id_column!r})"
+            )
+        return (
+            "add or remove one person "
+            f"({rows}{', declared and not checked' if self.max_rows > 1 else ''})"
+        )
 
     def covers(self, declared: PrivacyUnit) -> bool:
-        """Return whether this protects every person of another unit whole, also where nothing checks rows."""
+        """Return whether this protects every person of another unit whole, also where
+        nothing checks rows.
+        """
         if declared.id_column is not None:
             return self == declared
         return self.id_column is None and self.max_rows >= declared.max_rows
@@ -91,9 +118,15 @@ class PrivacyUnit:
         return fields | ({"from_data": True} if self.from_data else {})
 
     def to_account(self) -> dict[str, object]:
-        """Return the unit as an account fixes it, without a number that is found privately on it."""
+        """Return the unit as an account fixes it, without a number that is found
+        privately on it.
+        """
         fields = self.to_dict()
-        return {name: fields[name] for name in fields if name != "max_rows" or not self.found}
+        return {
+            name: fields[name]
+            for name in fields
+            if name != "max_rows" or not self.found
+        }
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> PrivacyUnit:

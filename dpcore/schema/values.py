@@ -1,8 +1,9 @@
 """Values as texts, the one place where a value becomes text.
 
-A value is missing, a number or a text, and that follows from the value alone: never from the type of its
-column, the other values, their order, or what is equal to what (True is not 1, and 12.1 is not 12.10).
-`canonical` gives the values of a column so, each distinct one once; ids, digests and texts all start there.
+A value is missing, a number or a text, and that follows from the value alone: never
+from the type of its column, the other values, their order, or what is equal to what
+(True is not 1, and 12.1 is not 12.10). `canonical` gives the values of a column so,
+each distinct one once; ids, digests and texts all start there.
 """
 
 import datetime
@@ -26,12 +27,18 @@ MISSING = "(missing)"
 OTHER_LABEL = "(other)"
 SUPPRESSED = "*"
 READ_AS_TEXT = "read as text"
-"""Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest of their column."""
+"""Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest
+of their column.
+"""
 MERGED = "texts that became one"
-"""Key of `frame.attrs`: columns in which a file or its reading may have made one id of two."""
+"""Key of `frame.attrs`: columns in which a file or its reading may have made one id of
+two.
+"""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
+_DECIMAL = (
+    rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
+)
 NUMBER = f"{_WHOLE}|{_DECIMAL}"
 """How a number is written."""
 _IS_NUMBER = re.compile(NUMBER).fullmatch
@@ -49,8 +56,9 @@ class Canonical:
 
     Attributes:
         codes: int64, one per row: the place in `values`; -1 for a missing value.
-        values: the canonical text of each: "n" and a number, "t" and a text as it was written, "o" and the
-            type and text of anything else. Two places may hold one value.
+        values: the canonical text of each: "n" and a number, "t" and a text as it was
+            written, "o" and the type and text of anything else. Two places may hold one
+            value.
     """
 
     codes: Codes
@@ -58,10 +66,14 @@ class Canonical:
 
     def put(self, of_values: npt.NDArray[Any], of_missing: Any) -> npt.NDArray[Any]:
         """One entry per row, from one per value and one for missing."""
-        return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[self.codes]
+        return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[
+            self.codes
+        ]
 
     def persons(self) -> Codes:
-        """Return (rows,) a number from 0 for the person of each row. Ids of equal texts are one person.
+        """Return (rows,) a number from 0 for the person of each row.
+
+        Ids of equal texts are one person.
 
         So are 7 and "7". Rows without an id have the last number together.
         """
@@ -75,9 +87,13 @@ def canonical(column: pd.Series) -> Canonical:
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         inner = canonical(pd.Series(dtype.categories))
-        return Canonical(codes=np.append(inner.codes, -1)[column.cat.codes.to_numpy()], values=inner.values)
+        return Canonical(
+            codes=np.append(inner.codes, -1)[column.cat.codes.to_numpy()],
+            values=inner.values,
+        )
     texts = isinstance(dtype, pd.StringDtype) or (
-        pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
+        pd.api.types.is_object_dtype(dtype)
+        and pd.api.types.infer_dtype(column, skipna=True) == "string"
     )
     is_clock = dtype.kind == "M" and not isinstance(dtype, pd.ArrowDtype)
     # of one type: equal to pandas is the same
@@ -86,7 +102,11 @@ def canonical(column: pd.Series) -> Canonical:
         codes, distinct = pd.factorize(column)
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
             distinct = np.asarray(distinct, dtype=str(dtype))
-        values = [f"t{each}" for each in np.asarray(distinct, object)] if texts else _of_one_type(distinct)
+        values = (
+            [f"t{each}" for each in np.asarray(distinct, object)]
+            if texts
+            else _of_one_type(distinct)
+        )
         return Canonical(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)
@@ -99,8 +119,12 @@ def canonical(column: pd.Series) -> Canonical:
 
 
 def is_exact(dtype: Any) -> bool:
-    """Return whether a column holds decimals of a declared number of digits, as Arrow does."""
-    return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_decimal(dtype.pyarrow_dtype))
+    """Return whether a column holds decimals of a declared number of digits, as Arrow
+    does.
+    """
+    return isinstance(dtype, pd.ArrowDtype) and bool(
+        pa.types.is_decimal(dtype.pyarrow_dtype)
+    )
 
 
 def canonical_text(value: Any) -> str | None:
@@ -114,7 +138,11 @@ def canonical_text(value: Any) -> str | None:
     if value is None or value is pd.NA or value is pd.NaT:
         return None
     if isinstance(value, float | np.floating):
-        number = float(str(value)) if isinstance(value, np.float16 | np.float32) else float(value)
+        number = (
+            float(str(value))
+            if isinstance(value, np.float16 | np.float32)
+            else float(value)
+        )
         return None if number != number else f"n{_number(number)}"
     if isinstance(value, decimal.Decimal):
         return None if value.is_nan() else f"n{_decimal(value)}"
@@ -128,18 +156,23 @@ def canonical_text(value: Any) -> str | None:
 def as_text(values: pd.Series) -> pd.Series:
     """Return every value as trimmed text. Missing values stay missing.
 
-    A number has one text, however it was written: 1, 1.0 and "1.00" are "1", but "01" is a code. A time at
-    midnight is a date. The text of a value depends on nothing but that value: were it otherwise, one person
-    could change how the rows of all others are counted.
+    A number has one text, however it was written: 1, 1.0 and "1.00" are "1", but "01"
+    is a code. A time at midnight is a date. The text of a value depends on nothing but
+    that value: were it otherwise, one person could change how the rows of all others
+    are counted.
     """
     column = canonical(values)
     texts = np.array([plain(value) for value in column.values], dtype=object)
-    return pd.Series(column.put(texts, None), index=values.index, name=values.name, dtype="str")
+    return pd.Series(
+        column.put(texts, None), index=values.index, name=values.name, dtype="str"
+    )
 
 
 def texts(values: Iterable[object]) -> list[str]:
     """Return the texts of any values as a list, with `(missing)` for missing ones."""
-    if not isinstance(values, pd.Series | pd.Index | np.ndarray | pd.api.extensions.ExtensionArray):
+    if not isinstance(
+        values, pd.Series | pd.Index | np.ndarray | pd.api.extensions.ExtensionArray
+    ):
         values = np.fromiter(values, dtype=object)
     return as_text(pd.Series(values)).fillna(MISSING).tolist()
 
@@ -151,23 +184,36 @@ def texts_of(labels: Iterable[object]) -> list[str]:
 
 def each_text(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
     """Change each distinct text by itself. Missing values stay missing."""
-    return texts.map({text: change(text) for text in texts.dropna().unique()}).astype("str")
+    return texts.map({text: change(text) for text in texts.dropna().unique()}).astype(
+        "str"
+    )
 
 
 def exact_text(label: object) -> str:
-    """Return a declared text or number with all its digits, as `as_text` gives a decimal."""
-    text, near = str(label).strip(), plain(f"t{label}")
-    is_same = not _IS_DECIMAL(text) or near == text or decimal.Decimal(near) == decimal.Decimal(text)
+    """Return a declared text or number with all its digits, as `as_text` gives a
+    decimal.
+    """
+    text = str(label).strip()
+    near = plain(f"t{label}")
+    is_same = (
+        not _IS_DECIMAL(text)
+        or near == text
+        or decimal.Decimal(near) == decimal.Decimal(text)
+    )
     return near if is_same else _decimal(decimal.Decimal(text))
 
 
 def number_in(text: str) -> float | None:
-    """Return the number that a text is written as, None for all else, such as the code 01."""
+    """Return the number that a text is written as, None for all else, such as the code
+    01.
+    """
     return float(text) if _IS_NUMBER(text) else None
 
 
 def from_text(value: str) -> str:
-    """Return the canonical text of a file's text, of a number where it is written as one."""
+    """Return the canonical text of a file's text, of a number where it is written as
+    one.
+    """
     return f"n{plain(value)}" if value[0] == "t" and _IS_NUMBER(value[1:]) else value
 
 
@@ -181,7 +227,8 @@ def plain(value: str) -> str:
     if value[0] == "n" or not _IS_DECIMAL(text):
         return text
     number = float(text)
-    lost = math.isinf(number) or (number == 0 and re.match("-?[0.]*[1-9]", text))  # such as the code 12e45678
+    # such as the code 12e45678
+    lost = math.isinf(number) or (number == 0 and re.match("-?[0.]*[1-9]", text))
     return text if lost else _number(number)
 
 
@@ -202,7 +249,10 @@ def _of_one_type(distinct: Any) -> list[str]:
 
 
 def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """Write each as `_number` does. Arrow gives the fewest digits that suffice too, but other exponents."""
+    """Write each as `_number` does.
+
+    Arrow gives the fewest digits that suffice too, but other exponents.
+    """
     size = np.abs(numbers)
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
     is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
@@ -215,7 +265,10 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
 
 
 def _decimals(distinct: Any) -> list[str]:
-    """Write each as `_decimal` does. Arrow gives all digits too, zeros at the end and other exponents."""
+    """Write each as `_decimal` does.
+
+    Arrow gives all digits too, zeros at the end and other exponents.
+    """
     numbers = pa.array(distinct.array)
     texts = pc.cast(numbers, pa.large_string())
     if numbers.type.scale > 0:
@@ -230,18 +283,30 @@ def _decimals(distinct: Any) -> list[str]:
 def _written(numbers: Any) -> list[str]:
     """Return the canonical texts of numbers, as Arrow writes them."""
     text = pa.large_string()  # its buffer holds one text after the other
-    before, after, between = pa.scalar("n", text), pa.scalar("\n", text), pa.scalar("", text)
-    texts = pc.binary_join_element_wise(before, pa.array(numbers).cast(text), after, between)
+    before = pa.scalar("n", text)
+    after = pa.scalar("\n", text)
+    between = pa.scalar("", text)
+    texts = pc.binary_join_element_wise(
+        before, pa.array(numbers).cast(text), after, between
+    )
     return str(texts.buffers()[2], "ascii").splitlines() if len(numbers) else []
 
 
 def _number(number: float) -> str:
-    """Whole numbers in all their digits while 64 bits hold them, others in the fewest that suffice."""
-    return str(int(number)) if number.is_integer() and abs(number) < 2**64 else repr(number)
+    """Whole numbers in all their digits while 64 bits hold them, others in the fewest
+    that suffice.
+    """
+    return (
+        str(int(number))
+        if number.is_integer() and abs(number) < 2**64
+        else repr(number)
+    )
 
 
 def _decimal(number: decimal.Decimal) -> str:
-    """Write every digit but zeros at the end, placed as `repr` places those of a float."""
+    """Write every digit but zeros at the end, placed as `repr` places those of a
+    float.
+    """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         return _number(float(number))  # infinity
@@ -250,7 +315,8 @@ def _decimal(number: decimal.Decimal) -> str:
     exponent += len(written) - len(significant)
     if not significant:
         return "0"
-    minus, size = "-" * sign, exponent + len(significant) - 1
+    minus = "-" * sign
+    size = exponent + len(significant) - 1
     if exponent >= 0 and size < _MOST_DIGITS:
         return f"{minus}{significant}{'0' * exponent}"
     if exponent < 0 <= size:
@@ -261,12 +327,16 @@ def _decimal(number: decimal.Decimal) -> str:
 
 
 def below(number: decimal.Decimal) -> tuple[float, bool]:
-    """Return the largest float that is written as no more than this number, and whether it is equal."""
+    """Return the largest float that is written as no more than this number, and whether
+    it is equal.
+    """
     near = float(number)
     if not math.isfinite(near):
         return near, True
     written = decimal.Decimal(_number(near))
-    return math.nextafter(near, -math.inf) if written > number else near, written == number
+    return math.nextafter(
+        near, -math.inf
+    ) if written > number else near, written == number
 
 
 def _moment(moment: Any) -> str | None:
@@ -278,13 +348,17 @@ def _moment(moment: Any) -> str | None:
 
 
 def _instant_text(stamp: str) -> str:
-    """Write an instant, which is one time in UTC whatever zone shows it, always with clock and zone."""
+    """Write an instant, which is one time in UTC whatever zone shows it, always with
+    clock and zone.
+    """
     day, _, clock = _moment_text(stamp).partition(" ")
     return f"{day} {clock or '00:00:00'}+00:00"
 
 
 def _moment_text(stamp: str) -> str:
-    """Write 2020-01-31T10:00:00.000 as a date at midnight, else with a blank and no fraction of zeros."""
+    """Write 2020-01-31T10:00:00.000 as a date at midnight, else with a blank and no
+    fraction of zeros.
+    """
     day, _, clock = stamp.partition("T")
     seconds, _, fraction = clock.partition(".")
     fraction = fraction.ljust(6, "0")[:6] + fraction[6:].rstrip("0")

@@ -1,4 +1,6 @@
-"""Words that tables of many countries use for missing values, for yes and no, and for the sexes."""
+"""Words that tables of many countries use for missing values, for yes and no, and for
+the sexes.
+"""
 
 import tomllib
 from importlib.resources import files
@@ -6,11 +8,15 @@ from importlib.resources import files
 _WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _MARKS = frozenset[str](_WORDS["marks"])
 _MISSING = frozenset[str](_WORDS["missing"])
-YES_AND_NO: tuple[tuple[str, str], ...] = tuple((yes, no) for yes, no in _WORDS["yes_and_no"])
+YES_AND_NO: tuple[tuple[str, str], ...] = tuple(
+    (yes, no) for yes, no in _WORDS["yes_and_no"]
+)
 SEXES = frozenset[str](_WORDS["sexes"])
 
 
 def means_missing(text: str) -> bool:
-    """Return whether a text is a usual mark for a missing value, or a word for it in whatever case."""
+    """Return whether a text is a usual mark for a missing value, or a word for it in
+    whatever case.
+    """
     text = text.strip()
     return text in _MARKS or text.lower() in _MISSING

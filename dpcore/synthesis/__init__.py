@@ -1,4 +1,6 @@
-"""Recipes that learn from a table under a stated loss, and the models that they learn."""
+"""Recipes that learn from a table under a stated loss, and the models that they
+learn.
+"""
 
 from dpcore.model import Model as Model
 from dpcore.model import load_model as load_model

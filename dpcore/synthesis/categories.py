@@ -22,7 +22,8 @@ from dpcore.text import Text
 class Categories(Recipe):
     """The texts of a column that enough people share, with noisy counts.
 
-    Costs the stated loss, and `delta` out of what the budget set aside as `threshold_delta`.
+    Costs the stated loss, and `delta` out of what the budget set aside as
+    `threshold_delta`.
 
     Attributes:
         column: a declared column; what it declares plays no part.
@@ -35,7 +36,9 @@ class Categories(Recipe):
     delta: Number
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", exact("delta", self.delta, at_most=Fraction(1, 1000)))
+        object.__setattr__(
+            self, "delta", exact("delta", self.delta, at_most=Fraction(1, 1000))
+        )
 
     @property
     def threshold_delta(self) -> Fraction:
@@ -46,7 +49,9 @@ class Categories(Recipe):
         """Refuse an unknown column."""
         domain.size(self.column)
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
         """Count the texts, add noise, and name those above the threshold."""
         on_progress("measuring", 0.0)
         counts = measurer.name_texts(self.column, measurer.loss, self.threshold_delta)
@@ -83,10 +88,15 @@ class FoundCategories(Summary):
     def declaration(self, *, missing: bool = False) -> Categorical:
         """Return the column as it may now be declared, with all other texts in "other".
 
-        A release under this declaration stands on this one: add the losses, and this delta, to what is
-        claimed.
+        A release under this declaration stands on this one: add the losses, and this
+        delta, to what is claimed.
         """
-        return Categorical(self.column, categories=tuple(sorted(self.counts)), other=True, missing=missing)
+        return Categorical(
+            self.column,
+            categories=tuple(sorted(self.counts)),
+            other=True,
+            missing=missing,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind`."""

@@ -1,4 +1,6 @@
-"""Rows drawn along a chain of marginals, the new columns of each clique given those already drawn."""
+"""Rows drawn along a chain of marginals, the new columns of each clique given those
+already drawn.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,11 @@ from dpcore.tables.nearest import nearest_distribution
 class ChainModel(Model):
     """A model made of consistent marginals.
 
-    The cliques are walked so that each overlaps as much as possible with the columns drawn before. Its
-    other columns are drawn given that overlap, and independent of all else. Where the cliques form a
-    tree this is the distribution of largest entropy; where they form a loop, the relations of the
-    cliques walked last are kept only in part.
+    The cliques are walked so that each overlaps as much as possible with the columns
+    drawn before. Its other columns are drawn given that overlap, and independent of all
+    else. Where the cliques form a tree this is the distribution of largest entropy;
+    where they form a loop, the relations of the cliques walked last are kept only in
+    part.
     """
 
     kind: ClassVar[str] = "chain"
@@ -38,7 +41,10 @@ class ChainModel(Model):
     @property
     def total(self) -> float:
         """Noisy number of rows, from the table with the least variance of its total."""
-        return min(self.marginals, key=lambda marginal: marginal.variance * marginal.values.size).total
+        return min(
+            self.marginals,
+            key=lambda marginal: marginal.variance * marginal.values.size,
+        ).total
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -47,31 +53,44 @@ class ChainModel(Model):
         return tuple(name for name in self.domain.names if name in names)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers, one int64 array per column of the cliques."""
+        """Draw `rows` rows of cell numbers, one int64 array per column of the
+        cliques.
+        """
         drawn: dict[str, Integers] = {}
         for given, new, table in self._steps:
-            parents = flat_cells([drawn[name] for name in given], self.domain.shape(given), rows)
-            cells = np.unravel_index(sample_cells(parents, table, rng), self.domain.shape(new))
+            parents = flat_cells(
+                [drawn[name] for name in given], self.domain.shape(given), rows
+            )
+            cells = np.unravel_index(
+                sample_cells(parents, table, rng), self.domain.shape(new)
+            )
             drawn |= dict(zip(new, cells, strict=True))
         return drawn
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns, axes in the order given.
+        """Return the expected rows in each cell of the table over any columns, axes in
+        the order given.
 
-        Where the cliques are joined too closely for that, of the most precise table that holds these columns.
+        Where the cliques are joined too closely for that, of the most precise table
+        that holds these columns.
         """
         if self.total <= 0 or not clique:
-            return np.full(self.domain.shape(clique), max(0.0, self.total) if not clique else 0.0)
+            return np.full(
+                self.domain.shape(clique), max(0.0, self.total) if not clique else 0.0
+            )
         try:
             return self._graph.marginal(clique)
         except LimitError:
             table = most_precise(self.marginals, clique)
             if table is None:
                 raise
-            return project(nearest_distribution(table.values, self.total), table.clique, clique)
+            return project(
+                nearest_distribution(table.values, self.total), table.clique, clique
+            )
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
-        """Return the marginal over a clique of a measured table, with intervals from the most precise one.
+        """Return the marginal over a clique of a measured table, with intervals from
+        the most precise one.
 
         Raises: ParameterError where no table holds the clique.
         """
@@ -81,10 +100,12 @@ class ChainModel(Model):
     def count(self, cells: Mapping[str, Sequence[int]]) -> float:
         """Return the expected number of rows with these cells.
 
-        Raises: LimitError where the cliques are joined so closely that this would take a large table.
+        Raises: LimitError where the cliques are joined so closely that this would take
+            a large table.
         """
         weights = {
-            name: cell_mask(self.domain, name, numbers).astype(np.float64) for name, numbers in cells.items()
+            name: cell_mask(self.domain, name, numbers).astype(np.float64)
+            for name, numbers in cells.items()
         }
         try:
             return self._graph.restricted(weights).total if self.total > 0 else 0.0
@@ -109,25 +130,37 @@ class ChainModel(Model):
 
     @cached_property
     def _graph(self) -> GraphicalModel:
-        """The same distribution with all chances multiplied out along a junction tree."""
-        tree = JunctionTree.over(self.domain, [given + new for given, new, _ in self._steps])
+        """The same distribution with all chances multiplied out along a junction
+        tree.
+        """
+        tree = JunctionTree.over(
+            self.domain, [given + new for given, new, _ in self._steps]
+        )
         if tree.cells > MAX_CELLS:
             raise too_many_columns()
         factors = []
         for given, new, table in self._steps:
-            lines = np.where(table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0))
+            lines = np.where(
+                table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0)
+            )
             shares = lines / np.maximum(lines.sum(axis=1, keepdims=True), 1e-300)
-            factors.append((given + new, shares.reshape(self.domain.shape(given + new))))
+            factors.append(
+                (given + new, shares.reshape(self.domain.shape(given + new)))
+            )
         return GraphicalModel(tree=tree, factors=tuple(factors), total=self.total)
 
     @cached_property
     def _steps(self) -> list[tuple[Clique, Clique, Values]]:
-        """Steps of the walk in order, as (columns given, new columns, table of given x new cells)."""
+        """Steps of the walk in order, as (columns given, new columns, table of given x
+        new cells).
+        """
         largest = [
             marginal
             for marginal in self.marginals
             if marginal.clique
-            and not any(set(marginal.clique) < set(other.clique) for other in self.marginals)
+            and not any(
+                set(marginal.clique) < set(other.clique) for other in self.marginals
+            )
         ]
         known: list[str] = []
         steps = []
@@ -139,6 +172,8 @@ class ChainModel(Model):
             if new:
                 table = nearest_distribution(marginal.values, max(self.total, 0.0))
                 ordered = project(table, marginal.clique, given + new)
-                steps.append((given, new, ordered.reshape(self.domain.cells(given), -1)))
+                steps.append(
+                    (given, new, ordered.reshape(self.domain.cells(given), -1))
+                )
                 known.extend(new)
         return steps

@@ -1,9 +1,10 @@
 """Tests of drawn rows, and the record of a release with the charge of each step.
 
-Two tests of a drawn table. `sample_test` looks at the sample alone, and at declared public records: it is
-free, and may be repeated at will. `Closeness` compares the sample with the private table: a recipe like any
-other, which runs through the curator, is charged each time, and has a noisy answer. Nothing here sees a row,
-so a loop "until it passes" pays for every turn; pages offer `MAX_ATTEMPTS` of them.
+Two tests of a drawn table. `sample_test` looks at the sample alone, and at declared
+public records: it is free, and may be repeated at will. `Closeness` compares the sample
+with the private table: a recipe like any other, which runs through the curator, is
+charged each time, and has a noisy answer. Nothing here sees a row, so a loop "until it
+passes" pays for every turn; pages offer `MAX_ATTEMPTS` of them.
 """
 
 from __future__ import annotations
@@ -57,14 +58,17 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness(Recipe):
-    """The noisy L1 distance between a drawn table and the private one over a few columns, in rows.
+    """The noisy L1 distance between a drawn table and the private one over a few
+    columns, in rows.
 
-    A table that is not surely apart from the private one may repeat its people. Choose columns with many
-    cells: over few, a release is close to the table because it is good. Costs the stated loss each time.
+    A table that is not surely apart from the private one may repeat its people. Choose
+    columns with many cells: over few, a release is close to the table because it is
+    good. Costs the stated loss each time.
 
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
-        counts: the drawn table's rows in each joint cell, flattened; scaled to the release's number of rows.
+        counts: the drawn table's rows in each joint cell, flattened; scaled to the
+            release's number of rows.
         earlier: the losses of the release that the table was drawn from.
     """
 
@@ -79,11 +83,17 @@ class Closeness(Recipe):
         return self.earlier
 
     @classmethod
-    def of(cls, release: Release, sample: PublicTable, columns: Sequence[str]) -> Closeness:
-        """Return the recipe for a table that was drawn from a release, or is public anyway.
+    def of(
+        cls, release: Release, sample: PublicTable, columns: Sequence[str]
+    ) -> Closeness:
+        """Return the recipe for a table that was drawn from a release, or is public
+        anyway.
 
-        A digest of its counts goes into the ledger and the answer, so it must hold nothing private.
-        Raises: DisclosureError for anything but a PublicTable; LimitError for too many cells.
+        A digest of its counts goes into the ledger and the answer, so it must hold
+        nothing private.
+
+        Raises: DisclosureError for anything but a PublicTable; LimitError for too many
+            cells.
         """
         if not isinstance(sample, PublicTable):
             raise DisclosureError(
@@ -94,7 +104,11 @@ class Closeness(Recipe):
         clique = release.schema.domain.clique(columns)
         check_cells(release.schema.domain, [clique])
         counts = _counted(release, sample.frame, clique)
-        return cls(columns=clique, counts=tuple(counts.tolist()), earlier=release.guarantee.losses)
+        return cls(
+            columns=clique,
+            counts=tuple(counts.tolist()),
+            earlier=release.guarantee.losses,
+        )
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and counts of other cells."""
@@ -104,13 +118,18 @@ class Closeness(Recipe):
                 remedy="ask about a table drawn from a release of this schema",
             )
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure one noisy distance."""
         on_progress("comparing", 0.0)
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
         gaps = measurer.gaps({self.columns: table}, measurer.loss)
         scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
-        width = half_width(noise_variance(scale, measurer.loss), noise_of(measurer.loss)) / GRAIN
+        width = (
+            half_width(noise_variance(scale, measurer.loss), noise_of(measurer.loss))
+            / GRAIN
+        )
         distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
         return {}, Figures(column=self.columns[0], rows=0.0, figures=(distance,))
 
@@ -130,13 +149,20 @@ class Closeness(Recipe):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Return its columns."""
-        return Text("Test of drawn rows over {columns}", columns=columns_text(fields["columns"]))
+        return Text(
+            "Test of drawn rows over {columns}", columns=columns_text(fields["columns"])
+        )
 
 
 def model_steps(release: Release) -> tuple[Step, Step]:
     """Return the steps of preprocessing and of the model, with its cost."""
-    paid = ", ".join(f"{name} {float(Fraction(amount)):g}" for name, amount in release.guarantee.loss.items())
-    model = Step(name="model", loss=paid, result={"rows": round(max(release.model.total, 0))})
+    paid = ", ".join(
+        f"{name} {float(Fraction(amount)):g}"
+        for name, amount in release.guarantee.loss.items()
+    )
+    model = Step(
+        name="model", loss=paid, result={"rows": round(max(release.model.total, 0))}
+    )
     return Step(name="preprocess", result=_bounds(release)), model
 
 
@@ -147,7 +173,8 @@ def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
 
 
 def closeness_step(answer: Release, loss: Loss) -> Step:
-    """Return the step of a charged test, which passes where the distance is surely above 0.
+    """Return the step of a charged test, which passes where the distance is surely
+    above 0.
 
     Args:
         loss: of that run.
@@ -157,14 +184,20 @@ def closeness_step(answer: Release, loss: Loss) -> Step:
     assert isinstance(figures, Figures)
     (distance,) = figures.figures
     width = distance.half_width or 0.0
-    result = {"distance": distance.value, "half width": width, "passed": distance.value > 2 * width}
+    result = {
+        "distance": distance.value,
+        "half width": width,
+        "passed": distance.value > 2 * width,
+    }
     return Step(name="privacy test", loss=str(loss), result=result)
 
 
 def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) -> Step:
-    """Test for free whether every combination of some columns that a drawn table has is there often enough.
+    """Test for free whether every combination of some columns that a drawn table has is
+    there often enough.
 
-    Drawn rows have no people behind them: this is no k-anonymity and protects nobody further.
+    Drawn rows have no people behind them: this is no k-anonymity and protects nobody
+    further.
 
     Args:
         sample: drawn rows.
@@ -172,7 +205,9 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
         least: rows that each combination should have.
     """
     smallest = (
-        int(sample.groupby(list(columns), dropna=False, observed=True).size().min()) if len(sample) else 0
+        int(sample.groupby(list(columns), dropna=False, observed=True).size().min())
+        if len(sample)
+        else 0
     )
     result: dict[str, str | float | bool] = {
         "columns": ", ".join(columns),
@@ -182,21 +217,28 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
     return Step(name="privacy test", result=result)
 
 
-def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> dict[str, float | bool]:
-    """Test a drawn table for repeated rows, near rows and copies of public records, for free.
+def sample_test(
+    sample: pd.DataFrame, records: pd.DataFrame | None = None
+) -> dict[str, float | bool]:
+    """Test a drawn table for repeated rows, near rows and copies of public records, for
+    free.
 
-    Returns: rows that another row repeats; the smallest distance of two different rows, with numeric columns
-        scaled to [0, 1]; copies of the records. It passes without such copies.
+    Returns: rows that another row repeats; the smallest distance of two different rows,
+        with numeric columns scaled to [0, 1]; copies of the records. It passes without
+        such copies.
     """
     repeated = int(sample.duplicated(keep=False).sum())
-    numbers = sample.select_dtypes("number").drop_duplicates().to_numpy(dtype=np.float64)
+    numbers = (
+        sample.select_dtypes("number").drop_duplicates().to_numpy(dtype=np.float64)
+    )
     copies = 0
     if records is not None:
         shared = [name for name in sample.columns if name in records.columns]
         if not shared:
             raise nothing_in_common()
         known, drawn = (
-            zip(*(texts(table[name]) for name in shared), strict=True) for table in (records, sample)
+            zip(*(texts(table[name]) for name in shared), strict=True)
+            for table in (records, sample)
         )
         copies = sum(map(set(known).__contains__, drawn))
     return {
@@ -208,7 +250,9 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
 
 
 def _smallest_distance(numbers: Values) -> float:
-    """Return the smallest Euclidean distance of two rows, each column scaled to its range."""
+    """Return the smallest Euclidean distance of two rows, each column scaled to its
+    range.
+    """
     if len(numbers) < 2:
         return 0.0
     reach = np.ptp(numbers, axis=0)
@@ -217,7 +261,9 @@ def _smallest_distance(numbers: Values) -> float:
         return 0.0
     from scipy.spatial import cKDTree
 
-    tree, smallest, looked = cKDTree(scaled), np.inf, 64
+    tree = cKDTree(scaled)
+    smallest = np.inf
+    looked = 64
     while True:  # what a few rows have found keeps the search for all of them short
         bound = np.nextafter(smallest, np.inf)
         nearest, _ = tree.query(scaled[:looked], k=2, distance_upper_bound=bound)
@@ -240,7 +286,9 @@ def _bounds(release: Release) -> dict[str, str]:
 
 
 def _counted(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
-    """Return the rows of a drawn table per joint cell, scaled to the release's noisy number of rows."""
+    """Return the rows of a drawn table per joint cell, scaled to the release's noisy
+    number of rows.
+    """
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]
     counts = cell_counts(codes, schema.domain.shape(columns)).ravel()

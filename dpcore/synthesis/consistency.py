@@ -1,12 +1,14 @@
 """Weighted least squares in closed form for overlapping noisy marginals.
 
-A table over a clique is the sum of one residual for each subset of its columns: the part of the subset's
-marginal that none of its smaller marginals shows. Residuals of different subsets have uncorrelated noise,
-and every clique that contains a subset measures the same residual. So the least-squares answer is the
-inverse-variance mean of each shared residual, put back into every clique.
+A table over a clique is the sum of one residual for each subset of its columns: the
+part of the subset's marginal that none of its smaller marginals shows. Residuals of
+different subsets have uncorrelated noise, and every clique that contains a subset
+measures the same residual. So the least-squares answer is the inverse-variance mean of
+each shared residual, put back into every clique.
 
-Source: Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism for noisy marginals",
-section 4, whose residual basis this uses for marginals that were measured as they are.
+Source: Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism for
+noisy marginals", section 4, whose residual basis this uses for marginals that were
+measured as they are.
 """
 
 import itertools
@@ -26,11 +28,14 @@ MAX_SHARED = 5_000
 
 
 def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal, ...]:
-    """Return the marginals with the least weighted squared change that agree on all common columns.
+    """Return the marginals with the least weighted squared change that agree on all
+    common columns.
 
     Args:
         domain: of the columns.
-        marginals: noisy, each with the same variance in all its cells, independent of each other.
+        marginals: noisy, each with the same variance in all its cells, independent of
+            each other.
+
     Returns: in the same order, with the variance that remains.
     """
     cliques = [marginal.clique for marginal in marginals]
@@ -43,7 +48,10 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             values[i] += aligned((mean - residual) / rest, shared, cliques[i])
     variances = consistent_variances(
-        domain, cliques, [each.measured_variance for each in marginals], [each.signed for each in marginals]
+        domain,
+        cliques,
+        [each.measured_variance for each in marginals],
+        [each.signed for each in marginals],
     )
     return tuple(
         Marginal(
@@ -61,15 +69,16 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
 class Evidence:
     """The estimate of the marginal over some columns from all independent noisy tables.
 
-    The marginal is the sum of one residual for each subset of its columns. Every measurement that holds a
-    subset tells its residual; their inverse-variance mean is the best linear unbiased estimate. Residuals
-    of different subsets have uncorrelated noise, so that the variance of any sum of cells is exact.
+    The marginal is the sum of one residual for each subset of its columns. Every
+    measurement that holds a subset tells its residual; their inverse-variance mean is
+    the best linear unbiased estimate. Residuals of different subsets have uncorrelated
+    noise, so that the variance of any sum of cells is exact.
 
     Attributes:
         clique: the columns, one an axis.
         shape: cells of each.
-        residuals: subset -> centered table, and variance of one cell of the marginal over the subset if it
-            were measured as well, in rows squared.
+        residuals: subset -> centered table, and variance of one cell of the marginal
+            over the subset if it were measured as well, in rows squared.
         noise: the law of the noise, the widest where there are several.
         pooled: whether several draws are averaged.
     """
@@ -81,22 +90,31 @@ class Evidence:
     pooled: bool
 
     def table(self) -> Marginal:
-        """Return the estimate of every cell, with the variance that is left of its noise."""
-        values, variance = np.zeros(self.shape), 0.0
+        """Return the estimate of every cell, with the variance that is left of its
+        noise.
+        """
+        values = np.zeros(self.shape)
+        variance = 0.0
         size = dict(zip(self.clique, self.shape, strict=True))
         for part, (table, drawn) in self.residuals.items():
             rest = values.size // math.prod(size[name] for name in part)
             values += aligned(table, part, self.clique) / rest
             variance += drawn * math.prod(1 - 1 / size[name] for name in part) / rest**2
         return Marginal(
-            clique=self.clique, values=values, variance=variance, noise=self.noise, pooled=self.pooled
+            clique=self.clique,
+            values=values,
+            variance=variance,
+            noise=self.noise,
+            pooled=self.pooled,
         )
 
     def sum(self, masks: Mapping[str, npt.NDArray[np.bool_]]) -> Marginal:
-        """Return the number of rows with a cell of the mask in each column, as a table without columns.
+        """Return the number of rows with a cell of the mask in each column, as a table
+        without columns.
 
         Args:
-            masks: column -> (cells,) which of its cells are added; all of a column that is not named.
+            masks: column -> (cells,) which of its cells are added; all of a column that
+                is not named.
         """
         value = variance = 0.0
         every = {
@@ -104,22 +122,35 @@ class Evidence:
             for name, size in zip(self.clique, self.shape, strict=True)
         }
         for part, (table, drawn) in self.residuals.items():
-            share = math.prod(float(every[name].mean()) for name in self.clique if name not in part)
+            share = math.prod(
+                float(every[name].mean()) for name in self.clique if name not in part
+            )
             value += share * float(table[np.ix_(*(every[name] for name in part))].sum())
-            inside = math.prod(every[name].sum() * (1 - every[name].mean()) for name in part)
+            inside = math.prod(
+                every[name].sum() * (1 - every[name].mean()) for name in part
+            )
             variance += share**2 * drawn * float(inside)
         return Marginal(
-            clique=(), values=np.array(value), variance=variance, noise=self.noise, pooled=self.pooled
+            clique=(),
+            values=np.array(value),
+            variance=variance,
+            noise=self.noise,
+            pooled=self.pooled,
         )
 
 
-def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Evidence | None:
-    """Return the best linear unbiased estimate of a marginal, or None where a part was not measured.
+def evidence(
+    domain: Domain, measured: Sequence[Marginal], clique: Clique
+) -> Evidence | None:
+    """Return the best linear unbiased estimate of a marginal, or None where a part was
+    not measured.
 
     Args:
         domain: of the columns.
         clique: whose marginal is estimated.
-        measured: noisy, each with the same variance in all its cells, independent of each other.
+        measured: noisy, each with the same variance in all its cells, independent of
+            each other.
+
     Raises: LimitError for a clique of so many columns that their subsets are too many.
     """
     if 2 ** len(clique) > MAX_SHARED:
@@ -133,7 +164,9 @@ def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Ev
             if mean is None:
                 return None
             residuals[part] = (mean, 1 / total)
-            used |= {id(each): each for each in holders if set(each.signed) <= set(part)}
+            used |= {
+                id(each): each for each in holders if set(each.signed) <= set(part)
+            }
     laws = {each.noise for each in used.values()}
     return Evidence(
         clique=clique,
@@ -145,9 +178,13 @@ def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Ev
 
 
 def consistent_variances(
-    domain: Domain, cliques: Sequence[Clique], variances: Sequence[float], signed: Sequence[Clique] = ()
+    domain: Domain,
+    cliques: Sequence[Clique],
+    variances: Sequence[float],
+    signed: Sequence[Clique] = (),
 ) -> tuple[float, ...]:
-    """Return the variance of one cell of each clique after `consistent`, from public facts alone.
+    """Return the variance of one cell of each clique after `consistent`, from public
+    facts alone.
 
     Args:
         domain: of the columns.
@@ -162,7 +199,10 @@ def consistent_variances(
     ]
     for shared, holders in _shared(cliques).items():
         share = math.prod(1 - 1 / size for size in domain.shape(shared))
-        known = sum(_weight(domain, cliques[i], variances[i], signed[i], shared) for i in holders)
+        known = sum(
+            _weight(domain, cliques[i], variances[i], signed[i], shared)
+            for i in holders
+        )
         for i in holders if known else ():
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             drawn = variances[i] if set(signed[i]) <= set(shared) else 0.0
@@ -171,13 +211,19 @@ def consistent_variances(
 
 
 def _average(
-    domain: Domain, holders: Sequence[Marginal], part: Clique
+    domain: Domain,
+    holders: Sequence[Marginal],
+    part: Clique,
 ) -> tuple[list[Values], Values | None, float]:
-    """Return each table's residual of these columns, their inverse-variance mean, and the sum of the weights.
+    """Return each table's residual of these columns, their inverse-variance mean, and
+    the sum of the weights.
 
     The mean is None where no table tells it.
     """
-    weights = [_weight(domain, each.clique, each.measured_variance, each.signed, part) for each in holders]
+    weights = [
+        _weight(domain, each.clique, each.measured_variance, each.signed, part)
+        for each in holders
+    ]
     residuals = [_residual(each.values, each.clique, part) for each in holders]
     total = sum(weights)
     if not total:
@@ -188,18 +234,28 @@ def _average(
     return residuals, mean, total
 
 
-def _weight(domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique) -> float:
-    """Return the inverse variance of the noisy marginal over `shared`, or 0 where nothing was measured."""
+def _weight(
+    domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique
+) -> float:
+    """Return the inverse variance of the noisy marginal over `shared`, or 0 where
+    nothing was measured.
+    """
     if not set(signed) <= set(shared):
         return 0.0
     return 1 / (max(variance, 1e-12) * (domain.cells(clique) // domain.cells(shared)))
 
 
 def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
-    """Return every set of columns of two or more cliques, with the positions of those cliques."""
+    """Return every set of columns of two or more cliques, with the positions of those
+    cliques.
+    """
     distinct = list(dict.fromkeys(map(frozenset, cliques)))
     commons = {a & b for a, b in itertools.combinations(distinct, 2)}
-    commons |= {clique for clique, times in Counter(map(frozenset, cliques)).items() if times > 1}
+    commons |= {
+        clique
+        for clique, times in Counter(map(frozenset, cliques)).items()
+        if times > 1
+    }
     if 2 ** max(map(len, commons), default=0) > MAX_SHARED:
         raise too_many_columns()
     parts = {
@@ -209,7 +265,10 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
         for part in itertools.combinations(sorted(common), size)
     }
     return {
-        tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in parts
+        tuple(sorted(part)): [
+            i for i, clique in enumerate(cliques) if part <= set(clique)
+        ]
+        for part in parts
     }
 
 

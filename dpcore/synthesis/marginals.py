@@ -39,10 +39,15 @@ class FixedCliques(Recipe):
             domain.clique(clique)
         check_cells(domain, self.measured)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
+    def expect(
+        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
+    ) -> tuple[Expected, ...]:
         """Return the error that remains after the marginals agree."""
         parts = split(loss, len(self.measured), self.clique_weights)
-        variances = [noise_variance(noise_scale(rows=rows, queries=1, loss=part), part) for part in parts]
+        variances = [
+            noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
+            for part in parts
+        ]
         remaining = consistent_variances(domain, self.measured, variances)
         return tuple(
             Expected(
@@ -55,18 +60,27 @@ class FixedCliques(Recipe):
             for clique, variance in zip(self.measured, remaining, strict=True)
         )
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure every clique once, then make them agree."""
         on_progress("measuring", 0.0)
         measured = measurer.measure(self.measured, measurer.loss, self.clique_weights)
         on_progress("fit", 0.8)
         agreed = consistent(measurer.domain, measured)
-        model = ChainModel(domain=measurer.domain.project(self.reads(measurer.domain)), marginals=agreed)
+        model = ChainModel(
+            domain=measurer.domain.project(self.reads(measurer.domain)),
+            marginals=agreed,
+        )
         return {marginal.clique: marginal for marginal in agreed}, model
 
     def reads(self, domain: Domain) -> Clique:
         """Return the columns of all cliques."""
-        return tuple(name for name in domain.names if any(name in clique for clique in self.measured))
+        return tuple(
+            name
+            for name in domain.names
+            if any(name in clique for clique in self.measured)
+        )
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,8 @@ class Marginals(FixedCliques):
 
     Attributes:
         cliques: tuples of column names; the empty tuple is the number of rows.
-        weights: one number above 0 per clique; its share of the loss is its weight over their sum.
+        weights: one number above 0 per clique; its share of the loss is its weight over
+            their sum.
     """
 
     kind: ClassVar[str] = "marginals"
@@ -87,21 +102,39 @@ class Marginals(FixedCliques):
 
     def __post_init__(self) -> None:
         cliques: Any = self.cliques
-        if isinstance(cliques, str) or any(isinstance(clique, str) for clique in cliques):
+        if isinstance(cliques, str) or any(
+            isinstance(clique, str) for clique in cliques
+        ):
             raise UsageError(
-                "cliques must be a list of tuples of column names", remedy='write [("age",), ("age", "sex")]'
+                "cliques must be a list of tuples of column names",
+                remedy='write [("age",), ("age", "sex")]',
             )
-        object.__setattr__(self, "cliques", tuple(tuple(clique) for clique in self.cliques))
+        object.__setattr__(
+            self, "cliques", tuple(tuple(clique) for clique in self.cliques)
+        )
         if not self.cliques:
-            raise UsageError("there must be at least one clique", remedy="name the columns to count")
+            raise UsageError(
+                "there must be at least one clique", remedy="name the columns to count"
+            )
         sets = [frozenset(clique) for clique in self.cliques]
         if len(set(sets)) != len(sets):
-            raise UsageError("the same columns are in two cliques", remedy="name each set of columns once")
+            raise UsageError(
+                "the same columns are in two cliques",
+                remedy="name each set of columns once",
+            )
         if self.weights is not None:
-            object.__setattr__(self, "weights", tuple(exact("weight", weight) for weight in self.weights))
+            object.__setattr__(
+                self,
+                "weights",
+                tuple(exact("weight", weight) for weight in self.weights),
+            )
             if len(self.weights) != len(self.cliques):
                 raise UsageError(
-                    f"there are {len(self.weights)} weights for {len(self.cliques)} cliques",
+                    (
+                        f"there are {len(self.weights)} weights for "
+                        f"{len(self.cliques)} "
+                        "cliques"
+                    ),
                     remedy="give one weight per clique",
                 )
 
@@ -111,12 +144,18 @@ class Marginals(FixedCliques):
 
     @property
     def clique_weights(self) -> tuple[Fraction, ...] | None:
-        return None if self.weights is None else tuple(Fraction(weight) for weight in self.weights)
+        return (
+            None
+            if self.weights is None
+            else tuple(Fraction(weight) for weight in self.weights)
+        )
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Return its cliques."""
-        cliques = ", ".join(" × ".join(clique) for clique in fields["cliques"] if clique)
+        cliques = ", ".join(
+            " × ".join(clique) for clique in fields["cliques"] if clique
+        )
         return Text("Marginals: {cliques}", cliques=cliques or Text("number of rows"))
 
 
@@ -127,10 +166,14 @@ class _Columns(FixedCliques):
     def __post_init__(self) -> None:
         columns: Any = self.columns
         if isinstance(columns, str):
-            raise UsageError("columns must be a list of column names", remedy='write ["age", "sex"]')
+            raise UsageError(
+                "columns must be a list of column names", remedy='write ["age", "sex"]'
+            )
         object.__setattr__(self, "columns", tuple(self.columns))
         if not self.columns:
-            raise UsageError("there must be at least one column", remedy="name the columns")
+            raise UsageError(
+                "there must be at least one column", remedy="name the columns"
+            )
         if len(set(self.columns)) != len(self.columns):
             raise UsageError("a column is named twice", remedy="name each column once")
 

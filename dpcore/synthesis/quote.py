@@ -20,10 +20,12 @@ class Quote:
 
     Attributes:
         charge: what the total would grow by, in units of 1e-12 of the account's rule.
-        own_charge: the same where nothing is shared with charges on other parts; never less.
+        own_charge: the same where nothing is shared with charges on other parts; never
+            less.
         balance: before the charge.
         expected: the error to expect, one entry per marginal that is known in advance.
-        memory: bytes that counting takes at most, beyond the rows; what needs more is refused uncharged.
+        memory: bytes that counting takes at most, beyond the rows; what needs more is
+            refused uncharged.
     """
 
     charge: int
@@ -33,7 +35,9 @@ class Quote:
     memory: int = MAX_BYTES
 
     @classmethod
-    def of(cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]) -> Quote:
+    def of(
+        cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]
+    ) -> Quote:
         """Return the quote of a charge on an account as it stands."""
         return cls(
             charge=standing.extra(charge),
@@ -59,9 +63,16 @@ class Quote:
 
 
 def smallest_loss(
-    recipe: Recipe, domain: Domain, rows: int, half_width: float, *, pure: bool, level: float
+    recipe: Recipe,
+    domain: Domain,
+    rows: int,
+    half_width: float,
+    *,
+    pure: bool,
+    level: float,
 ) -> Loss:
-    """Return the smallest loss at which every cell is within `half_width` rows with chance `level`.
+    """Return the smallest loss at which every cell is within `half_width` rows with
+    chance `level`.
 
     Args:
         recipe: to run.
@@ -70,21 +81,27 @@ def smallest_loss(
         rows: that a person may hold.
         half_width: in rows, above 0.
         pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
-    Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
+
+    Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error
+        is not known.
     """
     if not half_width > 0:
-        raise UsageError(f"half_width ({half_width}) must be above 0", remedy="ask for some rows")
+        raise UsageError(
+            f"half_width ({half_width}) must be above 0", remedy="ask for some rows"
+        )
     recipe.check(domain)
 
     def enough(exponent: int) -> bool:
         expected = recipe.expect(domain, _loss(pure, exponent), rows)
         if not expected:
             raise UsageError(
-                "the error of this recipe is not known in advance", remedy="state a loss instead"
+                "the error of this recipe is not known in advance",
+                remedy="state a loss instead",
             )
         return all(each.half_width(level) <= half_width for each in expected)
 
-    exponents = range(-1200, 801)  # of 10^(1/200), so the answer is within 1.2 % of the smallest
+    # of 10^(1/200), so the answer is within 1.2 % of the smallest
+    exponents = range(-1200, 801)
     place = bisect.bisect_left(exponents, True, key=enough)
     if place == len(exponents):
         raise ParameterError(

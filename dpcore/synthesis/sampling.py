@@ -12,27 +12,42 @@ from dpcore.tables.counts import Values
 Integers = npt.NDArray[np.int64]
 
 
-def flat_cells(codes: Sequence[Integers], shape: tuple[int, ...], rows: int) -> Integers:
-    """Return the flat number of each row's cell in a table of this shape, last axis fastest."""
-    return np.ravel_multi_index(tuple(codes), shape) if codes else np.zeros(rows, dtype=np.int64)
+def flat_cells(
+    codes: Sequence[Integers], shape: tuple[int, ...], rows: int
+) -> Integers:
+    """Return the flat number of each row's cell in a table of this shape, last axis
+    fastest.
+    """
+    return (
+        np.ravel_multi_index(tuple(codes), shape)
+        if codes
+        else np.zeros(rows, dtype=np.int64)
+    )
 
 
 def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
     """Yield random orders of the rows, any two of which are evenly mixed.
 
-    An order of the first p, a prime of about the root of `rows`, is made of p levels of about p rows. Of any
-    two of them no level of the one meets a level of the other in more than one row. So cells handed out along
-    the orders meet in about as many rows as expected, where free orders leave the noise of a sample. Three
-    orders are as free of each other as by chance; those after the first p have only chance.
+    An order of the first p, a prime of about the root of `rows`, is made of p levels of
+    about p rows. Of any two of them no level of the one meets a level of the other in
+    more than one row. So cells handed out along the orders meet in about as many rows
+    as expected, where free orders leave the noise of a sample. Three orders are as free
+    of each other as by chance; those after the first p have only chance.
 
-    Source: Owen (1992), randomized orthogonal arrays, of Bose's construction; Tang (1993) for the ranks
-    inside levels.
+    Source: Owen (1992), randomized orthogonal arrays, of Bose's construction; Tang
+    (1993) for the ranks inside levels.
     """
     count = math.isqrt(max(rows, 4) - 1) + 1
-    prime = next(p for p in itertools.count(count) if all(p % q for q in range(2, math.isqrt(p) + 1)))
+    prime = next(
+        p
+        for p in itertools.count(count)
+        if all(p % q for q in range(2, math.isqrt(p) + 1))
+    )
     first, second = np.divmod(rng.permutation(prime**2)[:rows], prime)
     for factor in range(prime):
-        levels = rng.permutation(prime).astype(np.min_scalar_type(prime))[(first + factor * second) % prime]
+        levels = rng.permutation(prime).astype(np.min_scalar_type(prime))[
+            (first + factor * second) % prime
+        ]
         shuffled = rng.permutation(rows)
         yield shuffled[np.argsort(levels[shuffled], kind="stable")]
     while True:
@@ -40,20 +55,26 @@ def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
 
 
 def sample_cells(
-    parents: Integers, table: Values, rng: np.random.Generator, *, order: Integers | None = None
+    parents: Integers,
+    table: Values,
+    rng: np.random.Generator,
+    *,
+    order: Integers | None = None,
 ) -> Integers:
     """Draw for each row one cell of its parent's line of `table`.
 
-    Rows are ranked at random inside each parent, or as they come in `order`, and cells are handed out along
-    the ranks, so that each cell gets its expected number of rows rounded down or up. The fresh order in every
-    parent keeps columns independent that share nothing but this parent. A line of zeros falls back to the
-    sum over all lines, and a table of zeros to equal chances.
+    Rows are ranked at random inside each parent, or as they come in `order`, and cells
+    are handed out along the ranks, so that each cell gets its expected number of rows
+    rounded down or up. The fresh order in every parent keeps columns independent that
+    share nothing but this parent. A line of zeros falls back to the sum over all lines,
+    and a table of zeros to equal chances.
 
     Args:
         rng: of the post-processing.
         parents: int64, the line of each row, in 0 .. lines - 1.
         table: (lines, cells), at least 0; lines need not add up to 1.
         order: int64, all rows in a random order, fresh for each call.
+
     Returns: int64, a cell number a row.
     """
     lines, cells = table.shape
@@ -65,11 +86,16 @@ def sample_cells(
     offsets: Values = rng.random(size=(lines,))
     drawn = np.empty(len(parents), dtype=np.int64)
     if lines == 1:
-        goals = np.minimum((np.arange(len(parents)) + offsets) / max(1, len(parents)), 1 - 1e-9)
-        drawn[shuffled] = np.searchsorted(reached[0], goals, side="right").clip(max=cells - 1)
+        goals = np.minimum(
+            (np.arange(len(parents)) + offsets) / max(1, len(parents)), 1 - 1e-9
+        )
+        drawn[shuffled] = np.searchsorted(reached[0], goals, side="right").clip(
+            max=cells - 1
+        )
         return drawn
     group_sizes = np.bincount(parents, minlength=lines)
-    small = parents.astype(np.min_scalar_type(lines))  # numpy sorts few bytes in linear time
+    # numpy sorts few bytes in linear time
+    small = parents.astype(np.min_scalar_type(lines))
     order = shuffled[np.argsort(small[shuffled], kind="stable")]
     sorted_parents = parents[order]
     first = np.cumsum(group_sizes) - group_sizes

@@ -1,9 +1,10 @@
 """The mean, spread and quantiles of one bounded column, with intervals.
 
-The number of rows, the sum and the sum of squares come from one noisy vector, of which a row changes every
-entry by at most one on the scale of the public bounds. A quantile comes from a private choice among the
-column's cells, or from a noisy histogram: whichever states the smaller error in ranks before anything is
-read. Cells are taken at their middle: what a wide cell hides stays hidden, and the intervals hold wherever in
+The number of rows, the sum and the sum of squares come from one noisy vector, of which
+a row changes every entry by at most one on the scale of the public bounds. A quantile
+comes from a private choice among the column's cells, or from a noisy histogram:
+whichever states the smaller error in ranks before anything is read. Cells are taken at
+their middle: what a wide cell hides stays hidden, and the intervals hold wherever in
 their cells the values lie.
 """
 
@@ -43,15 +44,18 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(Recipe):
-    """Mean, variance, standard deviation and quantiles of a column. Costs the stated loss.
+    """Mean, variance, standard deviation and quantiles of a column.
 
-    Half of it goes to the vector, half to the quantiles; all to the one where the other is not asked for.
+    Costs the stated loss.
+
+    Half of it goes to the vector, half to the quantiles; all to the one where the other
+    is not asked for.
 
     Attributes:
-        centers: middle of each cell of values, rising; in the unit of the column. Cells after these, such as
-            the one for missing values, are not counted.
-        half_cells: how far a value may be from the middle of each cell, in the same unit; none where every
-            cell is one value.
+        centers: middle of each cell of values, rising; in the unit of the column. Cells
+            after these, such as the one for missing values, are not counted.
+        half_cells: how far a value may be from the middle of each cell, in the same
+            unit; none where every cell is one value.
         moments: whether mean, variance and standard deviation are asked for.
         quantiles: orders such as "1/2" for the median, each above 0 and below 1.
     """
@@ -68,25 +72,44 @@ class Statistics(Recipe):
         object.__setattr__(self, "centers", tuple(map(float, self.centers)))
         object.__setattr__(self, "half_cells", tuple(map(float, self.half_cells)))
         orders = tuple(
-            exact("quantile", order, at_most=1).limit_denominator(1000) for order in self.quantiles
+            exact("quantile", order, at_most=1).limit_denominator(1000)
+            for order in self.quantiles
         )
         object.__setattr__(self, "quantiles", orders)
         if any(not 0 < order < 1 for order in orders):
-            raise UsageError("a quantile must be between 0 and 1", remedy="use a number such as 0.5")
-        if not (self.moments or orders):
-            raise UsageError("there is nothing to compute", remedy="ask for the mean, or for a quantile")
-        if not self.centers or (np.diff(self.centers) <= 0).any():
-            raise UsageError(f"the centers of column {self.column!r} must rise", remedy="use Statistics.of")
-        halves = self.half_cells or (0.0,) * len(self.centers)
-        if len(halves) != len(self.centers) or not all(0 <= half < math.inf for half in halves):
             raise UsageError(
-                f"the cells of column {self.column!r} need half a width for each center, none below 0",
+                "a quantile must be between 0 and 1", remedy="use a number such as 0.5"
+            )
+        if not (self.moments or orders):
+            raise UsageError(
+                "there is nothing to compute",
+                remedy="ask for the mean, or for a quantile",
+            )
+        if not self.centers or (np.diff(self.centers) <= 0).any():
+            raise UsageError(
+                f"the centers of column {self.column!r} must rise",
+                remedy="use Statistics.of",
+            )
+        halves = self.half_cells or (0.0,) * len(self.centers)
+        if len(halves) != len(self.centers) or not all(
+            0 <= half < math.inf for half in halves
+        ):
+            raise UsageError(
+                (
+                    f"the cells of column {self.column!r} need half a width for each "
+                    "center, none below 0"
+                ),
                 remedy="use Statistics.of",
             )
 
     @classmethod
     def of(
-        cls, schema: Schema, column: str, *, moments: bool = True, quantiles: Sequence[Number] = ("1/2",)
+        cls,
+        schema: Schema,
+        column: str,
+        *,
+        moments: bool = True,
+        quantiles: Sequence[Number] = ("1/2",),
     ) -> Statistics:
         """Return the recipe for a column of numbers.
 
@@ -110,38 +133,54 @@ class Statistics(Recipe):
         """Refuse an unknown column, or one of fewer cells."""
         if domain.size(self.column) < len(self.centers):
             raise UsageError(
-                f"column {self.column!r} has {domain.size(self.column)} cells, fewer than the "
+                f"column {self.column!r} has {domain.size(self.column)} cells, fewer "
+                "than the "
                 f"{len(self.centers)} that were named",
                 remedy="make the recipe from this schema",
             )
 
-    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """Return the error of the number of rows, besides `mean_width` and `rank_error`."""
+    def expect(
+        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
+    ) -> tuple[Expected, ...]:
+        """Return the error of the number of rows, besides `mean_width` and
+        `rank_error`.
+        """
         if not self.moments:
             return ()
         deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
-        return (Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),)
+        return (
+            Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),
+        )
 
     def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
-        """Return the largest half-width of the interval of the mean, from public facts."""
+        """Return the largest half-width of the interval of the mean, from public
+        facts.
+        """
         deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
         width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
         return width / max(people, 1.0) * self._reach + max(self._halves)
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
-        """Return the error of the rank of a quantile in rows at 0.95, and the method with that error.
+        """Return the error of the rank of a quantile in rows at 0.95, and the method
+        with that error.
 
-        A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram: each of K sums of up to
-        K noisy cells within its interval at the level 1 - 0.05 / K.
+        A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram:
+        each of K sums of up to K noisy cells within its interval at the level 1 - 0.05
+        / K.
         """
-        cells, loss = len(self.centers), self._part(loss)
+        cells = len(self.centers)
+        loss = self._part(loss)
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
         choice = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
-        variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
+        variance = (
+            noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
+        )
         histogram = half_width(variance, noise_of(loss), 1 - (1 - LEVEL) / cells)
         return (histogram, "histogram") if histogram < choice else (choice, "choice")
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the vector, then the quantiles."""
         figures: list[Figure] = []
         total = 0.0
@@ -157,11 +196,16 @@ class Statistics(Recipe):
             if way == "histogram":
                 (counts,) = measurer.measure([(self.column,)], loss)
                 marginals[counts.clique] = counts
-                cells = [_crossed(counts.values[: len(self.centers)], order) for order in self._orders]
+                cells = [
+                    _crossed(counts.values[: len(self.centers)], order)
+                    for order in self._orders
+                ]
             else:
                 share = loss.share(Fraction(1, len(self._orders)))
                 cells = [
-                    measurer.quantile(self.column, order, share, cells=len(self.centers))
+                    measurer.quantile(
+                        self.column, order, share, cells=len(self.centers)
+                    )
                     for order in self._orders
                 ]
             figures += [
@@ -169,11 +213,16 @@ class Statistics(Recipe):
                     name=f"quantile {order}",
                     value=self.centers[cell],
                     rank_error=error,
-                    cell=(self.centers[cell] - self._halves[cell], self.centers[cell] + self._halves[cell]),
+                    cell=(
+                        self.centers[cell] - self._halves[cell],
+                        self.centers[cell] + self._halves[cell],
+                    ),
                 )
                 for order, cell in zip(self._orders, cells, strict=True)
             ]
-        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(figures))
+        return marginals, Figures(
+            column=self.column, rows=max(total, 0.0), figures=tuple(figures)
+        )
 
     def reads(self, domain: Domain) -> Clique:
         """Return its column."""
@@ -185,16 +234,20 @@ class Statistics(Recipe):
         return Text("Mean and quantiles of {column}", column=fields["column"])
 
     def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
-        """Return the noisy number of rows, and moments with intervals to first order in the noise.
+        """Return the noisy number of rows, and moments with intervals to first order in
+        the noise.
 
-        With q = (sum of 2 x^2 - 1) / n, m = (sum of x) / n and noise z: n (m' - m) = z1 - m z0, and
-        n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h from the middle of their cell move
-        the mean by at most h, and the deviation s by at most h, so the variance by at most (2 s + h) h.
+        With q = (sum of 2 x^2 - 1) / n, m = (sum of x) / n and noise z: n (m' - m) = z1
+        - m z0, and n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h
+        from the middle of their cell move the mean by at most h, and the deviation s by
+        at most h, so the variance by at most (2 s + h) h.
         """
         loss = self._part(measurer.loss)
         size = measurer.domain.size(self.column)
         place = np.zeros(size)
-        place[: len(self.centers)] = (np.array(self.centers) - self._middle) / self._reach
+        place[: len(self.centers)] = (
+            np.array(self.centers) - self._middle
+        ) / self._reach
         counted = np.where(np.arange(size) < len(self.centers), 1.0, 0.0)
         vectors = (counted, place, (2 * place**2 - 1) * counted)
         entries: list[Entry] = [{self.column: levels(vector)} for vector in vectors]
@@ -211,16 +264,26 @@ class Statistics(Recipe):
 
         off = width(0.5, 2 * mean, 2 * mean**2 - square / 2)
         reach = self._reach
-        # sqrt(v) moves by at most sqrt(v + off) - sqrt(v) up and sqrt(v) - sqrt(v - off) down
+        # sqrt(v) moves by at most sqrt(v + off) - sqrt(v) up and sqrt(v) - sqrt(v -
+        # off) down
         down = deviation - math.sqrt(max(variance - off, 0.0))
         spread = max(down, math.sqrt(variance + off) - deviation)
         hidden = max(self._halves)
         squared = (2 * reach * (deviation + spread) + hidden) * hidden
-        off_mean, off_spread = reach * width(1.0, mean) + hidden, reach * spread + hidden
+        off_mean = reach * width(1.0, mean) + hidden
+        off_spread = reach * spread + hidden
         return total, [
             Figure(name="mean", value=self._middle + reach * mean, half_width=off_mean),
-            Figure(name="variance", value=reach**2 * variance, half_width=reach**2 * off + squared),
-            Figure(name="standard deviation", value=reach * deviation, half_width=off_spread),
+            Figure(
+                name="variance",
+                value=reach**2 * variance,
+                half_width=reach**2 * off + squared,
+            ),
+            Figure(
+                name="standard deviation",
+                value=reach * deviation,
+                half_width=off_spread,
+            ),
         ]
 
     @property
@@ -240,7 +303,9 @@ class Statistics(Recipe):
         return (self.centers[-1] - self.centers[0]) / 2 or 1.0
 
     def _part(self, loss: Loss) -> Loss:
-        """Return the part of the loss for the vector, which is also that of the quantiles."""
+        """Return the part of the loss for the vector, which is also that of the
+        quantiles.
+        """
         return loss.share(Fraction(1, 2)) if self.moments and self.quantiles else loss
 
 
@@ -249,10 +314,12 @@ class Figure:
     """One noisy statistic, in the unit of its column.
 
     Attributes:
-        half_width: of its interval at the level 0.95 over the noise, in the same unit, wherever values lie
-            in their cells; None for a quantile.
-        rank_error: how many rows its rank may be off, with chance 0.95; None for a moment.
-        cell: lowest and highest value of the cell that a quantile is the middle of; None for a moment.
+        half_width: of its interval at the level 0.95 over the noise, in the same unit,
+            wherever values lie in their cells; None for a quantile.
+        rank_error: how many rows its rank may be off, with chance 0.95; None for a
+            moment.
+        cell: lowest and highest value of the cell that a quantile is the middle of;
+            None for a moment.
     """
 
     name: str
@@ -284,7 +351,12 @@ class Figures(Summary):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind`."""
         figures = [vars(figure) for figure in self.figures]
-        return {"kind": self.kind, "column": self.column, "total": self.total, "figures": figures}
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "total": self.total,
+            "figures": figures,
+        }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Figures:
@@ -294,7 +366,9 @@ class Figures(Summary):
 
 
 def centers_of(column: IntervalColumn) -> Values:
-    """Return the middle of each cell of values, with whole numbers between their first and last."""
+    """Return the middle of each cell of values, with whole numbers between their first
+    and last.
+    """
     middle: Values = (column.edges[:-1] + _lasts(column)) / 2
     return middle
 
@@ -305,6 +379,8 @@ def _lasts(column: IntervalColumn) -> Values:
 
 
 def _crossed(counts: Values, order: Fraction) -> int:
-    """Return the first cell at which the noisy counts add up to that part of their sum."""
+    """Return the first cell at which the noisy counts add up to that part of their
+    sum.
+    """
     reached = np.cumsum(counts)
     return int(np.argmax(reached >= float(order) * reached[-1]))

@@ -1,7 +1,7 @@
 """Codes of the distinct values of columns, and classes of rows that share them.
 
-Everything that counts rows in this package without a lattice counts these codes. A missing value is a leaf of
-its own.
+Everything that counts rows in this package without a lattice counts these codes. A
+missing value is a leaf of its own.
 """
 
 import math
@@ -24,7 +24,9 @@ TextArray = NDArray[np.object_]
 _AT_ONCE = 2**20
 """Rows of which keys or digits are made at once."""
 MANY_ROWS = 4_000_000
-"""Rows beyond which classes are made in several passes, each with a part of the keys in memory."""
+"""Rows beyond which classes are made in several passes, each with a part of the keys in
+memory.
+"""
 _PASSES = 4
 """A power of two."""
 
@@ -35,11 +37,14 @@ class Leaves:
 
     Attributes:
         codes: (rows,) index into `labels`.
-        values: the distinct values, sorted, as numbers or dates, or texts; without a missing one.
+        values: the distinct values, sorted, as numbers or dates, or texts; without a
+            missing one.
         has_missing: whether a value is missing, which is the last leaf then.
-        positions: (leaves,) where an ordered column's values lie, None for categories. A missing value lies
-            one domain width above the largest value, so that no class mixes it with the others cheaply.
-        width: the distance between the lowest and highest value of an ordered column; 1 if they are one.
+        positions: (leaves,) where an ordered column's values lie, None for categories.
+            A missing value lies one domain width above the largest value, so that no
+            class mixes it with the others cheaply.
+        width: the distance between the lowest and highest value of an ordered column; 1
+            if they are one.
     """
 
     name: str
@@ -52,7 +57,11 @@ class Leaves:
     @cached_property
     def labels(self) -> TextArray:
         """(leaves,) the distinct values as text."""
-        labels = self.values if self.values.dtype == object else np.array(texts(self.values), dtype=object)
+        labels = (
+            self.values
+            if self.values.dtype == object
+            else np.array(texts(self.values), dtype=object)
+        )
         return np.append(labels, MISSING) if self.has_missing else labels
 
 
@@ -67,14 +76,20 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     if column.empty:
         raise no_rows()
     is_date = pd.api.types.is_datetime64_any_dtype(column)
-    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    positions, width = None, 1.0
+    is_number = pd.api.types.is_numeric_dtype(
+        column
+    ) and not pd.api.types.is_bool_dtype(column)
+    positions = None
+    width = 1.0
     if is_date or is_number:
         codes, values = pd.factorize(column, sort=True)
-        positions = np.asarray(pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64)
+        positions = np.asarray(
+            pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64
+        )
         width = float(np.ptp(positions)) if len(positions) > 1 else 1.0
         if not np.isfinite(positions).all():  # infinity has no place on a scale
-            positions, width = None, 1.0
+            positions = None
+            width = 1.0
     else:
         content = canonical(column)
         shown = [plain(value) for value in content.values]
@@ -83,7 +98,9 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         present = {text for text, rows in zip(shown, rows_of, strict=True) if rows}
         values = np.array(sorted(present), dtype=object)  # type: ignore[assignment]
         place = {text: code for code, text in enumerate(values)}
-        codes = content.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
+        codes = content.put(
+            np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1
+        )
     has_missing = bool((codes < 0).any())
     if has_missing:
         codes = np.where(codes < 0, len(values), codes)
@@ -91,12 +108,19 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
             positions = np.append(positions, positions[-1:].sum() + width)
     codes = codes.astype(np.int64, copy=False)
     return Leaves(
-        name=name, codes=codes, values=values, has_missing=has_missing, positions=positions, width=width
+        name=name,
+        codes=codes,
+        values=values,
+        has_missing=has_missing,
+        positions=positions,
+        width=width,
     )
 
 
 def dense(keys: IntArray, bound: int) -> IntArray:
-    """Map keys in [0, bound) to indices 0, 1, 2, ... in the same order and without gaps."""
+    """Map keys in [0, bound) to indices 0, 1, 2, ... in the same order and without
+    gaps.
+    """
     if bound <= 4 * len(keys):
         present = np.zeros(bound, dtype=bool)
         present[keys] = True
@@ -105,7 +129,8 @@ def dense(keys: IntArray, bound: int) -> IntArray:
         numbers -= 1
         return numbers
     order = ascending(keys, bound)
-    starts, index = starts_of(keys[order]), np.empty(len(keys), dtype=np.int64)
+    starts = starts_of(keys[order])
+    index = np.empty(len(keys), dtype=np.int64)
     index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     return index
 
@@ -113,7 +138,8 @@ def dense(keys: IntArray, bound: int) -> IntArray:
 def ascending(keys: IntArray, bound: int) -> IntArray | slice:
     """Return the order that sorts keys in [0, bound), equal ones as they stand.
 
-    By digits of 16 bits, or, where rows are so many that memory counts more than time, at once.
+    By digits of 16 bits, or, where rows are so many that memory counts more than time,
+    at once.
     """
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
@@ -134,9 +160,12 @@ def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
-    """Return the class of each row by its codes, of shape (rows,), numbered in their order."""
+    """Return the class of each row by its codes, of shape (rows,), numbered in their
+    order.
+    """
     widths = _widths(columns)
-    bound, rows = math.prod(widths), len(columns[0])
+    bound = math.prod(widths)
+    rows = len(columns[0])
     if bound > 4 * rows:
         return dense(*joint_keys(columns))
     present = np.zeros(bound, dtype=bool)
@@ -151,15 +180,23 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
 
 
 def share_alone(columns: Sequence[IntArray]) -> float:
-    """Return the share of rows that are alone in their class. Args: columns: codes, each (rows,)."""
-    keys, rows = joint_keys(columns)[0], len(columns[0])
+    """Return the share of rows that are alone in their class.
+
+    Args:
+        columns: codes, each (rows,).
+    """
+    keys = joint_keys(columns)[0]
+    rows = len(columns[0])
     if rows <= MANY_ROWS:
         return int((class_sizes(keys) == 1).sum()) / rows
     alone = 0
     for part in range(_PASSES):  # a class is in one of them
-        ordered = np.concatenate([keys[some][keys[some] & (_PASSES - 1) == part] for some in _parts(rows)])
+        ordered = np.concatenate(
+            [keys[some][keys[some] & (_PASSES - 1) == part] for some in _parts(rows)]
+        )
         ordered.sort()
-        is_first = np.ones(len(ordered) + 1, dtype=bool)  # of its class; after the last row, of none
+        # of its class; after the last row, of none
+        is_first = np.ones(len(ordered) + 1, dtype=bool)
         np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
         alone += int((is_first[1:] & is_first[:-1]).sum())
     return alone / rows
@@ -173,7 +210,9 @@ def _parts(rows: int) -> list[slice]:
     return [slice(start, start + _AT_ONCE) for start in range(0, rows, _AT_ONCE)]
 
 
-def _keys_of(columns: Sequence[IntArray], widths: Sequence[int], some: slice) -> IntArray:
+def _keys_of(
+    columns: Sequence[IntArray], widths: Sequence[int], some: slice
+) -> IntArray:
     """Return a number for each of some rows, below the product of the widths."""
     keys = np.zeros(len(columns[0][some]), dtype=np.int64)
     for codes, width in zip(columns, widths, strict=True):
@@ -183,7 +222,8 @@ def _keys_of(columns: Sequence[IntArray], widths: Sequence[int], some: slice) ->
 
 
 def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
-    """Return a number for each row by its codes, of shape (rows,), in their order, and what all are below.
+    """Return a number for each row by its codes, of shape (rows,), in their order, and
+    what all are below.
 
     It has 32 bits where these are enough, as for all codes together.
     """
@@ -202,7 +242,9 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
 
 
 def class_sizes(keys: IntArray) -> IntArray:
-    """Return how many rows have each key that is there, of shape (classes,), in the order of the keys."""
+    """Return how many rows have each key that is there, of shape (classes,), in the
+    order of the keys.
+    """
     largest = int(keys.max(initial=0))
     if largest < len(keys):
         sizes = np.bincount(keys)
@@ -216,16 +258,20 @@ def class_sizes(keys: IntArray) -> IntArray:
 
 
 def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """Return the class of each row, of shape (rows,), equal where rows agree on all the columns.
+    """Return the class of each row, of shape (rows,), equal where rows agree on all the
+    columns.
 
-    Raises: ParameterError without columns; SchemaError for an unknown column or an empty table.
+    Raises: ParameterError without columns; SchemaError for an unknown column or an
+        empty table.
     """
     check_columns(columns)
     return class_index([leaves_of(frame, name).codes for name in columns])
 
 
 def joint_classes(
-    left: pd.DataFrame, right: pd.DataFrame, columns: Sequence[str]
+    left: pd.DataFrame,
+    right: pd.DataFrame,
+    columns: Sequence[str],
 ) -> tuple[IntArray, IntArray]:
     """Return the classes of two tables by one numbering, equal for equal values.
 
@@ -236,7 +282,9 @@ def joint_classes(
     for name in columns:
         sides = [leaves_of(frame, name) for frame in (left, right)]
         labels = [side.labels[side.codes] for side in sides]
-        joint.append(pd.factorize(np.concatenate(labels), sort=True)[0].astype(np.int64))
+        joint.append(
+            pd.factorize(np.concatenate(labels), sort=True)[0].astype(np.int64)
+        )
     both = class_index(joint)
     return both[: len(left)], both[len(left) :]
 
@@ -244,13 +292,18 @@ def joint_classes(
 def check_columns(columns: Sequence[str]) -> None:
     """Refuse an empty choice of quasi-identifiers."""
     if not len(columns):
-        raise ParameterError("there is no quasi-identifier", remedy="give a column this role")
+        raise ParameterError(
+            "there is no quasi-identifier", remedy="give a column this role"
+        )
 
 
 def counted_pairs(
-    groups: IntArray, codes: IntArray, weights: IntArray | None = None
+    groups: IntArray,
+    codes: IntArray,
+    weights: IntArray | None = None,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the sorted (group, code) pairs that occur, and the rows, or summed weights, of each.
+    """Return the sorted (group, code) pairs that occur, and the rows, or summed
+    weights, of each.
 
     The work follows the rows. Weights are above 0.
 

@@ -1,4 +1,6 @@
-"""Two types that are never mixed up, exact counts, which stay inside, and noisy marginals."""
+"""Two types that are never mixed up, exact counts, which stay inside, and noisy
+marginals.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import DisclosureError, LimitError, UsageError, too_many_cells, too_many_columns
+from dpcore.errors import (
+    DisclosureError,
+    LimitError,
+    UsageError,
+    too_many_cells,
+    too_many_columns,
+)
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
@@ -22,7 +30,9 @@ MAX_CELLS_TOGETHER = 50_000_000
 MOST_AT_ONCE = 2**22
 """Cells that are counted in one pass over the rows, at most."""
 MAX_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MOST_AT_ONCE)
-"""Memory of counting, beyond the rows, at most: all cells that may be asked for at once, and two passes."""
+"""Memory of counting, beyond the rows, at most: all cells that may be asked for at
+once, and two passes.
+"""
 MAX_AXES = 64
 """Columns of a table: an array of numpy has no more."""
 
@@ -33,7 +43,8 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Counts:
-    """Private exact numbers of rows per cell, which print their clique only and are never pickled.
+    """Private exact numbers of rows per cell, which print their clique only and are
+    never pickled.
 
     Attributes:
         clique: column names, one an axis.
@@ -47,7 +58,9 @@ class Counts:
         return f"Counts(clique={self.clique}, private)"
 
     def __reduce__(self) -> NoReturn:
-        raise DisclosureError("exact counts are private and are not stored or sent", remedy="measure them")
+        raise DisclosureError(
+            "exact counts are private and are not stored or sent", remedy="measure them"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,11 +72,14 @@ class Marginal:
         values: float64, noisy rows per cell, unbiased; may be negative.
         variance: of the noise of one cell, the same for all, in rows squared.
         noise: the law of the noise that was drawn.
-        pooled: whether draws of several tables were averaged, so that errors are no longer whole numbers.
+        pooled: whether draws of several tables were averaged, so that errors are no
+            longer whole numbers.
         columns: the public facts about each axis, where known; a release knows them.
-        signed: the columns of two cells of which only the difference was measured; the rest of the table is
-            made up from other measurements. Empty where the table itself was measured.
-        own: variance of one cell of a table that tells as much about these differences, in rows squared.
+        signed: the columns of two cells of which only the difference was measured; the
+            rest of the table is made up from other measurements. Empty where the table
+            itself was measured.
+        own: variance of one cell of a table that tells as much about these differences,
+            in rows squared.
     """
 
     clique: Clique
@@ -81,11 +97,15 @@ class Marginal:
         return self.variance if self.own is None else self.own
 
     def half_width(self, level: float = 0.95) -> float:
-        """Return half the width of an interval of the true count of a cell with chance `level`, in rows."""
+        """Return half the width of an interval of the true count of a cell with chance
+        `level`, in rows.
+        """
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
-        """Return lower and upper bounds, which hold the true count of each cell with chance `level`."""
+        """Return lower and upper bounds, which hold the true count of each cell with
+        chance `level`.
+        """
         half = self.half_width(level)
         return self.values - half, self.values + half
 
@@ -95,14 +115,18 @@ class Marginal:
         return float(self.values.sum())
 
     def project(self, clique: Clique) -> Marginal:
-        """Return the marginal of some of the columns, by summing over the others, for free."""
+        """Return the marginal of some of the columns, by summing over the others, for
+        free.
+        """
         values = project(self.values, self.clique, clique)
         return Marginal(
             clique=clique,
             values=values,
             variance=self.variance * (self.values.size // values.size),
             noise=self.noise,
-            columns=tuple(each for name in clique for each in self.columns if each.name == name),
+            columns=tuple(
+                each for name in clique for each in self.columns if each.name == name
+            ),
             pooled=self.pooled,
         )
 
@@ -130,13 +154,17 @@ class Marginal:
         )
 
 
-def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
+def check_cells(
+    domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS
+) -> None:
     """Refuse cliques of too many cells or columns, or too many cells in all.
 
     Raises: LimitError that shows the number of cells.
     """
     together = sum(map(domain.cells, cliques))
-    if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
+    if together > MAX_CELLS_TOGETHER and all(
+        domain.cells(clique) <= limit for clique in cliques
+    ):
         raise too_many_cells(together, MAX_CELLS_TOGETHER)
     for clique in cliques:
         cells = domain.cells(clique)
@@ -152,43 +180,59 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
             )
 
 
-def cell_mask(domain: Domain, name: str, cells: int | Iterable[int]) -> npt.NDArray[np.bool_]:
+def cell_mask(
+    domain: Domain, name: str, cells: int | Iterable[int]
+) -> npt.NDArray[np.bool_]:
     """Return a mask of the named cells of a column, one truth value per cell.
 
     Args:
         domain: of the columns.
         name: of the column.
         cells: number of a cell, or of several.
+
     Raises: ParameterError for no cell, or one that the column does not have.
     """
     numbers = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     size = domain.size(name)
     if not numbers.size or numbers.min() < 0 or numbers.max() >= size:
         raise UsageError(
-            f"column {name!r} has cells 0 to {size - 1} only", remedy="name one of them or several"
+            f"column {name!r} has cells 0 to {size - 1} only",
+            remedy="name one of them or several",
         )
     return np.isin(np.arange(size), numbers)
 
 
-def cell_counts(cells: Sequence[npt.NDArray[np.integer]], shape: tuple[int, ...]) -> Integers:
-    """Count the rows in each cell of a table from the cell of each row in every column."""
+def cell_counts(
+    cells: Sequence[npt.NDArray[np.integer]], shape: tuple[int, ...]
+) -> Integers:
+    """Count the rows in each cell of a table from the cell of each row in every
+    column.
+    """
     places = np.ravel_multi_index(tuple(cells), shape)
     return np.bincount(places, minlength=math.prod(shape)).reshape(shape)
 
 
-def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bool = False) -> float:
-    """Return the half-width w with P(|error| <= w) >= level for noise of this variance, in rows.
+def half_width(
+    variance: float, noise: Noise, level: float = 0.95, *, pooled: bool = False
+) -> float:
+    """Return the half-width w with P(|error| <= w) >= level for noise of this variance,
+    in rows.
 
-    In whole rows. Gaussian noise: the normal quantile, rounded up, which holds for the discrete law too
-    (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the quantile of the discrete Laplace
-    law with that variance, or the normal quantile where that is larger (at levels below 0.91), so that
-    it holds for one draw and for sums of many, whose law lies between the two. A pooled error may lie just
-    beyond a whole number that a draw does not pass, so there it is about one row wider. Max-norm noise: of
-    a given variance its law lies between the Laplace law (one entry) and the uniform one (many), and the
-    widest of their quantiles and the normal one holds for any number of entries.
+    In whole rows. Gaussian noise: the normal quantile, rounded up, which holds for the
+    discrete law too (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the
+    quantile of the discrete Laplace law with that variance, or the normal quantile
+    where that is larger (at levels below 0.91), so that it holds for one draw and for
+    sums of many, whose law lies between the two. A pooled error may lie just beyond a
+    whole number that a draw does not pass, so there it is about one row wider. Max-norm
+    noise: of a given variance its law lies between the Laplace law (one entry) and the
+    uniform one (many), and the widest of their quantiles and the normal one holds for
+    any number of entries.
     """
     if not 0 < level < 1:
-        raise UsageError(f"level ({level}) must be between 0 and 1", remedy="use a level such as 0.95")
+        raise UsageError(
+            f"level ({level}) must be between 0 and 1",
+            remedy="use a level such as 0.95",
+        )
     if variance == 0:
         return 0.0
     normal = statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
@@ -197,26 +241,36 @@ def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bo
     if noise == "max norm":
         laplace = -math.log(1 - level) * math.sqrt(variance / 2)
         return float(math.ceil(max(laplace, normal, level * math.sqrt(3 * variance))))
-    # With t = 1 / scale: variance = 1 / (2 sinh(t / 2)^2), P(|X| > w) = 2 exp(-t (w + 1)) / (1 + exp(-t)).
+    # With t = 1 / scale: variance = 1 / (2 sinh(t / 2)^2), P(|X| > w) = 2 exp(-t (w +
+    # 1)) / (1 + exp(-t)).
     t = 2 * math.asinh(math.sqrt(0.5 / variance))
     laplace = -math.log((1 - level) * (1 + math.exp(-t)) / 2) / t - 1
-    return float(math.ceil(max(laplace + pooled, 0.0 if level >= 0.95 else normal) - 1e-9))
+    return float(
+        math.ceil(max(laplace + pooled, 0.0 if level >= 0.95 else normal) - 1e-9)
+    )
 
 
 def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:
-    """Sum `values`, a table over `clique`, down to the columns of `onto`, axes in the order of `onto`."""
+    """Sum `values`, a table over `clique`, down to the columns of `onto`, axes in the
+    order of `onto`.
+    """
     missing = [name for name in onto if name not in clique]
     if missing:
         raise UsageError(
-            f"columns {missing} are not in the marginal over {list(clique)}", remedy="ask for its own columns"
+            f"columns {missing} are not in the marginal over {list(clique)}",
+            remedy="ask for its own columns",
         )
-    sums = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
+    sums = values.sum(
+        axis=tuple(i for i, name in enumerate(clique) if name not in onto)
+    )
     order = [name for name in clique if name in onto]
     return np.transpose(sums, [order.index(name) for name in onto])
 
 
 def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:
-    """Return the table as a view that multiplies with a table over `node`, which holds the clique."""
+    """Return the table as a view that multiplies with a table over `node`, which holds
+    the clique.
+    """
     inside = [name for name in node if name in clique]
     turned = np.transpose(table, [clique.index(name) for name in inside])
     sizes = iter(turned.shape)
@@ -224,7 +278,9 @@ def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArra
 
 
 def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
-    """Encode an array for JSON as dtype, shape and base64 of its little-endian bytes."""
+    """Encode an array for JSON as dtype, shape and base64 of its little-endian
+    bytes.
+    """
     array = np.ascontiguousarray(values)
     array = array.astype(array.dtype.newbyteorder("<"))
     data = base64.b64encode(array.tobytes()).decode()
@@ -236,9 +292,15 @@ def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
 
     Raises: ParameterError for anything but a table of finite numbers.
     """
-    if not re.fullmatch(r"<[fi][48]", fields["dtype"]) or any(size < 0 for size in fields["shape"]):
+    if not re.fullmatch(r"<[fi][48]", fields["dtype"]) or any(
+        size < 0 for size in fields["shape"]
+    ):
         raise UsageError("a packed table must hold numbers", remedy="pack it again")
-    flat = np.frombuffer(base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"]))
+    flat = np.frombuffer(
+        base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"])
+    )
     if not np.isfinite(flat).all():
-        raise UsageError("a packed table must hold finite numbers", remedy="pack it again")
+        raise UsageError(
+            "a packed table must hold finite numbers", remedy="pack it again"
+        )
     return flat.reshape(fields["shape"]).copy()

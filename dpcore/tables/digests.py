@@ -1,8 +1,9 @@
 """Keyed digests of rows, people and tables.
 
-A digest of a row comes from its own values alone, as `schema.values` writes them, so that no digest
-changes with another person's rows. BLAKE2b under the ledger's key, 128 bits: without the key no one can make
-two rows alike, nor find out a row from its digest.
+A digest of a row comes from its own values alone, as `schema.values` writes them, so
+that no digest changes with another person's rows. BLAKE2b under the ledger's key, 128
+bits: without the key no one can make two rows alike, nor find out a row from its
+digest.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,25 +26,33 @@ _ROWS_AT_ONCE = 65_536
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
-    """Return the digest of every row, the sum of its cells' digests in any order of the columns.
+    """Return the digest of every row, the sum of its cells' digests in any order of the
+    columns.
 
-    Cells are digested under the key and the name of their column, so two rows that differ have sums that
-    differ by an unpredictable amount, and agree with a chance of 2^-128. It tells 0, a missing value, "" and
-    "0" apart. In a table that was read as text, where one word in a column of numbers makes all of them
-    texts, a text that is written as a number counts as that number.
+    Cells are digested under the key and the name of their column, so two rows that
+    differ have sums that differ by an unpredictable amount, and agree with a chance of
+    2^-128. It tells 0, a missing value, "" and "0" apart. In a table that was read as
+    text, where one word in a column of numbers makes all of them texts, a text that is
+    written as a number counts as that number.
 
     Returns: uint64 of shape (rows, 2).
     """
     total = np.zeros((len(frame), 2), dtype=np.uint64)
     for place, name in enumerate(frame.columns):
-        codes, digests = _cells(frame.iloc[:, place], str(name), key, bool(frame.attrs.get(READ_AS_TEXT)))
+        codes, digests = _cells(
+            frame.iloc[:, place], str(name), key, bool(frame.attrs.get(READ_AS_TEXT))
+        )
         total += np.take(digests, codes, axis=0)
     return total
 
 
 def column_digest(column: pd.Series, key: bytes) -> str:
-    """Return a keyed hexadecimal digest of one column, whatever the order of its rows."""
-    codes, digests = _cells(column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT)))
+    """Return a keyed hexadecimal digest of one column, whatever the order of its
+    rows.
+    """
+    codes, digests = _cells(
+        column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT))
+    )
     total: Digests = np.take(digests, codes, axis=0).sum(axis=0, dtype=np.uint64)
     return total.tobytes().hex()
 
@@ -51,24 +60,34 @@ def column_digest(column: pd.Series, key: bytes) -> str:
 def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
     """Return 96 keyed bits in hexadecimal for every value, NA where it is missing.
 
-    The same text has the same pseudonym in all tables of a series, and another one in every other series.
+    The same text has the same pseudonym in all tables of a series, and another one in
+    every other series.
     """
-    own = blake2b(series.encode(), digest_size=32, key=key, person=b"pseudonyms").digest()
+    own = blake2b(
+        series.encode(), digest_size=32, key=key, person=b"pseudonyms"
+    ).digest()
     cells = canonical(column)
     values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
     texts = [blake2b(value, digest_size=12, key=own).hexdigest() for value in values]
-    return pd.Series(np.array([*texts, None], dtype=object)[cells.codes], index=column.index)
+    return pd.Series(
+        np.array([*texts, None], dtype=object)[cells.codes], index=column.index
+    )
 
 
 def row_messages(frame: pd.DataFrame, key: bytes) -> list[bytes]:
-    """Return a message of each row, by its values alone; each of equal rows has its own."""
+    """Return a message of each row, by its values alone; each of equal rows has its
+    own.
+    """
     digests = row_digests(frame, key)
     times = pd.DataFrame(digests).groupby([0, 1]).cumcount().to_numpy(np.uint64)
     return [row.tobytes() for row in np.column_stack([digests, times])]
 
 
-def uniform_draws(messages: Sequence[bytes], key: bytes, purpose: str) -> npt.NDArray[np.float64]:
-    """Return two uniform numbers in [0, 1) for every message, which nobody can find without the key.
+def uniform_draws(
+    messages: Sequence[bytes], key: bytes, purpose: str
+) -> npt.NDArray[np.float64]:
+    """Return two uniform numbers in [0, 1) for every message, which nobody can find
+    without the key.
 
     Returns: float64 of shape (messages, 2).
     """
@@ -77,43 +96,60 @@ def uniform_draws(messages: Sequence[bytes], key: bytes, purpose: str) -> npt.ND
 
 
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
-    """Return a digest of a table under the ledger's key, whatever the order of its rows and columns."""
-    return fingerprint_of(list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key)
+    """Return a digest of a table under the ledger's key, whatever the order of its rows
+    and columns.
+    """
+    return fingerprint_of(
+        list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key
+    )
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
-    """Return the sum over rows of 128 keyed bits for each, as an unbounded whole number.
+    """Return the sum over rows of 128 keyed bits for each, as an unbounded whole
+    number.
 
-    Sums of the parts of a table add up to that of the table, so that it can be read in batches, by several
-    machines, in any order. Each row adds F(its digest), F a pseudorandom function to 128 bits. Take two
-    tables in which some row occurs a and b times, a != b. Their sums agree only if F of this row is that one
-    number which makes up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as no one
-    can choose rows by F without the key. (MSet-Add-Hash of Clarke, Devadas, van Dijk, Gassend, Suh 2003,
-    "Incremental multiset hash functions", section 4.2, here over the integers, so that no number of equal
-    rows adds up to 0.) The digests of two rows agree with a chance of 2^-128 too, see `row_digests`.
+    Sums of the parts of a table add up to that of the table, so that it can be read in
+    batches, by several machines, in any order. Each row adds F(its digest), F a
+    pseudorandom function to 128 bits. Take two tables in which some row occurs a and b
+    times, a != b. Their sums agree only if F of this row is that one number which makes
+    up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as no
+    one can choose rows by F without the key. (MSet-Add-Hash of Clarke, Devadas, van
+    Dijk, Gassend, Suh 2003, "Incremental multiset hash functions", section 4.2, here
+    over the integers, so that no number of equal rows adds up to 0.) The digests of two
+    rows agree with a chance of 2^-128 too, see `row_digests`.
     """
     start = blake2b(b"row", digest_size=16, key=key).copy
     words = np.zeros(4, dtype=np.uint64)
     for begin in range(0, len(digests), _ROWS_AT_ONCE):
-        data, drawn = digests[begin : begin + _ROWS_AT_ONCE].tobytes(), []
+        data = digests[begin : begin + _ROWS_AT_ONCE].tobytes()
+        drawn = []
         for place in range(0, len(data), 16):
             row = start()
             row.update(data[place : place + 16])
             drawn.append(row.digest())
-        words += np.frombuffer(b"".join(drawn), dtype="<u4").reshape(-1, 4).sum(axis=0, dtype=np.uint64)
+        words += (
+            np.frombuffer(b"".join(drawn), dtype="<u4")
+            .reshape(-1, 4)
+            .sum(axis=0, dtype=np.uint64)
+        )
     return sum(int(word) << 32 * place for place, word in enumerate(words))
 
 
 def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
-    """Return the fingerprint of a table with these columns, from the sum over all its rows."""
+    """Return the fingerprint of a table with these columns, from the sum over all its
+    rows.
+    """
     text = "".join(f"{len(name)} {name}" for name in sorted(names))
-    whole = blake2b(text.encode(errors="surrogatepass") + b"\x00", digest_size=32, key=key)
+    whole = blake2b(
+        text.encode(errors="surrogatepass") + b"\x00", digest_size=32, key=key
+    )
     whole.update(total.to_bytes(32, "little"))
     return whole.hexdigest()
 
 
 def person_digests(column: pd.Series, key: bytes) -> Digests:
-    """Return 128 bits per row that identify its person, equal where the texts of the ids are.
+    """Return 128 bits per row that identify its person, equal where the texts of the
+    ids are.
 
     Raises: SchemaError for a row without an id.
     """
@@ -121,13 +157,18 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
 
 
 def kept_rows(
-    frame: pd.DataFrame, key: bytes, unit: PrivacyUnit
+    frame: pd.DataFrame,
+    key: bytes,
+    unit: PrivacyUnit,
 ) -> tuple[npt.NDArray[np.int64] | None, dict[int, int]]:
-    """Return the places of the `max_rows` rows of each person with the lowest ranks, None for all rows.
+    """Return the places of the `max_rows` rows of each person with the lowest ranks,
+    None for all rows.
 
     And the number of people by their number of rows.
 
-    An id is a text as it was written: two ids are one person only if their texts are equal.
+    An id is a text as it was written: two ids are one person only if their texts are
+    equal.
+
     Raises: SchemaError for a row without an id.
     """
     if unit.id_column is None:
@@ -148,9 +189,12 @@ def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
 
 
 def first_rows(
-    person: npt.NDArray[Any], ranks: Ranks, number: int
+    person: npt.NDArray[Any],
+    ranks: Ranks,
+    number: int,
 ) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
-    """Return the places of at most `number` rows of each person, those with the lowest ranks.
+    """Return the places of at most `number` rows of each person, those with the lowest
+    ranks.
 
     And the number of people by their number of rows.
 
@@ -170,21 +214,35 @@ def first_rows(
 
 
 def _ids(column: pd.Series) -> Canonical:
-    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    values = (
+        column.cat.categories
+        if isinstance(column.dtype, pd.CategoricalDtype)
+        else column
+    )
     is_read = bool(column.attrs.get(READ_AS_TEXT))
-    if (not is_read and _has_floats(values)) or column.name in column.attrs.get(MERGED, ()):
+    if (not is_read and _has_floats(values)) or column.name in column.attrs.get(
+        MERGED, ()
+    ):
         raise SchemaError(
-            "the ids in {column!r} are numbers with a point or too many digits, or were read as numbers, "
+            "the ids in {column!r} are numbers with a point or too many digits, or "
+            "were read as numbers, "
             "times or labels, and two may have become one",
-            remedy="export them as text or as whole numbers; in a text file, give the column a name like id",
+            remedy=(
+                "export them as text or as whole numbers; in a text file, give the "
+                "column a name like id"
+            ),
             column=str(column.name),
         )
     ids = canonical(column)
-    if any(value[0] == "o" for value in ids.values):  # of two objects the texts may be one
+    # of two objects the texts may be one
+    if any(value[0] == "o" for value in ids.values):
         raise no_values(str(column.name))
     if (ids.codes < 0).any():
         raise SchemaError(
-            "the id column {column!r} has missing values, so these rows belong to nobody",
+            (
+                "the id column {column!r} has missing values, so these rows belong to "
+                "nobody"
+            ),
             remedy="fill them in or remove these rows",
             column=str(column.name),
         )
@@ -195,15 +253,24 @@ def _has_floats(values: pd.Series | pd.Index) -> bool:
     """Return True if some values are floats, in a column of any type."""
     if values.dtype.kind != "O" or isinstance(values.dtype, pd.StringDtype):
         return bool(values.dtype.kind == "f")
-    return any(isinstance(each, float | np.floating) and each == each for each in values)
+    return any(
+        isinstance(each, float | np.floating) and each == each for each in values
+    )
 
 
 def _cells(
-    column: pd.Series, name: str, key: bytes, read_as_text: bool
+    column: pd.Series,
+    name: str,
+    key: bytes,
+    read_as_text: bool,
 ) -> tuple[npt.NDArray[np.int64], Digests]:
-    """Return the place of each row's digest, and the digests with that of a missing value last."""
+    """Return the place of each row's digest, and the digests with that of a missing
+    value last.
+    """
     content = canonical(column)
-    start = blake2b(f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key).copy
+    start = blake2b(
+        f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key
+    ).copy
     values = map(from_text, content.values) if read_as_text else content.values
     return content.codes, _digested((*values, ""), start)
 

@@ -7,8 +7,10 @@ import numpy.typing as npt
 
 
 def total_variation(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
-    """Return the share of rows that would have to change until both tables agree, in [0, 1].
+    """Return the share of rows that would have to change until both tables agree, in
+    [0, 1].
 
-    Args: first, second: rows, or shares of them, in the same cells; neither adds up to 0.
+    Args:
+        first, second: rows, or shares of them, in the same cells; neither adds up to 0.
     """
     return float(np.abs(first / first.sum() - second / second.sum()).sum()) / 2

@@ -1,7 +1,8 @@
 """Quick hashes of rows and people without a key, for use inside one computation.
 
-They follow from the texts of values as models and hierarchies see them, so that two passes over a table
-agree, and go nowhere. What is stored, or is secret, has a keyed digest of `tables.digests`.
+They follow from the texts of values as models and hierarchies see them, so that two
+passes over a table agree, and go nowhere. What is stored, or is secret, has a keyed
+digest of `tables.digests`.
 """
 
 from collections.abc import Sequence
@@ -17,15 +18,21 @@ from dpcore.tables.ranks import person_ranks
 Hashes = npt.NDArray[np.uint64]
 
 
-def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, IntArray]:
-    """Return a number for each class of rows that agree on the columns, and the class of each row."""
+def tuple_hashes(
+    frame: pd.DataFrame, columns: Sequence[str]
+) -> tuple[Hashes, IntArray]:
+    """Return a number for each class of rows that agree on the columns, and the class
+    of each row.
+    """
     if not columns:
         return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
     _, first = np.unique(index, return_index=True)
     few = frame[list(columns)].iloc[first]
     # texts that differ from that of a missing value, whatever they are
-    texts = pd.DataFrame({name: ("t" + as_text(few[name])).fillna("").astype(object) for name in columns})
+    texts = pd.DataFrame(
+        {name: ("t" + as_text(few[name])).fillna("").astype(object) for name in columns}
+    )
     return np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64), index
 
 

@@ -9,10 +9,12 @@ from dpcore.tables.counts import Values
 
 
 def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
-    """Return the table of non-negative cells that add up to `total` and lies nearest to `values` in L2.
+    """Return the table of non-negative cells that add up to `total` and lies nearest to
+    `values` in L2.
 
-    Lowers all cells by one threshold and cuts at 0. Plain clipping leaves about half of the noise of
-    every empty cell in the table and then scales the real cells down to make up for it; this does not.
+    Lowers all cells by one threshold and cuts at 0. Plain clipping leaves about half of
+    the noise of every empty cell in the table and then scales the real cells down to
+    make up for it; this does not.
 
     Args:
         values: noisy counts, any shape.
@@ -21,7 +23,8 @@ def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
     """
     if total <= 0:
         return np.zeros(values.shape)
-    values = values - values.max()  # changes nothing but rounding: the largest cell is then always kept
+    # changes nothing but rounding: the largest cell is then always kept
+    values = values - values.max()
     flat = np.sort(values.ravel())[::-1]
     excess: Values = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)
     last = int(np.flatnonzero(flat > excess)[-1])

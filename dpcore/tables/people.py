@@ -12,10 +12,11 @@ from dpcore.tables.classes import IntArray, class_index, class_sizes
 
 
 def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
-    """Return a number per person for each row, or None where every row is another person.
+    """Return a number per person for each row, or None where every row is another
+    person.
 
-    Ids are texts as they were written, as for the promise. Rows without an id count as one person together:
-    that they are more is not known.
+    Ids are texts as they were written, as for the promise. Rows without an id count as
+    one person together: that they are more is not known.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -47,21 +48,32 @@ def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
     return np.bincount(classes, minlength=number)
 
 
-def crowds(keys: IntArray, person: IntArray | None, counts: IntArray | None = None) -> tuple[IntArray, float]:
-    """Return the people of each class of rows with one key, (classes,), and the share who are alone in one.
+def crowds(
+    keys: IntArray, person: IntArray | None, counts: IntArray | None = None
+) -> tuple[IntArray, float]:
+    """Return the people of each class of rows with one key, (classes,), and the share
+    who are alone in one.
 
-    Args: counts: how many rows, all of different people, each row stands for; 1 by default.
+    Args:
+        counts: how many rows, all of different people, each row stands for; 1 by
+            default.
     """
     if person is not None:
         classes = class_index([keys])
         sizes = people_per_class(classes, person)
         return sizes, float(largest_each(sizes[classes] == 1, person).mean())
-    sizes = class_sizes(keys) if counts is None else np.bincount(class_index([keys]), counts).astype(np.int64)
+    sizes = (
+        class_sizes(keys)
+        if counts is None
+        else np.bincount(class_index([keys]), counts).astype(np.int64)
+    )
     return sizes, int((sizes == 1).sum()) / int(sizes.sum())
 
 
 def largest_each(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
-    """Return the largest value, at least 0, of each person's rows, of shape (people,)."""
+    """Return the largest value, at least 0, of each person's rows, of shape
+    (people,).
+    """
     if person is None:
         return values
     largest = np.zeros(int(person.max()) + 1, dtype=values.dtype)

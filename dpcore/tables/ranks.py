@@ -1,8 +1,8 @@
 """Keyed ranks of rows, which say which rows of a person count.
 
-A rank follows from the canonical values of its row alone, as `schema.values` tells them apart, so that none
-changes with another person's rows. It is quick, and lives as long as one piece of work; what is stored has a
-digest of `tables.digests`.
+A rank follows from the canonical values of its row alone, as `schema.values` tells them
+apart, so that none changes with another person's rows. It is quick, and lives as long
+as one piece of work; what is stored has a digest of `tables.digests`.
 """
 
 import datetime
@@ -16,50 +16,75 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.schema.values import READ_AS_TEXT, Canonical, canonical, canonical_text, from_text
+from dpcore.schema.values import (
+    READ_AS_TEXT,
+    Canonical,
+    canonical,
+    canonical_text,
+    from_text,
+)
 
 Ranks = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
 
-_CLOCK = r"(?!00:00:00$)(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.(?!000000)[0-9]{6})?"
-_TIME = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK}(?:\+00:00)?)?").fullmatch
-"""Times as canonical texts write them: midnight without a zone is a day, and no fraction is 0."""
-_FIRST, _LAST = (np.datetime64(each, "us") for each in ("0001-01-01", "9999-12-31T23:59:59.999999"))
+_CLOCK = (
+    r"(?!00:00:00$)(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.(?!000000)[0-9]{6})?"
+)
+_TIME = re.compile(
+    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK}(?:\+00:00)?)?"
+).fullmatch
+"""Times as canonical texts write them: midnight without a zone is a day, and no
+fraction is 0.
+"""
+_FIRST, _LAST = (
+    np.datetime64(each, "us") for each in ("0001-01-01", "9999-12-31T23:59:59.999999")
+)
 _WORD = np.dtype([("kind", "S1"), ("word", "<i8")])
 
 
 def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
-    """Return the rank of every row, the sum of those of its cells in any order of the columns.
+    """Return the rank of every row, the sum of those of its cells in any order of the
+    columns.
 
-    The id is left out, as it is one for all rows that are compared. The rank of a cell is 128 bits of a
-    pseudorandom function under the key and the name of its column, of a message that differs for values that
-    do: two rows that differ have sums that differ by an unpredictable amount, and agree with a chance of
-    2^-128.
+    The id is left out, as it is one for all rows that are compared. The rank of a cell
+    is 128 bits of a pseudorandom function under the key and the name of its column, of
+    a message that differs for values that do: two rows that differ have sums that
+    differ by an unpredictable amount, and agree with a chance of 2^-128.
 
     Returns: uint64 of shape (rows, 2).
     """
     total = np.zeros((len(frame), 2), dtype=np.uint64)
     for place, name in enumerate(map(str, frame.columns)):
         if name != id_column:
-            codes, messages = _messages(frame.iloc[:, place], bool(frame.attrs.get(READ_AS_TEXT)))
+            codes, messages = _messages(
+                frame.iloc[:, place], bool(frame.attrs.get(READ_AS_TEXT))
+            )
             purpose = f"{len(name)} {name} ".encode(errors="surrogatepass")
             total += np.take(ranked([*messages, b""], purpose, key), codes, axis=0)
     return total
 
 
 def person_ranks(ids: Canonical, key: bytes) -> Ranks:
-    """Return 128 bits per row that identify its person: those without an id are one person together."""
+    """Return 128 bits per row that identify its person: those without an id are one
+    person together.
+    """
     messages = [b"t" + value[1:].encode(errors="surrogatepass") for value in ids.values]
     return np.take(ranked([*messages, b""], b"person", key), ids.codes, axis=0)
 
 
 def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
-    """Return 128 bits of each message: SipHash-2-4 under two keys for this purpose, drawn from the key.
+    """Return 128 bits of each message: SipHash-2-4 under two keys for this purpose,
+    drawn from the key.
 
-    SipHash is a pseudorandom function of 64 bits (Aumasson and Bernstein 2012, "SipHash: a fast short-input
-    PRF"); pandas passes its values through a fixed permutation, which changes nothing about that.
+    SipHash is a pseudorandom function of 64 bits (Aumasson and Bernstein 2012,
+    "SipHash: a fast short-input PRF"); pandas passes its values through a fixed
+    permutation, which changes nothing about that.
     """
-    keys = blake2b(purpose, digest_size=32, key=key, person=b"rank").digest().decode("latin1")
+    keys = (
+        blake2b(purpose, digest_size=32, key=key, person=b"rank")
+        .digest()
+        .decode("latin1")
+    )
     column = np.array(messages, dtype=object)
     words = [
         pd.util.hash_array(column, encoding="latin1", hash_key=each, categorize=False)
@@ -68,11 +93,16 @@ def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
     return np.column_stack(words)
 
 
-def _messages(column: pd.Series, read_as_text: bool) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """Return the place of each row's message, and those of the distinct values; -1 is a missing value."""
+def _messages(
+    column: pd.Series, read_as_text: bool
+) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    """Return the place of each row's message, and those of the distinct values; -1 is a
+    missing value.
+    """
     dtype: Any = column.dtype
     if (dtype == "float64" and isinstance(dtype, np.dtype)) or (
-        dtype.kind in "iuM" and not isinstance(dtype, pd.ArrowDtype | pd.CategoricalDtype)
+        dtype.kind in "iuM"
+        and not isinstance(dtype, pd.ArrowDtype | pd.CategoricalDtype)
     ):
         codes, distinct = pd.factorize(column)
         records, is_word = _words(distinct)
@@ -86,7 +116,9 @@ def _messages(column: pd.Series, read_as_text: bool) -> tuple[npt.NDArray[np.int
 
 
 def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return the kind and the 8 bytes of each number or time, and which of them have those."""
+    """Return the kind and the 8 bytes of each number or time, and which of them have
+    those.
+    """
     records = np.empty(len(distinct), dtype=_WORD)
     kind = distinct.dtype.kind
     if kind == "M":
@@ -95,7 +127,9 @@ def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
         words = stamps.astype("M8[us]")
         records["kind"] = b"d" if zone is None else b"u"
         records["word"] = words.view(np.int64)
-        return records, (words.astype(stamps.dtype) == stamps) & (words >= _FIRST) & (words <= _LAST)
+        return records, (words.astype(stamps.dtype) == stamps) & (words >= _FIRST) & (
+            words <= _LAST
+        )
     numbers = np.asarray(distinct, dtype=f"{kind}8")
     if kind == "f":
         is_whole = numbers == np.trunc(numbers)
@@ -110,13 +144,18 @@ def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
 
 
 def _message(value: str) -> bytes:
-    """Return the bytes of a canonical text: a kind and 8 bytes for most numbers and times, else the text."""
+    """Return the bytes of a canonical text: a kind and 8 bytes for most numbers and
+    times, else the text.
+    """
     text = value[1:]
     if value[0] == "n":
-        if len(text) <= 20 and text.lstrip("-").isdigit():  # 64 bits have no more digits
+        # 64 bits have no more digits
+        if len(text) <= 20 and text.lstrip("-").isdigit():
             if -(2**63) <= int(text) < 2**63:
                 return b"i" + struct.pack("<q", int(text))
-        elif not (number := float(text)).is_integer() and canonical_text(number) == value:
+        elif (
+            not (number := float(text)).is_integer() and canonical_text(number) == value
+        ):
             return b"f" + struct.pack("<d", number)
     elif value[0] == "t" and _TIME(text):
         try:

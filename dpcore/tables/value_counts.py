@@ -1,4 +1,6 @@
-"""Counts of the values of one column in each class, and how far they are from those of the whole table."""
+"""Counts of the values of one column in each class, and how far they are from those of
+the whole table.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,38 +45,51 @@ class ValueCounts:
 
     def summed(self, figures: IntArray | FloatArray) -> FloatArray:
         """(classes,) the sum of a figure per pair, added in the order of the values."""
-        return np.asarray(np.bincount(self.group, figures, self.classes), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self.group, figures, self.classes), dtype=np.float64
+        )
 
     def largest_and_rest(self, l: int) -> tuple[IntArray, IntArray]:  # noqa: E741
-        """(classes,) the largest count of each class, and the sum of all but its l - 1 largest."""
+        """(classes,) the largest count of each class, and the sum of all but its l - 1
+        largest.
+        """
         falling = self.count[np.lexsort((-self.count, self.group))]
-        rank = np.arange(len(falling)) - np.repeat(self.starts, self.distinct[self.distinct > 0])
+        rank = np.arange(len(falling)) - np.repeat(
+            self.starts, self.distinct[self.distinct > 0]
+        )
         rest = self.summed(np.where(rank >= l - 1, falling, 0)).astype(np.int64)
         return self.summed(np.where(rank == 0, falling, 0)).astype(np.int64), rest
 
-    # Distances of a class of n from a table of N are multiplied by n N, so that they are whole numbers:
-    # classes are often exactly at a threshold, and rounding must not decide them.
+    # Distances of a class of n from a table of N are multiplied by n N, so that they
+    # are whole numbers: classes are often exactly at a threshold, and rounding must not
+    # decide them.
 
     def moved(self, table: IntArray) -> IntArray:
-        """(classes,) sum over the values of |N count in the class - n count in the table|.
+        """(classes,) sum over the values of |N count in the class - n count in the
+        table|.
 
-        Args: table: (values,) counts of the whole table.
+        Args:
+            table: (values,) counts of the whole table.
         """
-        whole, size = table.sum(), self.total
+        whole = table.sum()
+        size = self.total
         expected = size[self.group] * table[self.value]
-        # a value that the class lacks adds n times its count in the table: all of them, less those it has
+        # a value that the class lacks adds n times its count in the table: all of them,
+        # less those it has
         present = np.abs(self.count * whole - expected) - expected
         return np.asarray(self._added(present) + size * whole)
 
     def moved_in_order(self, table: IntArray) -> IntArray:
         """(classes,) sum over the values of the same for all values up to it.
 
-        The sum of a class so far is constant between the values it has, so each stretch [x, y) is summed at
-        once.
+        The sum of a class so far is constant between the values it has, so each stretch
+        [x, y) is summed at once.
 
-        Args: table: (values,) counts of the whole table, in the order of the values.
+        Args:
+            table: (values,) counts of the whole table, in the order of the values.
         """
-        whole, size = table.sum(), self.total[self.group]
+        whole = table.sum()
+        size = self.total[self.group]
         reached = np.cumsum(table)
         summed = np.concatenate(([0], np.cumsum(reached)))
         first = np.zeros(len(self.group), dtype=bool)
@@ -84,7 +99,11 @@ class ValueCounts:
         end = np.full(len(self.group), len(table))
         end[:-1] = np.where(first[1:], len(table), self.value[1:])
         level = so_far * whole
-        turn = np.clip(np.searchsorted(reached, level // np.maximum(size, 1), side="right"), self.value, end)
+        turn = np.clip(
+            np.searchsorted(reached, level // np.maximum(size, 1), side="right"),
+            self.value,
+            end,
+        )
         stretch = level * (2 * turn - self.value - end)
         stretch += size * (summed[self.value] + summed[end] - 2 * summed[turn])
         stretch[first] += size[first] * summed[self.value[first]]

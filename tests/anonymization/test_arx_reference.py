@@ -1,7 +1,9 @@
-"""Every row of the ARX reference table: the optimal score to 1e-8, its node, the suppressed rows.
+"""Every row of the ARX reference table: the optimal score to 1e-8, its node, the
+suppressed rows.
 
-Each model of a setup is answered by a frontier, of which those over the same tuples are filled in one walk,
-and a sample of rows by the single search. Rows with tied optima are compared by score.
+Each model of a setup is answered by a frontier, of which those over the same tuples are
+filled in one walk, and a sample of rows by the single search. Rows with tied optima are
+compared by score.
 """
 
 from __future__ import annotations
@@ -20,7 +22,13 @@ from dpcore.anonymization.fulldomain.frontier import Frontier, Point
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.search import Solution, search
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.models import DeltaPresence, KAnonymity, KMap, PrivacyModel, SensitiveModel
+from dpcore.anonymization.models import (
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    PrivacyModel,
+    SensitiveModel,
+)
 
 pytestmark = pytest.mark.shared
 
@@ -32,12 +40,17 @@ Build = Callable[[str, Sequence[PrivacyModel]], Tuples]
 
 @pytest.fixture(scope="module")
 def tuples_for(shared: Path) -> Build:
-    """Builds the tuples of the Adult table with ARX's hierarchies, once for all models of the same kinds."""
+    """Builds the tuples of the Adult table with ARX's hierarchies, once for all models
+    of the same kinds.
+    """
     adult = Adult.read(shared / "data" / "arx")
     built: dict[tuple[str, bool, bool], Tuples] = {}
 
     def build(setup: str, models: Sequence[PrivacyModel]) -> Tuples:
-        kinds = setup, *(any(isinstance(model, kind) for model in models) for kind in KINDS)
+        kinds = (
+            setup,
+            *(any(isinstance(model, kind) for model in models) for kind in KINDS),
+        )
         if kinds not in built:
             built[kinds] = adult.tuples(setup, list(models))
         return built[kinds]
@@ -57,12 +70,18 @@ def check(row: Any, answer: Point | Solution | None) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("setup", SETUPS)
 def test_every_row_by_frontier(
-    shared: Path, tuples_for: Build, setup: str, monkeypatch: pytest.MonkeyPatch
+    shared: Path,
+    tuples_for: Build,
+    setup: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Else some k, limit, metric or model gives another optimum than ARX and the exhaustive search."""
+    """Else some k, limit, metric or model gives another optimum than ARX and the
+    exhaustive search.
+    """
     rows = reference(shared / "reference" / "arx_adult.csv").query("setup == @setup")
     assert len(rows) > 50
-    monkeypatch.setattr(frontiers, "walked", lambda *_: ())  # all of them take part in one walk below
+    # all of them take part in one walk below
+    monkeypatch.setattr(frontiers, "walked", lambda *_: ())
     monkeypatch.setattr(Classes, "histogram", lru_cache(maxsize=1)(Classes.histogram))
     asked: dict[Tuples, list[tuple[Frontier, Any]]] = defaultdict(list)
     for others, group in rows.groupby("others"):
@@ -76,15 +95,27 @@ def test_every_row_by_frontier(
                 frontier._add(classes)
         for frontier, group in questions:
             for row in group.itertuples():
-                check(row, frontier.best(row.k, row.suppression_limit, METRICS[row.metric]))
+                check(
+                    row,
+                    frontier.best(row.k, row.suppression_limit, METRICS[row.metric]),
+                )
 
 
 @pytest.mark.proof
 def test_a_sample_by_search(shared: Path, tuples_for: Build) -> None:
-    """Else pruning loses an optimum on a real table that small random tables do not show."""
-    rows = reference(shared / "reference" / "arx_adult.csv").query("suppression_limit < 1")
+    """Else pruning loses an optimum on a real table that small random tables do not
+    show.
+    """
+    rows = reference(shared / "reference" / "arx_adult.csv").query(
+        "suppression_limit < 1"
+    )
     for row in rows.iloc[::9].itertuples():
         models = models_of(row.others)
         table = tuples_for(row.setup, models)
         question = [KAnonymity(k=row.k), *models]
-        check(row, search(table, question, limit=row.suppression_limit, metric=METRICS[row.metric]))
+        check(
+            row,
+            search(
+                table, question, limit=row.suppression_limit, metric=METRICS[row.metric]
+            ),
+        )

@@ -1,6 +1,8 @@
-"""Thousands of random tables: models, metrics, limits and weights against a look at every node.
+"""Thousands of random tables: models, metrics, limits and weights against a look at
+every node.
 
-The tables are seeded, small and full of ties. Half have people of several rows, half a research subset.
+The tables are seeded, small and full of ties. Half have people of several rows, half a
+research subset.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ from dpcore.anonymization.fulldomain.search import Solution, search
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, PrivacyModel
 from dpcore.errors import InfeasibleError
-from tests.anonymization.oracle import MODELS, RISKS, SECRET, SECRET_HIERARCHY, Case, evaluate, optimum
+from tests.anonymization.oracle import (
+    MODELS,
+    RISKS,
+    SECRET,
+    SECRET_HIERARCHY,
+    Case,
+    evaluate,
+    optimum,
+)
 from tests.tiers import but_first
 
 TABLES = 2_000
@@ -46,7 +56,9 @@ def hierarchy(draw: random.Random) -> Hierarchy:
     levels = [leaves]
     for depth in range(draw.randint(0, 2)):
         codes = list(dict.fromkeys(levels[-1]))
-        group = {code: f"g{depth}{draw.randrange(max(1, len(codes) - 1))}" for code in codes}
+        group = {
+            code: f"g{depth}{draw.randrange(max(1, len(codes) - 1))}" for code in codes
+        }
         levels.append(tuple(group[label] for label in levels[-1]))
     return Hierarchy(values=leaves, levels=(*levels, ("*",) * len(leaves)))
 
@@ -71,16 +83,22 @@ def some_of(turn: int) -> tuple[PrivacyModel, ...]:
     if place < len(MODELS):
         return (MODELS[place],)
     risk = RISKS[place % 2]
-    return (risk,) if place < len(MODELS) + 2 else (risk, MODELS[turn // 3 % len(MODELS)])
+    return (
+        (risk,) if place < len(MODELS) + 2 else (risk, MODELS[turn // 3 % len(MODELS)])
+    )
 
 
 @pytest.mark.parametrize("part", but_first(1, range(PARTS)))
 def test_the_search_agrees_with_looking_at_everything(part: int) -> None:
-    """Else some combination of model, metric, limit and weights gives a node that is not the best."""
+    """Else some combination of model, metric, limit and weights gives a node that is
+    not the best.
+    """
     for seed in range(part, TABLES, PARTS):
-        case, turn = table(seed), seed // PARTS
+        case = table(seed)
+        turn = seed // PARTS
         models = (*some_of(turn), KAnonymity(k=1 + seed % 4))
-        metric, limit = METRICS[seed // 3 % len(METRICS)], LIMITS[seed // 5 % len(LIMITS)]
+        metric = METRICS[seed // 3 % len(METRICS)]
+        limit = LIMITS[seed // 5 % len(LIMITS)]
         expected = optimum(case, models, limit, metric)
         found: Solution | None = None
         with suppress(InfeasibleError):

@@ -23,9 +23,15 @@ from dpcore.schema.unit import PrivacyUnit
 
 FLAT = Hierarchy(values=("a", "b"), levels=(("a", "b"), ("*", "*")))
 TABLE = pd.DataFrame(
-    {"q": list("aaabbb"), "salary": [900, 1_149, 1_151, 2_000, 90_000, 7], "note": list("uvwxyz")}
+    {
+        "q": list("aaabbb"),
+        "salary": [900, 1_149, 1_151, 2_000, 90_000, 7],
+        "note": list("uvwxyz"),
+    },
 )
-ENGINE = FrameEngine(TABLE, Schema(columns=(), unit=PrivacyUnit(max_rows=1)), key=b"k" * 32)
+ENGINE = FrameEngine(
+    TABLE, Schema(columns=(), unit=PrivacyUnit(max_rows=1)), key=b"k" * 32
+)
 
 
 def plan(*models: Any, **others: Any) -> Plan:
@@ -46,8 +52,12 @@ def plan(*models: Any, **others: Any) -> Plan:
         (Coding(base=0.5), [900, 1_149, 1_151, 2_000, 90_000, 7]),
     ],
 )
-def test_numbers_are_rounded_and_then_bounded(coding: Coding, expected: list[int]) -> None:
-    """Else a salary of nine millions leaves as it is, or as another number than was said."""
+def test_numbers_are_rounded_and_then_bounded(
+    coding: Coding, expected: list[int]
+) -> None:
+    """Else a salary of nine millions leaves as it is, or as another number than was
+    said.
+    """
     made = apply(TABLE, plan(coded={"salary": coding}))
     assert made["salary"].tolist() == expected
     assert made["note"].tolist() == TABLE["note"].tolist()
@@ -67,17 +77,29 @@ def test_models_look_at_the_coded_numbers() -> None:
     """Else a table is called diverse whose rounded values are all the same."""
     assert len(apply(TABLE, plan(DistinctL(column="salary", l=3)))) == 6
     coarse = plan(
-        DistinctL(column="salary", l=3), coded={"salary": Coding(high=1_000, base=1_000)}, limit=1.0
+        DistinctL(column="salary", l=3),
+        coded={"salary": Coding(high=1_000, base=1_000)},
+        limit=1.0,
     )
     assert apply(TABLE, coarse).empty
-    assert anonymized(TABLE, plan(coded={"salary": Coding(high=5)})).rows["salary"].eq(5).all()
+    assert (
+        anonymized(TABLE, plan(coded={"salary": Coding(high=5)}))
+        .rows["salary"]
+        .eq(5)
+        .all()
+    )
 
 
 def test_a_plan_keeps_codings_and_rows_that_stream_get_them_too() -> None:
-    """Else the command line, or a table of any size, gets other numbers by the same plan."""
-    coarse = Plan.from_json(plan(coded={"salary": Coding(high=1_000, base=100)}).to_json())
+    """Else the command line, or a table of any size, gets other numbers by the same
+    plan.
+    """
+    coarse = Plan.from_json(
+        plan(coded={"salary": Coding(high=1_000, base=100)}).to_json()
+    )
     assert coarse.coded == {"salary": Coding(high=1_000, base=100)}
-    assert '"coded"' not in plan().to_json()  # plans from before are written as they were
+    # plans from before are written as they were
+    assert '"coded"' not in plan().to_json()
 
     recoding = Recoding.of(distinct_of(ENGINE.tuples, coarse), coarse)
     pd.testing.assert_frame_equal(recoding(TABLE), apply(TABLE, coarse))
@@ -92,12 +114,16 @@ def test_a_plan_keeps_codings_and_rows_that_stream_get_them_too() -> None:
         (lambda: plan(coded={"nowhere": Coding(base=1)}), SchemaError),
         (lambda: apply(TABLE, plan(coded={"note": Coding(base=1)})), SchemaError),
         (
-            lambda: Plan.from_json(plan(coded={"salary": Coding(high=5)}).to_json().replace("high", "top")),
+            lambda: Plan.from_json(
+                plan(coded={"salary": Coding(high=5)}).to_json().replace("high", "top")
+            ),
             ReadError,
         ),
     ],
 )
-def test_what_cannot_be_coded_is_refused(wrong: Callable[[], object], error: type[Exception]) -> None:
+def test_what_cannot_be_coded_is_refused(
+    wrong: Callable[[], object], error: type[Exception]
+) -> None:
     """Else a column leaves as it was, while the plan says that it is coarser."""
     with pytest.raises(error):
         wrong()

@@ -27,8 +27,12 @@ ZIP = mask(ZIPS, (2, 5))
 AGE = intervals(range(100), (10, 20, 40))
 
 
-def classes_of(frame: pd.DataFrame, node: dict[str, int], secret: str | None = None) -> Classes:
-    """The classes of the table at a node over its zip and age columns; level 0 is the cells as printed."""
+def classes_of(
+    frame: pd.DataFrame, node: dict[str, int], secret: str | None = None
+) -> Classes:
+    """The classes of the table at a node over its zip and age columns; level 0 is the
+    cells as printed.
+    """
     printed = {name: tuple(frame[name].astype(str).unique()) for name in node}
     known = {
         name: Hierarchy(values=values, levels=(values, ("*",) * len(values)))
@@ -44,8 +48,9 @@ def test_table_6_1() -> None:
 
 
 def test_table_6_2_to_6_3() -> None:
-    """SEEDS B6: k = 1 as it is; (336**, 20-29) x 2 and (236**, 40-49) x 2, recoded globally, is k = 2;
-    recoded locally, 33617 stays as it is."""
+    """SEEDS B6: k = 1 as it is; (336**, 20-29) x 2 and (236**, 40-49) x 2, recoded
+    globally, is k = 2; recoded locally, 33617 stays as it is.
+    """
     frame = TABLES["6.2"]
     assert classes_of(frame, {"zip": 0, "age": 0}).sizes.min() == 1
     plan = Plan(
@@ -58,11 +63,15 @@ def test_table_6_2_to_6_3() -> None:
         "zip": ["336**", "236**", "236**", "336**"],
         "age": ["20-29", "40-49", "40-49", "20-29"],
     }
-    pd.testing.assert_frame_equal(apply(frame, replace(plan, method="local recoding")), TABLES["6.3"])
+    pd.testing.assert_frame_equal(
+        apply(frame, replace(plan, method="local recoding")), TABLES["6.3"]
+    )
 
 
 def test_table_6_4() -> None:
-    """SEEDS B7: one row of five may go, and it is the outlier (19352, 12); else the zip is lost."""
+    """SEEDS B7: one row of five may go, and it is the outlier (19352, 12); else the zip
+    is lost.
+    """
     table = Tuples.build(TABLES["6.4"], {"zip": ZIP, "age": AGE})
     assert Grouper(table).classes((0, 0)).sizes.min() == 1
     allowed = search(table, [KAnonymity(k=2)], limit=0.2)
@@ -85,17 +94,25 @@ def test_table_6_4() -> None:
 
 
 def test_twenty_people_a_zip() -> None:
-    """SEEDS B8: k = 20 counts combinations of quasi-identifiers: zip alone, and (zip, age) as well."""
+    """SEEDS B8: k = 20 counts combinations of quasi-identifiers: zip alone, and (zip,
+    age) as well.
+    """
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"zip": rng.choice(ZIPS, 400), "age": rng.integers(0, 100, 400)})
+    frame = pd.DataFrame(
+        {"zip": rng.choice(ZIPS, 400), "age": rng.integers(0, 100, 400)}
+    )
     for names in (["zip"], ["zip", "age"]):
-        table = Tuples.build(frame, {name: {"zip": ZIP, "age": AGE}[name] for name in names})
+        table = Tuples.build(
+            frame, {name: {"zip": ZIP, "age": AGE}[name] for name in names}
+        )
         found = search(table, [KAnonymity(k=20)])
         assert Grouper(table).classes(found.node).sizes.min() >= 20
 
 
 def test_table_6_5() -> None:
-    """SEEDS B9: k = 2 and yet distinct l = 1: all neighbors in 33620 have heart disease."""
+    """SEEDS B9: k = 2 and yet distinct l = 1: all neighbors in 33620 have heart
+    disease.
+    """
     classes = classes_of(TABLES["6.5"], {"zip": 0, "age": 0}, "disease")
     assert classes.sizes.min() == 2
     assert classes.histogram("disease").distinct.min() == 1
@@ -105,7 +122,8 @@ def test_table_6_5() -> None:
 def test_table_6_6() -> None:
     """SEEDS B10: QI (zip, age): k = 2, l = 1. QI (zip): k = 4, l = 3, entropy l = 2.83.
 
-    Counts (1, 1, 2) of 4: entropy = 2 x 1/4 ln 4 + 1/2 ln 2 = 1.5 ln 2, and exp of that is 2^1.5 = 2.828.
+    Counts (1, 1, 2) of 4: entropy = 2 x 1/4 ln 4 + 1/2 ln 2 = 1.5 ln 2, and exp of that
+    is 2^1.5 = 2.828.
     """
     both = classes_of(TABLES["6.6"], {"zip": 0, "age": 0}, "disease")
     assert both.sizes.min() == 2
@@ -126,7 +144,9 @@ def test_table_6_6_repaired() -> None:
 
 @pytest.mark.shared
 def test_arx_hierarchies_cover_adult(shared: Path) -> None:
-    """SEEDS B13: every value has a path, and the hierarchies have the stated numbers of levels."""
+    """SEEDS B13: every value has a path, and the hierarchies have the stated numbers of
+    levels.
+    """
     frame = pd.read_csv(shared / "data" / "arx" / "adult_30162.csv", sep=";")
     levels = {}
     for name in frame.columns:

@@ -14,19 +14,39 @@ from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
+from dpcore.anonymization.models import (
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    RecursiveCL,
+)
 from dpcore.errors import ParameterError
-from tests.anonymization.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, cases, classes_at, holds
+from tests.anonymization.oracle import (
+    MODELS,
+    SECRET,
+    SECRET_HIERARCHY,
+    Case,
+    cases,
+    classes_at,
+    holds,
+)
 from tests.tiers import examples
 
 often = examples(30, suppress_health_check=list(HealthCheck))
-"""Every model is asked about every table: to draw a table takes longer than to judge its classes."""
+"""Every model is asked about every table: to draw a table takes longer than to judge
+its classes.
+"""
 
 
 def tuples_of(case: Case) -> Tuples:
     """The tuples of a case, with its sensitive column and subset."""
     return Tuples.build(
-        case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=np.array(case.subset)
+        case.frame,
+        case.hierarchies,
+        sensitive={SECRET: SECRET_HIERARCHY},
+        subset=np.array(case.subset),
     )
 
 
@@ -34,7 +54,8 @@ def tuples_of(case: Case) -> Tuples:
 @given(case=cases(with_subset=True))
 def test_a_class_is_judged_as_in_the_textbook(case: Case) -> None:
     """Else a class is published that the model forbids, or suppressed for nothing."""
-    table, flags = tuples_of(case), case.flags
+    table = tuples_of(case)
+    flags = case.flags
     for classes in Grouper(table).walk():
         groups = classes_at(case, classes.node).values()
         for model in MODELS:
@@ -58,10 +79,15 @@ def test_without_suppression_it_is_monotone(case: Case) -> None:
     table = tuples_of(case)
     walked = list(Grouper(table).walk())
     for model in MODELS:
-        if isinstance(model, EntropyL):  # rounding decides classes exactly at the threshold, as in ARX
+        # rounding decides classes exactly at the threshold, as in ARX
+        if isinstance(model, EntropyL):
             model = EntropyL(column=model.column, l=model.l + 0.01)
-        feasible = {classes.node: not model.violations(classes).any() for classes in walked}
-        assert all(feasible[above] or not feasible[node] for node, above in coarser(table)), model
+        feasible = {
+            classes.node: not model.violations(classes).any() for classes in walked
+        }
+        assert all(
+            feasible[above] or not feasible[node] for node, above in coarser(table)
+        ), model
 
 
 @often
@@ -93,10 +119,20 @@ def test_some_models_are_not_monotone_with_suppression() -> None:
 
 def test_delta_presence_binds_classes_that_are_not_published() -> None:
     """Else people who are surely absent from the subset go unnoticed."""
-    case = Case(pd.DataFrame({"q0": ["a", "b"], SECRET: ["a", "a"]}), {"q0": SECRET_HIERARCHY}, [True, False])
+    case = Case(
+        pd.DataFrame({"q0": ["a", "b"], SECRET: ["a", "a"]}),
+        {"q0": SECRET_HIERARCHY},
+        [True, False],
+    )
     classes = Grouper(tuples_of(case)).classes((0,))
-    assert DeltaPresence(lowest=0.1, highest=1.0).violations(classes).tolist() == [False, True]
-    assert DeltaPresence(lowest=0.0, highest=1.0).violations(classes).tolist() == [False, False]
+    assert DeltaPresence(lowest=0.1, highest=1.0).violations(classes).tolist() == [
+        False,
+        True,
+    ]
+    assert DeltaPresence(lowest=0.0, highest=1.0).violations(classes).tolist() == [
+        False,
+        False,
+    ]
     for model in MODELS:
         assert isinstance(model, DeltaPresence) or not model.violations(classes)[1]
 
@@ -123,9 +159,13 @@ def test_parameters_out_of_range_are_refused(make: object, name: str) -> None:
 
 def test_hierarchical_distance_needs_a_hierarchy() -> None:
     """Else a missing hierarchy would fail without saying what is missing."""
-    table = Tuples.build(pd.DataFrame({"q0": ["a"], "s": [1]}), {"q0": SECRET_HIERARCHY}, sensitive=["s"])
+    table = Tuples.build(
+        pd.DataFrame({"q0": ["a"], "s": [1]}), {"q0": SECRET_HIERARCHY}, sensitive=["s"]
+    )
     with pytest.raises(ParameterError, match="hierarchy"):
-        TCloseness(column="s", t=0.1, distance="hierarchical").violations(Grouper(table).classes((0,)))
+        TCloseness(column="s", t=0.1, distance="hierarchical").violations(
+            Grouper(table).classes((0,))
+        )
 
 
 def test_ordered_distance_follows_the_numbers() -> None:

@@ -28,8 +28,22 @@ from dpcore.anonymization.models import (
     RecursiveCL,
 )
 from dpcore.anonymization.plan import Plan
-from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, ParameterError, ReadError, SchemaError
-from tests.anonymization.oracle import METRICS, MODELS, SECRET, SECRET_HIERARCHY, Case, cases
+from dpcore.errors import (
+    DpcoreError,
+    HierarchyError,
+    InfeasibleError,
+    ParameterError,
+    ReadError,
+    SchemaError,
+)
+from tests.anonymization.oracle import (
+    METRICS,
+    MODELS,
+    SECRET,
+    SECRET_HIERARCHY,
+    Case,
+    cases,
+)
 from tests.tiers import examples
 
 often = examples(60, suppress_health_check=list(HealthCheck))
@@ -99,7 +113,9 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
 
 
 def test_a_model_that_could_not_be_read_back_is_refused() -> None:
-    """Else its table is made, and the plan that made it is lost: its class lacks a kind, or has another's."""
+    """Else its table is made, and the plan that made it is lost: its class lacks a
+    kind, or has another's.
+    """
 
     @dataclass(frozen=True, kw_only=True)
     class Crowd(PrivacyModel):
@@ -112,14 +128,18 @@ def test_a_model_that_could_not_be_read_back_is_refused() -> None:
         pass
 
     for model in (Crowd(), Stricter(k=2)):
-        with pytest.raises(ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"):
+        with pytest.raises(
+            ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"
+        ):
             plan_for(people(), models=(model,))
     with pytest.raises(ReadError, match="of another kind"):
         Plan.from_json(plan_for(people()).to_json().replace('"k-anonymity"', '"crowd"'))
 
 
 def test_result_keeps_its_promise() -> None:
-    """Else a class below k, or one that reveals a diagnosis, is published; or a name is."""
+    """Else a class below k, or one that reveals a diagnosis, is published; or a name
+    is.
+    """
     frame = people()
     result = apply(frame, plan_for(frame))
     assert list(result.columns) == ["age", "zip", "diagnosis", "comment"]
@@ -134,11 +154,14 @@ def test_result_keeps_its_promise() -> None:
 
 @often
 @given(case=cases(with_subset=True), data=st.data())
-def test_suppressed_rows_are_those_of_the_search(case: Case, data: st.DataObject) -> None:
+def test_suppressed_rows_are_those_of_the_search(
+    case: Case, data: st.DataObject
+) -> None:
     """Else the table that leaves is another one than the one that was scored."""
     frame = case.frame.assign(published=case.subset)
     plan = Plan(
-        roles=dict.fromkeys(case.hierarchies, "quasi-identifier") | {SECRET: "sensitive"},
+        roles=dict.fromkeys(case.hierarchies, "quasi-identifier")
+        | {SECRET: "sensitive"},
         hierarchies=case.hierarchies | {SECRET: SECRET_HIERARCHY},
         models=(KAnonymity(k=2), data.draw(st.sampled_from(MODELS))),
         limit=data.draw(st.sampled_from((0.0, 0.4, 1.0))),
@@ -160,13 +183,17 @@ def test_suppressed_rows_are_those_of_the_search(case: Case, data: st.DataObject
 
 
 def test_applying_again_changes_nothing_more() -> None:
-    """Else a file that was anonymized before is refused, or its stars count as people."""
+    """Else a file that was anonymized before is refused, or its stars count as
+    people.
+    """
     frame = people()
     plan = plan_for(frame)
     once = apply(frame, plan)
     roles = {name: role for name, role in plan.roles.items() if name != "name"}
     again = replace(
-        plan, roles=roles, hierarchies={name: suggest_hierarchy(once[name]) for name in ("age", "zip")}
+        plan,
+        roles=roles,
+        hierarchies={name: suggest_hierarchy(once[name]) for name in ("age", "zip")},
     )
     twice = apply(once, again)
     assert ((once["age"] == "*") <= (twice["age"] == "*")).all()
@@ -186,14 +213,24 @@ def test_local_methods_obey_the_same_models() -> None:
             plan = plan_for(frame, models=(KAnonymity(k=5), model), method=method)
             words = Hierarchy(
                 values=("cancer", "flu", "cold"),
-                levels=(("cancer", "flu", "cold"), ("bad", "light", "light"), ("*",) * 3),
+                levels=(
+                    ("cancer", "flu", "cold"),
+                    ("bad", "light", "light"),
+                    ("*",) * 3,
+                ),
             )
-            plan = replace(plan, hierarchies=dict(plan.hierarchies) | {"diagnosis": words})
+            plan = replace(
+                plan, hierarchies=dict(plan.hierarchies) | {"diagnosis": words}
+            )
             result = apply(frame, plan)
             sizes = result.groupby(["age", "zip"]).size()
             assert sizes.min() >= 5
             assert len(sizes) > 1
-            counts = result.groupby(["age", "zip"])["diagnosis"].value_counts().unstack(fill_value=0)
+            counts = (
+                result.groupby(["age", "zip"])["diagnosis"]
+                .value_counts()
+                .unstack(fill_value=0)
+            )
             shares = counts.div(counts.sum(axis=1), axis=0)
             whole = frame["diagnosis"].value_counts(normalize=True)
             if isinstance(model, DistinctL):
@@ -203,7 +240,9 @@ def test_local_methods_obey_the_same_models() -> None:
             if isinstance(model, TCloseness) and model.distance == "hierarchical":
                 gap = shares - whole
                 light = gap["flu"] + gap["cold"]
-                distance = (gap.abs().sum(axis=1) + light.abs() + gap["cancer"].abs()) / 4
+                distance = (
+                    gap.abs().sum(axis=1) + light.abs() + gap["cancer"].abs()
+                ) / 4
                 assert distance.max() <= 0.25 + 1e-12
 
 
@@ -212,9 +251,17 @@ def test_models_a_method_cannot_check_are_refused() -> None:
     frame = people()
     for model in (KMap(k=2), DeltaPresence(lowest=0, highest=1)):
         with pytest.raises(ParameterError, match="full-domain"):
-            apply(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
+            apply(
+                frame,
+                plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"),
+            )
         with pytest.raises(ParameterError, match="microaggregation does not check"):
-            apply(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
+            apply(
+                frame,
+                plan_for(
+                    frame, models=(KAnonymity(k=2), model), method="microaggregation"
+                ),
+            )
 
 
 def test_microaggregation_through_a_plan() -> None:
@@ -222,7 +269,13 @@ def test_microaggregation_through_a_plan() -> None:
     frame = people()
     roles = {"name": "identifier", "age": "quasi-identifier", "zip": "insensitive"}
     roles |= {"diagnosis": "insensitive", "comment": "insensitive"}
-    plan = plan_for(frame, roles=roles, models=(KAnonymity(k=5),), method="microaggregation", hierarchies={})
+    plan = plan_for(
+        frame,
+        roles=roles,
+        models=(KAnonymity(k=5),),
+        method="microaggregation",
+        hierarchies={},
+    )
     assert apply(frame, plan).groupby("age").size().min() >= 5
 
 
@@ -235,17 +288,35 @@ def test_microaggregation_through_a_plan() -> None:
         ({"limit": 2.0}, ParameterError, "limit"),
         ({"hierarchies": {}}, HierarchyError, "age has no hierarchy"),
         ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip has two roles"),
-        ({"models": (DistinctL(column="comment", l=2),)}, SchemaError, "needs comment to be sensitive"),
         (
-            {"metric": InformationLoss(), "models": (DistinctL(column="nothing", l=2),)},
+            {"models": (DistinctL(column="comment", l=2),)},
+            SchemaError,
+            "needs comment to be sensitive",
+        ),
+        (
+            {
+                "metric": InformationLoss(),
+                "models": (DistinctL(column="nothing", l=2),),
+            },
             SchemaError,
             "nothing",
         ),
     ],
-    ids=["no quasi", "role", "no model", "limit", "no hierarchy", "both roles", "insensitive", "unknown"],
+    ids=[
+        "no quasi",
+        "role",
+        "no model",
+        "limit",
+        "no hierarchy",
+        "both roles",
+        "insensitive",
+        "unknown",
+    ],
 )
 def test_plans_that_make_no_sense_are_refused(
-    changes: dict[str, object], error: type[DpcoreError], message: str
+    changes: dict[str, object],
+    error: type[DpcoreError],
+    message: str,
 ) -> None:
     """Else the mistake shows up later, or not at all."""
     with pytest.raises(error, match=message):
@@ -265,12 +336,20 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         apply(frame, plan_for(frame, subset="age", models=(KMap(k=2),)))
 
 
-@pytest.mark.parametrize("words", [(True, False), (1, 0), ("True", "False"), ("ja", "nein"), ("YES", "no")])
-def test_the_rows_to_be_published_are_marked_in_words(words: tuple[object, object]) -> None:
-    """A file has texts: no table that was uploaded could be taken out of its population (k-map)."""
+@pytest.mark.parametrize(
+    "words", [(True, False), (1, 0), ("True", "False"), ("ja", "nein"), ("YES", "no")]
+)
+def test_the_rows_to_be_published_are_marked_in_words(
+    words: tuple[object, object],
+) -> None:
+    """A file has texts: no table that was uploaded could be taken out of its population
+    (k-map).
+    """
     frame = people()
     marks = [words[place % 2] for place in range(len(frame))]
-    made = apply(frame.assign(mine=marks), plan_for(frame, subset="mine", models=(KMap(k=2),)))
+    made = apply(
+        frame.assign(mine=marks), plan_for(frame, subset="mine", models=(KMap(k=2),))
+    )
     assert made.index.tolist() == frame.index[::2].tolist()
     with pytest.raises(SchemaError, match="true and false only"):
         apply(frame.assign(mine=["maybe", *marks[1:]]), plan_for(frame, subset="mine"))
@@ -288,7 +367,9 @@ def test_nodes_that_do_not_hold_are_refused() -> None:
 
 
 def test_a_question_reads_each_column_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the tuples, and for the rows that are recoded: it was four times, a third of a small question."""
+    """For the tuples, and for the rows that are recoded: it was four times, a third of
+    a small question.
+    """
     read: list[str] = []
     cells = hierarchies._cells
 

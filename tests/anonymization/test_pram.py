@@ -1,4 +1,6 @@
-"""Cells drawn anew (PRAM), by the promised matrix, again by the same plan, and by nobody without the key."""
+"""Cells drawn anew (PRAM), by the promised matrix, again by the same plan, and by
+nobody without the key.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from dpcore.tables.rows import Microdata
 from tests.statistical import laws
 
 KEY = b"k" * 32
-ROWS, SHARE = 30_000, 0.3
+ROWS = 30_000
+SHARE = 0.3
 WARDS = {"eyes": 0.1, "heart": 0.05, "medicine": 0.35, "surgery": 0.5}
 
 
@@ -40,13 +43,20 @@ def wards(rows: int = ROWS) -> pd.DataFrame:
 
 
 def p_value(before: pd.Series, after: pd.Series, share: float) -> float:
-    """The least p-value of a row of the matrix: a value stays, or becomes that of a row drawn uniformly."""
+    """The least p-value of a row of the matrix: a value stays, or becomes that of a row
+    drawn uniformly.
+    """
     whole = before.value_counts(normalize=True).sort_index()
     seen = pd.crosstab(before, after).reindex(columns=whole.index, fill_value=0)
     least = 1.0
     for value, counts in seen.iterrows():
         law = share * whole + (1 - share) * (whole.index == value)
-        least = min(least, laws.chi_square_of_counts(counts.to_numpy(), (law * counts.sum()).to_numpy()))
+        least = min(
+            least,
+            laws.chi_square_of_counts(
+                counts.to_numpy(), (law * counts.sum()).to_numpy()
+            ),
+        )
     return least * len(whole)
 
 
@@ -55,12 +65,15 @@ def equal_rows_alike(frame: pd.DataFrame, key: bytes) -> list[bytes]:
     return [row.tobytes() for row in row_digests(frame, key)]
 
 
-def test_cells_move_by_the_matrix_that_was_promised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_move_by_the_matrix_that_was_promised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Shares would drift, or fewer cells move than a person was shown."""
     frame = wards()
     after = post_randomized(Microdata(frame, KEY), {"ward": SHARE})
     assert p_value(frame["ward"], after["ward"], SHARE) > laws.FALSE_ALARM
-    assert p_value(frame["ward"], after["ward"], SHARE * 0.9) < laws.FALSE_ALARM  # twin: another matrix
+    # twin: another matrix
+    assert p_value(frame["ward"], after["ward"], SHARE * 0.9) < laws.FALSE_ALARM
     assert after["sex"].equals(frame["sex"])
     monkeypatch.setattr(pram, "row_messages", equal_rows_alike)
     twin = post_randomized(Microdata(frame, KEY), {"ward": SHARE})
@@ -75,31 +88,46 @@ def test_cells_of_two_columns_move_by_themselves() -> None:
     both = SHARE * (1 - frame["ward"].map(frame["ward"].value_counts(normalize=True)))
     spread = np.sqrt((both**2 * (1 - both**2)).sum())
     assert abs((moved[0] & moved[1]).sum() - (both**2).sum()) < laws.Z * spread
-    assert abs(moved[0].sum() - (both**2).sum()) > laws.Z * spread  # twin: one draw for both
+    # twin: one draw for both
+    assert abs(moved[0].sum() - (both**2).sum()) > laws.Z * spread
 
 
 def test_draws_follow_the_rows_and_the_key_alone() -> None:
-    """Another order would be another draw, and the mean of several versions the original."""
+    """Another order would be another draw, and the mean of several versions the
+    original.
+    """
     frame = wards(2_000)
     once = post_randomized(Microdata(frame, KEY), {"ward": SHARE})
     turned = frame.iloc[::-1].set_axis(frame.index)
     again = post_randomized(Microdata(turned, KEY), {"ward": SHARE})
-    pd.testing.assert_series_equal(once.value_counts().sort_index(), again.value_counts().sort_index())
+    pd.testing.assert_series_equal(
+        once.value_counts().sort_index(), again.value_counts().sort_index()
+    )
     other = post_randomized(Microdata(frame, b"o" * 32), {"ward": SHARE})
     assert (other["ward"] != once["ward"]).any()
 
 
-def told_by_the_second(frame: pd.DataFrame, first: pd.Series, second: pd.Series) -> float:
-    """The least p-value of: where the first version shows this, the second tells nothing of the original."""
-    least, tests = 1.0, 0
+def told_by_the_second(
+    frame: pd.DataFrame, first: pd.Series, second: pd.Series
+) -> float:
+    """The least p-value of: where the first version shows this, the second tells
+    nothing of the original.
+    """
+    least = 1.0
+    tests = 0
     for _, rows in frame["ward"].groupby(first.to_numpy()):
         seen = pd.crosstab(rows, second.loc[rows.index])
-        least, tests = min(least, chi2_contingency(seen).pvalue), tests + 1
+        least = min(least, chi2_contingency(seen).pvalue)
+        tests = tests + 1
     return least * tests
 
 
-def one_draw_for_all_shares(messages: list[bytes], known: np.ndarray, key: bytes, name: str, share: float):
-    """A fault: a cell is drawn once, and shown in every version whose share is above its number."""
+def one_draw_for_all_shares(
+    messages: list[bytes], known: np.ndarray, key: bytes, name: str, share: float
+):
+    """A fault: a cell is drawn once, and shown in every version whose share is above
+    its number.
+    """
     rows = np.arange(len(messages))
     anew, which = uniform_draws(messages, key, f"draws of {name}").T
     moved = np.isin(rows, known) & (anew < share)
@@ -107,8 +135,12 @@ def one_draw_for_all_shares(messages: list[bytes], known: np.ndarray, key: bytes
     return rows
 
 
-def test_two_shares_tell_no_more_than_the_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where versions of .3 and .6 differ, the cell of the first one would be the true one for sure."""
+def test_two_shares_tell_no_more_than_the_smaller_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where versions of .3 and .6 differ, the cell of the first one would be the true
+    one for sure.
+    """
     frame = wards()
     shares = (0.1, 0.3, 0.6, 1.0)
 
@@ -155,7 +187,12 @@ FLAT = Hierarchy(values=("F", "M"), levels=(("F", "M"), ("*", "*")))
 
 def planned(*models: Any, **others: Any) -> Plan:
     return Plan(
-        roles={"ward": "sensitive", "sex": "quasi-identifier", "days": "insensitive", "id": "identifier"},
+        roles={
+            "ward": "sensitive",
+            "sex": "quasi-identifier",
+            "days": "insensitive",
+            "id": "identifier",
+        },
         hierarchies={"sex": FLAT},
         models=(KAnonymity(k=2), *models),
         **others,
@@ -175,28 +212,41 @@ def opened(ledger: dp.MemoryLedger) -> dp.Curator:
 def test_a_plan_makes_the_same_table_again() -> None:
     """Figures before would be of another table, or the command line would make one."""
     ledger = dp.MemoryLedger()
-    plan = planned(randomized={"ward": 0.4, "days": 1.0}, coded={"days": Coding(base=10)})
+    plan = planned(
+        randomized={"ward": 0.4, "days": 1.0}, coded={"days": Coding(base=10)}
+    )
     made = opened(ledger).anonymize(plan)
     assert Plan.from_json(made.plan).randomized == plan.randomized
     again = opened(ledger).anonymize(Plan.from_json(made.plan))
     pd.testing.assert_frame_equal(made.table.frame, again.table.frame)
     stranger = opened(dp.MemoryLedger()).anonymize(plan)
     assert not stranger.table.frame.equals(made.table.frame)
-    assert '"randomized"' not in planned().to_json()  # plans from before are written as they were
-    shares = opened(ledger).evaluate(Trial(plan=plan)).content.randomized["ward"]["after"]
+    # plans from before are written as they were
+    assert '"randomized"' not in planned().to_json()
+    shares = (
+        opened(ledger).evaluate(Trial(plan=plan)).content.randomized["ward"]["after"]
+    )
     expected = made.table.frame["ward"].value_counts(normalize=True)
-    pd.testing.assert_series_equal(shares.sort_index(), expected.sort_index(), check_names=False)
+    pd.testing.assert_series_equal(
+        shares.sort_index(), expected.sort_index(), check_names=False
+    )
     alike = opened(ledger).evaluate(ResidualRisk(plan=plan)).content.alike
     assert alike == pytest.approx((~made.table.frame.duplicated(keep=False)).mean())
 
 
 def test_how_cells_were_to_move_and_did() -> None:
-    """A page would promise another change than the matrix, or show another than there was."""
-    curator, frame = opened(dp.MemoryLedger()), stays()
-    plan = planned(randomized={"ward": 0.4, "days": 0.2}, coded={"days": Coding(high=60)})
+    """A page would promise another change than the matrix, or show another than there
+    was.
+    """
+    curator = opened(dp.MemoryLedger())
+    frame = stays()
+    plan = planned(
+        randomized={"ward": 0.4, "days": 0.2}, coded={"days": Coding(high=60)}
+    )
     report = curator.evaluate(Trial(plan=plan)).content
     whole = post_randomized(Microdata(frame, curator.ledger.key), plan.randomized)
-    before, after = frame["days"].clip(upper=60), whole["days"].clip(upper=60)
+    before = frame["days"].clip(upper=60)
+    after = whole["days"].clip(upper=60)
     for value, line in report.randomized["days"].iterrows():
         has = before == int(str(value))
         assert line.tolist() == pytest.approx(
@@ -205,12 +255,12 @@ def test_how_cells_were_to_move_and_did() -> None:
                 0.2 * (1 - has.mean()),
                 (after != before)[has].mean(),
                 (after == before[has].iloc[0]).mean(),
-            ]
+            ],
         )
     assert list(report.coded.index) == ["days"]  # numbers alone
     il1s = (frame["days"] - after).abs().mean() / (np.sqrt(2) * frame["days"].std())
     assert report.coded.iloc[0].tolist() == pytest.approx(
-        [frame["days"].mean(), frame["days"].std(), after.mean(), after.std(), il1s]
+        [frame["days"].mean(), frame["days"].std(), after.mean(), after.std(), il1s],
     )
 
 
@@ -226,7 +276,11 @@ def test_how_cells_were_to_move_and_did() -> None:
         ),
         (lambda: planned(randomized={"ward": 0.0}), ParameterError, "above 0"),
         (lambda: planned(randomized={"ward": 1.1}), ParameterError, "above 0"),
-        (lambda: apply(stays(), planned(randomized={"ward": 0.1})), ParameterError, "the key of a ledger"),
+        (
+            lambda: apply(stays(), planned(randomized={"ward": 0.1})),
+            ParameterError,
+            "the key of a ledger",
+        ),
         (
             lambda: post_randomized(Microdata(stays(), KEY), {"nowhere": 0.1}),
             SchemaError,
@@ -236,8 +290,12 @@ def test_how_cells_were_to_move_and_did() -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
-    wrong: Callable[[], object], error: type[Exception], text: str
+    wrong: Callable[[], object],
+    error: type[Exception],
+    text: str,
 ) -> None:
-    """A demand would be kept by chance alone, or a column leave as it was though the plan says otherwise."""
+    """A demand would be kept by chance alone, or a column leave as it was though the
+    plan says otherwise.
+    """
     with pytest.raises(error, match=text):
         wrong()

@@ -1,4 +1,6 @@
-"""Pseudonyms in place of an identifier: keyed, of one series each, and undone by their owner alone."""
+"""Pseudonyms in place of an identifier: keyed, of one series each, and undone by their
+owner alone.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ COSTS = pd.DataFrame({"who": NAMES[::-1], "age": AGES[::-1], "cost": range(10)})
 
 def planned(frame: pd.DataFrame, **choices: object) -> Plan:
     return Plan(
-        roles={"who": "identifier", "age": "quasi-identifier", str(frame.columns[2]): "insensitive"},
+        roles={
+            "who": "identifier",
+            "age": "quasi-identifier",
+            str(frame.columns[2]): "insensitive",
+        },
         hierarchies={"age": intervals(AGES, [10])},
         models=(KAnonymity(k=2),),
         pseudonym="who",
@@ -34,11 +40,15 @@ def planned(frame: pd.DataFrame, **choices: object) -> Plan:
 
 def opened(frame: pd.DataFrame, ledger: dp.MemoryLedger) -> dp.Curator:
     schema = dp.suggest_schema(frame[["age", frame.columns[2]]])
-    schema = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=2, id_column="who"))
+    schema = dp.Schema(
+        columns=schema.columns, unit=dp.PrivacyUnit(max_rows=2, id_column="who")
+    )
     return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
 
 
-def made(frame: pd.DataFrame, ledger: dp.MemoryLedger, series: str = "") -> AnonymizedTable:
+def made(
+    frame: pd.DataFrame, ledger: dp.MemoryLedger, series: str = ""
+) -> AnonymizedTable:
     return opened(frame, ledger).anonymize(planned(frame, series=series))
 
 
@@ -67,20 +77,28 @@ def test_tables_of_a_series_stay_linked_and_others_do_not() -> None:
     own = dict(zip(names_of(visits), visits.table.frame["who"], strict=True))
     other = dict(zip(names_of(costs), costs.table.frame["who"], strict=True))
     assert own == other
-    for stranger in (made(VISITS, ledger, "another"), made(VISITS, dp.MemoryLedger(), "study")):
+    for stranger in (
+        made(VISITS, ledger, "another"),
+        made(VISITS, dp.MemoryLedger(), "study"),
+    ):
         assert {*visits.table.frame["who"]}.isdisjoint(stranger.table.frame["who"])
 
 
 def test_households_of_a_series_stay_linked() -> None:
-    """A table of people and one of their homes could not be joined, or groups would count people."""
-    ledger, homes = dp.MemoryLedger(), [f"H{place // 4}" for place in range(10)]
+    """A table of people and one of their homes could not be joined, or groups would
+    count people.
+    """
+    ledger = dp.MemoryLedger()
+    homes = [f"H{place // 4}" for place in range(10)]
     both = []
     for frame in (VISITS, COSTS):
         plan = planned(frame, series="study", household="home")
         roles = {**plan.roles, "who": "insensitive", "home": "identifier"}
         plan = dataclasses.replace(plan, roles=roles, pseudonym="home")
         of_people = dict(zip(NAMES, homes, strict=True))
-        table = opened(frame.assign(home=frame["who"].map(of_people)), ledger).anonymize(plan)
+        table = opened(
+            frame.assign(home=frame["who"].map(of_people)), ledger
+        ).anonymize(plan)
         values = json.loads(table.follow_up)["values"]
         both.append({values[each]: each for each in table.table.frame["home"]})
     assert both[0] == both[1]
@@ -88,7 +106,9 @@ def test_households_of_a_series_stay_linked() -> None:
 
 
 def test_without_a_series_every_table_has_its_own() -> None:
-    """Two recipients could join what they got; and a table could not be made again by its plan."""
+    """Two recipients could join what they got; and a table could not be made again by
+    its plan.
+    """
     curator = opened(VISITS, dp.MemoryLedger())
     first, second = (curator.anonymize(planned(VISITS)) for _ in range(2))
     assert {*first.table.frame["who"]}.isdisjoint(second.table.frame["who"])
@@ -97,11 +117,17 @@ def test_without_a_series_every_table_has_its_own() -> None:
 
 
 def test_pseudonyms_are_what_their_page_says() -> None:
-    """A change of the library would break the follow-up of every table that was handed out."""
+    """A change of the library would break the follow-up of every table that was handed
+    out.
+    """
     column = pd.Series(["P1", None, "7", "P1"])
     values = pseudonyms(column, b"key" * 8, "study")
-    own = blake2b(b"study", digest_size=32, key=b"key" * 8, person=b"pseudonyms").digest()
-    expected = [blake2b(text, digest_size=12, key=own).hexdigest() for text in (b"P1", b"7")]
+    own = blake2b(
+        b"study", digest_size=32, key=b"key" * 8, person=b"pseudonyms"
+    ).digest()
+    expected = [
+        blake2b(text, digest_size=12, key=own).hexdigest() for text in (b"P1", b"7")
+    ]
     assert values.dropna().tolist() == [expected[0], expected[1], expected[0]]
     assert values.isna().tolist() == [False, True, False, False]
     assert pseudonyms(pd.Series([7]), b"key" * 8, "study").tolist() == [expected[1]]
@@ -113,7 +139,9 @@ def test_the_library_alone_drops_the_column() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    """A column would leave as it is, or names would leave in the files of a large table."""
+    """A column would leave as it is, or names would leave in the files of a large
+    table.
+    """
     with pytest.raises(SchemaError, match="two roles at once"):
         Plan(
             roles={"who": "insensitive", "age": "quasi-identifier"},

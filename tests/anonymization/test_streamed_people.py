@@ -1,7 +1,8 @@
-"""Plans that count people, decided by distinct tuples and who holds them: the same as with all rows at hand.
+"""Plans that count people, decided by distinct tuples and who holds them: the same as
+with all rows at hand.
 
-People who hold the same tuples are one entry there. Each answer is compared with that of the rows, and the
-sizes of classes with sets of people, made row by row.
+People who hold the same tuples are one entry there. Each answer is compared with that
+of the rows, and the sizes of classes with sets of people, made row by row.
 """
 
 from __future__ import annotations
@@ -38,12 +39,20 @@ from dpcore.schema.values import texts
 from dpcore.tables.hashes import person_hashes, tuple_hashes
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import DistinctRows
-from tests.anonymization.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, held
+from tests.anonymization.oracle import (
+    MODELS,
+    SECRET,
+    SECRET_HIERARCHY,
+    Case,
+    classes_at,
+    held,
+)
 from tests.anonymization.test_brute_force import LIMITS, METRICS, table
 from tests.tiers import but_first
 
 SCHEMA = dp.Schema(
-    columns=(dp.Categorical("person", categories=("nobody",), other=True),), unit=dp.PrivacyUnit(max_rows=1)
+    columns=(dp.Categorical("person", categories=("nobody",), other=True),),
+    unit=dp.PrivacyUnit(max_rows=1),
 )
 SEEDS = [seed for seed in range(400) if seed % 2]  # those with people
 
@@ -72,12 +81,15 @@ def streamed(case: Case) -> Tuples:
 
 @pytest.mark.parametrize("part", range(4))
 def test_classes_hold_the_people_that_a_set_holds(part: int) -> None:
-    """A person of two tuples, counted twice in a class that has both, would make two of one."""
+    """A person of two tuples, counted twice in a class that has both, would make two of
+    one.
+    """
     for seed in SEEDS[part::8]:
         case = table(seed)
         made = streamed(case)
         assert made.people == case.tuples().people
-        grouper, counter = Grouper(made), Counter(made)
+        grouper = Grouper(made)
+        counter = Counter(made)
         flags = case.subset or [True] * len(case.frame)
         for node in itertools.product(*(range(top + 1) for top in made.lattice.top)):
             classes = classes_at(case, node).values()
@@ -86,11 +98,16 @@ def test_classes_hold_the_people_that_a_set_holds(part: int) -> None:
                 (len(inside), len(case.whose(inside)), len(case.whose(rows)))
                 for inside, rows in zip(shown, classes, strict=True)
             )
-            secrets = sorted(count for rows in shown for count in held(case, rows).values())
+            secrets = sorted(
+                count for rows in shown for count in held(case, rows).values()
+            )
             counted = counter.classes(node)
             for found in (grouper.classes(node), counted):
                 figures = (found.sizes, found.people, found.population)
-                assert Bag(zip(*(each.tolist() for each in figures), strict=True)) == expected
+                assert (
+                    Bag(zip(*(each.tolist() for each in figures), strict=True))
+                    == expected
+                )
                 assert sorted(found.histogram(SECRET).count.tolist()) == secrets
             those = [row for rows in shown if len(case.whose(rows)) < 3 for row in rows]
             assert counted.people_in(counted.people < 3) == len(case.whose(those))
@@ -105,7 +122,10 @@ def test_the_search_ends_where_that_of_the_rows_does() -> None:
         for place, made in enumerate((case.tuples(), streamed(case))):
             with suppress(InfeasibleError):
                 found[place] = search(
-                    made, models, limit=LIMITS[turn % len(LIMITS)], metric=METRICS[turn % len(METRICS)]
+                    made,
+                    models,
+                    limit=LIMITS[turn % len(LIMITS)],
+                    metric=METRICS[turn % len(METRICS)],
                 )
         one, other = found
         assert (one is None) == (other is None)
@@ -126,23 +146,33 @@ def visits(rows: int) -> pd.DataFrame:
             "ill": rng.choice(["a", "b", "c"], rows, p=[0.7, 0.2, 0.1]),
             "cost": rng.integers(0, 5, rows),
             "shown": rng.random(rows) < 0.8,
-        }
+        },
     )
 
 
 def plan_of(**changes: object) -> Plan:
-    roles = {"zip": "quasi-identifier", "sex": "quasi-identifier", "ill": "sensitive", "cost": "insensitive"}
+    roles = {
+        "zip": "quasi-identifier",
+        "sex": "quasi-identifier",
+        "ill": "sensitive",
+        "cost": "insensitive",
+    }
     zips = [f"12{each}" for each in range(6)]
     trees = {
         "zip": tree(zips, [each[:2] + "*" for each in zips]),
         "sex": tree(["F", "M"]),
     }
-    plan = Plan(roles=roles, hierarchies=trees, models=(KAnonymity(k=4),), person="person")  # type: ignore[arg-type]
+    plan = Plan(
+        roles=roles, hierarchies=trees, models=(KAnonymity(k=4),), person="person"
+    )  # type: ignore[arg-type]
     return replace(plan, **changes)
 
 
 def tree(values: list[str], *levels: list[str]) -> Hierarchy:
-    return Hierarchy(values=tuple(values), levels=(tuple(values), *map(tuple, levels), ("*",) * len(values)))
+    return Hierarchy(
+        values=tuple(values),
+        levels=(tuple(values), *map(tuple, levels), ("*",) * len(values)),
+    )
 
 
 KNOWN = ("zip", "sex")
@@ -167,7 +197,10 @@ def carried_out(found: DistinctRows, second: pd.DataFrame, plan: Plan) -> pd.Dat
     tally = Tally(recoding, found)
     at_once = len(second) // 4 + 1
     writing = tally.writing(lambda rows: rows)
-    parts = [writing(second.iloc[start : start + at_once]) for start in range(0, len(second), at_once)]
+    parts = [
+        writing(second.iloc[start : start + at_once])
+        for start in range(0, len(second), at_once)
+    ]
     published = functools.reduce(operator.add, parts)
     tally.check(published)
     made = pd.concat(published.places)
@@ -185,11 +218,18 @@ MODELS_ASKED = (
 
 @pytest.mark.parametrize("models", but_first(1, MODELS_ASKED), ids=str)
 @pytest.mark.parametrize("subset", but_first(1, ["shown", None]))
-@pytest.mark.parametrize(("rows", "household"), [(40, None), (400, None), (400, "home")])
+@pytest.mark.parametrize(
+    ("rows", "household"), [(40, None), (400, None), (400, "home")]
+)
 def test_what_is_written_is_what_is_made_in_memory(
-    rows: int, household: str | None, subset: str | None, models: tuple[PrivacyModel, ...]
+    rows: int,
+    household: str | None,
+    subset: str | None,
+    models: tuple[PrivacyModel, ...],
 ) -> None:
-    """Rows that the check in memory hides, or a whole table that it refuses, would be written."""
+    """Rows that the check in memory hides, or a whole table that it refuses, would be
+    written.
+    """
     frame = visits(rows)
     if household is not None:
         frame[household] = [f"h{int(person[1:]) // 3}" for person in frame["person"]]
@@ -197,9 +237,18 @@ def test_what_is_written_is_what_is_made_in_memory(
         frame = frame.drop(columns="shown")
     found = counted(frame, plan_of(models=models, subset=subset, household=household))
     for limit, suppressed in itertools.product((0.0, 0.1, 0.3, 1.0), SUPPRESSED_ROWS):
-        plan = plan_of(limit=limit, models=models, subset=subset, household=household, suppressed=suppressed)
+        plan = plan_of(
+            limit=limit,
+            models=models,
+            subset=subset,
+            household=household,
+            suppressed=suppressed,
+        )
         made: list[Bag[tuple[str, ...]] | str] = []
-        for make in (lambda: apply(frame, plan), lambda: carried_out(found, frame, plan)):  # noqa: B023
+        for make in (
+            lambda: apply(frame, plan),
+            lambda: carried_out(found, frame, plan),
+        ):  # noqa: B023
             try:
                 made.append(rows_of(make()))
             except InfeasibleError as error:
@@ -221,31 +270,46 @@ def test_somebody_of_two_households_is_refused() -> None:
 
 
 def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
-    """As many rows in each class, but of one person, would be k-anonymous on paper alone."""
+    """As many rows in each class, but of one person, would be k-anonymous on paper
+    alone.
+    """
     frame = visits(400).drop(columns="shown")
     plan = plan_of(limit=0.1)
     assert len(written(frame, frame.sample(frac=1, random_state=1), plan)) > 300
     tree = suggest_hierarchy(frame["person"])
-    roles = plan.roles | dict.fromkeys(KNOWN, "insensitive") | {"person": "quasi-identifier"}
-    named = replace(plan, hierarchies={"person": tree}, roles=roles, models=(KAnonymity(k=1),))
+    roles = (
+        plan.roles
+        | dict.fromkeys(KNOWN, "insensitive")
+        | {"person": "quasi-identifier"}
+    )
+    named = replace(
+        plan, hierarchies={"person": tree}, roles=roles, models=(KAnonymity(k=1),)
+    )
     assert rows_of(written(frame, frame, named)) == rows_of(apply(frame, named))
     same = frame.assign(person=np.where(frame["zip"] == "121", "p1", frame["person"]))
     swapped = frame.assign(person=frame["person"].iloc[::-1].to_numpy())
     for other in (same, swapped):
         with pytest.raises(dp.ReadError, match="was changed"):
             written(frame, other, plan)
-    without = replace(FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples(columns_of(plan)), held=None)
+    without = replace(
+        FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples(columns_of(plan)), held=None
+    )
     with pytest.raises(dp.ParameterError, match="not known who holds"):
         Recoding.of(without, plan)
 
 
-def test_holdings_in_many_slices_and_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person cut in two by a slice, or groups that are not united, would count twice."""
+def test_holdings_in_many_slices_and_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A person cut in two by a slice, or groups that are not united, would count
+    twice.
+    """
     frame = visits(400)
     whole = distinct(frame, "zip", "ill")
     assert whole.held is not None
     by_hand: Bag[frozenset[tuple[str, str]]] = Bag(
-        frozenset(zip(rows["zip"], rows["ill"], strict=True)) for _, rows in frame.groupby("person")
+        frozenset(zip(rows["zip"], rows["ill"], strict=True))
+        for _, rows in frame.groupby("person")
     )
     monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS", 13)
     monkeypatch.setattr(holders, "_WAITING", 1)
@@ -258,7 +322,10 @@ def test_holdings_in_many_slices_and_some_at_a_time(monkeypatch: pytest.MonkeyPa
         for group, place in zip(found.held.group, found.held.place, strict=True):
             sets[group].add(tuples[place])
         assert len({*map(frozenset, sets)}) == len(sets)
-        assert dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True)) == by_hand
+        assert (
+            dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True))
+            == by_hand
+        )
     assert Bag(cut.held.sums.tolist()) == Bag(whole.held.sums.tolist())  # type: ignore[union-attr]
     assert len(written(frame, frame, plan_of(limit=0.1, subset="shown"))) > 200
     monkeypatch.setattr(holders, "MOST_PAIRS", 20)
@@ -267,19 +334,30 @@ def test_holdings_in_many_slices_and_some_at_a_time(monkeypatch: pytest.MonkeyPa
 
 
 def test_people_are_told_apart_by_the_texts_of_their_ids() -> None:
-    """Two columns of one person, or missing ids taken for a person with an odd name, would move k."""
+    """Two columns of one person, or missing ids taken for a person with an odd name,
+    would move k.
+    """
     whole = pd.Series([1, 2, -1, 2, 0], dtype="int64")
-    same = [whole, whole.astype("category"), whole.astype("Int64"), whole.astype("int8")]
+    same = [
+        whole,
+        whole.astype("category"),
+        whole.astype("Int64"),
+        whole.astype("int8"),
+    ]
     assert len({person_hashes(each).tobytes() for each in same}) == 1
     some = whole.astype("Int64").mask([False, True, False, True, False])
     for column in (some, some.astype("category")):
         hashes = [tuple(each) for each in person_hashes(column).tolist()]
         assert len({*hashes}) == 4
         assert hashes[1] == hashes[3]
-    words = pd.Series(["a", " a", "", "(missing)", "nan", "None", None, "t", "12.1", "12.10"], dtype=object)
+    words = pd.Series(
+        ["a", " a", "", "(missing)", "nan", "None", None, "t", "12.1", "12.10"],
+        dtype=object,
+    )
     for column in (words, words.astype("category")):
         hashes = [tuple(each) for each in person_hashes(column).tolist()]
         assert len({*hashes}) == 10  # as for the promise: texts as they were written
-        assert person_of(pd.DataFrame({"x": column}), "x") is None  # each its own person
+        # each its own person
+        assert person_of(pd.DataFrame({"x": column}), "x") is None
     found, index = tuple_hashes(words.to_frame("x"), ["x"])
     assert len({*found[index].tolist()}) == 8

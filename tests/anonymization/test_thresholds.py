@@ -51,9 +51,13 @@ def groups() -> Groups:
     """The classes; the largest count is of value 0, and so on."""
     codes = [np.repeat(np.arange(len(counts)), counts) for counts in CLASSES]
     values = {"s": np.concatenate(codes)}
-    secret = SensitiveColumn(values=tuple(map(str, range(MOST))), hierarchy=None, counts=TABLE)
+    secret = SensitiveColumn(
+        values=tuple(map(str, range(MOST))), hierarchy=None, counts=TABLE
+    )
     owner = np.repeat(np.arange(len(CLASSES)), PEOPLE)
-    return Rows(number=len(owner), secrets={"s": secret}, person=None, values=values).groups(owner)
+    return Rows(
+        number=len(owner), secrets={"s": secret}, person=None, values=values
+    ).groups(owner)
 
 
 def is_recursive(counts: tuple[int, ...], c: str) -> bool:
@@ -61,14 +65,20 @@ def is_recursive(counts: tuple[int, ...], c: str) -> bool:
 
 
 def is_close(counts: tuple[int, ...], t: str) -> bool:
-    shares = [Fraction(each, sum(counts)) for each in counts] + [Fraction(0)] * (MOST - len(counts))
+    shares = [Fraction(each, sum(counts)) for each in counts] + [Fraction(0)] * (
+        MOST - len(counts)
+    )
     table = [Fraction(int(each), int(TABLE.sum())) for each in TABLE]
-    return sum(abs(share - own) for share, own in zip(shares, table, strict=True)) / 2 <= Fraction(t)
+    return sum(
+        abs(share - own) for share, own in zip(shares, table, strict=True)
+    ) / 2 <= Fraction(t)
 
 
 @pytest.mark.parametrize("l", ["1", "2", "3", "4", "1.5", "2.5"])
 def test_rounding_lets_no_class_below_l_pass(l: str) -> None:  # noqa: E741
-    """Rounding decides classes exactly at l as in ARX: it may close one, and nothing else."""
+    """Rounding decides classes exactly at l as in ARX: it may close one, and nothing
+    else.
+    """
     judged = EntropyL(column="s", l=float(l)).violations(groups())
     for counts, is_closed in zip(CLASSES, judged.tolist(), strict=True):
         lost = math.prod(r**r for r in counts) * Fraction(l) ** sum(counts)
@@ -92,10 +102,17 @@ def test_a_class_at_exactly_t_is_close() -> None:
     table = np.array([30, 30, 40])
     for t in ("0.1", "0.2", "0.3", "0.35", "0.55", "0.7"):
         for people in range(10, 400, 10):
-            moved = 2 * people * 100 * Fraction(t)  # what a class at t has, in these units
+            # what a class at t has, in these units
+            moved = 2 * people * 100 * Fraction(t)
             units = np.array([2 * people * int(table.sum())] * 3)
-            figures = np.array([math.ceil(moved) - 1, math.floor(moved), math.floor(moved) + 1])
-            assert compared(figures, float(t), units).tolist() == [-1, 0 if moved == int(moved) else -1, 1]
+            figures = np.array(
+                [math.ceil(moved) - 1, math.floor(moved), math.floor(moved) + 1]
+            )
+            assert compared(figures, float(t), units).tolist() == [
+                -1,
+                0 if moved == int(moved) else -1,
+                1,
+            ]
     for t in ("0.4142", "0.25", "0.5"):
         judged = TCloseness(column="s", t=float(t)).violations(groups())
         assert judged.tolist() == [not is_close(counts, t) for counts in CLASSES]
@@ -109,7 +126,9 @@ def test_what_floats_cannot_tell_apart_is_told_apart() -> None:
 
 
 def test_a_limit_is_the_decimal_that_was_written() -> None:
-    """.29 times 100 is below 29 in floats: the last person who may be suppressed would be kept."""
+    """.29 times 100 is below 29 in floats: the last person who may be suppressed would
+    be kept.
+    """
     assert math.floor(0.29 * 100) == 28, "floats would do"
     for people in (*range(1, 120), 1_000, 30_162, 10**9):
         for tenths in range(1_001):
@@ -122,12 +141,15 @@ def test_a_limit_is_the_decimal_that_was_written() -> None:
 
 
 def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> None:
-    """A search, the frontier, local recoding or the check of a plan would round for itself."""
+    """A search, the frontier, local recoding or the check of a plan would round for
+    itself.
+    """
     values = tuple(f"v{value}" for value in range(30))
     tree = Hierarchy(values=values, levels=(values, ("*",) * 30))
     frame = pd.DataFrame({"q": ["v0"] * 71 + [*values[1:]]})
     table = Tuples.build(frame, {"q": tree})
-    model, metric = KAnonymity(k=30), InformationLoss()
+    model = KAnonymity(k=30)
+    metric = InformationLoss()
     plan = Plan(
         roles={"q": "quasi-identifier"},
         hierarchies={"q": tree},
@@ -139,7 +161,11 @@ def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> 
         found = search(table, [model], limit=limit)
         point = Frontier(table, [30]).best(30, limit, metric)
         assert point is not None
-        assert (found.suppressed, found.node) == (hidden, point.node) == (hidden, (int(not hidden),))
+        assert (
+            (found.suppressed, found.node)
+            == (hidden, point.node)
+            == (hidden, (int(not hidden),))
+        )
     for at in (plan.at({"q": 0}), dataclasses.replace(plan, method=LocalRecoding())):
         assert (apply(frame, at)["q"] == "*").sum() == 29
         few = dataclasses.replace(at, limit=0.28)

@@ -13,7 +13,9 @@ TOPS = ("app", "navigation", "pages", "share", "workbench", "dpcore")
 
 def name_of(path: Path) -> str:
     """Return the dotted name of a module."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
 
 
 @cache
@@ -32,29 +34,49 @@ def imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-PATHS = [path for top in TOPS for path in (sorted((ROOT / top).rglob("*.py")) or [ROOT / f"{top}.py"])]
+PATHS = [
+    path
+    for top in TOPS
+    for path in (sorted((ROOT / top).rglob("*.py")) or [ROOT / f"{top}.py"])
+]
 NAMES = set(map(name_of, PATHS))
 
 
 @cache
 def ours() -> dict[Path, ast.Module]:
     """Parse every module of the project, when a test first needs it."""
-    return {path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in PATHS}
+    return {
+        path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in PATHS
+    }
 
 
 def core() -> dict[Path, ast.Module]:
     """Return the modules of the library."""
-    return {path: tree for path, tree in ours().items() if name_of(path).split(".")[0] == "dpcore"}
+    return {
+        path: tree
+        for path, tree in ours().items()
+        if name_of(path).split(".")[0] == "dpcore"
+    }
 
 
 def module_of(imported: str) -> str:
-    """Return the module that an imported dotted name is, or lies in, as `a.b.Name` does in `a.b`."""
-    return imported if imported in NAMES or "." not in imported else imported.rpartition(".")[0]
+    """Return the module that an imported dotted name is, or lies in, as `a.b.Name` does
+    in `a.b`.
+    """
+    return (
+        imported
+        if imported in NAMES or "." not in imported
+        else imported.rpartition(".")[0]
+    )
 
 
 @cache
 def arrows() -> list[tuple[str, str]]:
     """Return each (module, module that it imports), foreign ones too."""
     return sorted(
-        {(name_of(path), module_of(each)) for path, tree in ours().items() for each in imports(tree)}
+        {
+            (name_of(path), module_of(each))
+            for path, tree in ours().items()
+            for each in imports(tree)
+        },
     )

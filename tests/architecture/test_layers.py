@@ -1,4 +1,6 @@
-"""Imports go down only, heavy libraries stay out of start-up, and engines stay behind the curator."""
+"""Imports go down only, heavy libraries stay out of start-up, and engines stay behind
+the curator.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from tests.architecture.modules import PATHS, ROOT, TOPS, core, imports, name_of, nodes, ours
+from tests.architecture.modules import (
+    PATHS,
+    ROOT,
+    TOPS,
+    core,
+    imports,
+    name_of,
+    nodes,
+    ours,
+)
 
 LAYERS = {
     "app": 10,
@@ -36,12 +47,28 @@ LAYERS = {
     "dpcore.progress": 0,
 }
 HEAVY = {
-    "altair", "dp_accounting", "duckdb", "opendp", "pyarrow.csv", "pyarrow.parquet", "pyreadstat", "pyspark",
-    "python_calamine", "scipy", "sklearn", "sqlalchemy", "streamlit",
-}  # fmt: skip
-"""Never at module level in dpcore. Of pyarrow, pandas itself loads the tables and `compute`, and no more."""
+    "altair",
+    "dp_accounting",
+    "duckdb",
+    "opendp",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "pyreadstat",
+    "pyspark",
+    "python_calamine",
+    "scipy",
+    "sklearn",
+    "sqlalchemy",
+    "streamlit",
+}
+"""Never at module level in dpcore.
+
+Of pyarrow, pandas itself loads the tables and `compute`, and no more.
+"""
 POST_PROCESSING = {"model", "release", "schema", "synthesis", "evaluation"}
-"""Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
+"""Where rows are drawn from public numbers; everywhere else numpy's randomness has no
+business.
+"""
 
 
 def part(module: str) -> str:
@@ -58,7 +85,9 @@ def at_start_up(tree: ast.Module) -> Iterator[str]:
 
 
 def test_imports_go_down_only() -> None:
-    """A lower layer that knows an upper one, or its neighbor, cannot be understood without it."""
+    """A lower layer that knows an upper one, or its neighbor, cannot be understood
+    without it.
+    """
     up = []
     for path, tree in ours().items():
         own = part(name_of(path))
@@ -97,20 +126,32 @@ def test_nothing_heavy_at_start_up() -> None:
     """A heavy library at module level makes every page wait for it."""
     for path, tree in core().items():
         names = [f"{name}." for name in at_start_up(tree)]
-        heavy = {each for each in HEAVY if any(name.startswith(f"{each}.") for name in names)}
+        heavy = {
+            each for each in HEAVY if any(name.startswith(f"{each}.") for name in names)
+        }
         assert not heavy, f"{name_of(path)} imports {heavy}"
         assert not any("opendp.prelude" in name for name in imports(tree))
 
 
 def test_importing_the_library_is_light() -> None:
-    """Also what others import for us counts: nothing heavy is loaded by `import dpcore`."""
+    """Also what others import for us counts: nothing heavy is loaded by `import
+    dpcore`.
+    """
     code = "import sys, dpcore; print(' '.join(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert not set(run.stdout.split()) & HEAVY
 
 
 def test_numpy_randomness_is_for_post_processing() -> None:
-    """Numpy's randomness near a private number would reveal it by its last bits, or by its seed."""
+    """Numpy's randomness near a private number would reveal it by its last bits, or by
+    its seed.
+    """
     for path, tree in core().items():
         drawn = {
             node.attr
@@ -121,7 +162,9 @@ def test_numpy_randomness_is_for_post_processing() -> None:
             and isinstance(node.value.value, ast.Name)
             and node.value.value.id in ("np", "numpy")
         }
-        assert not any(name in ("random", "numpy.random") for name in imports(tree)), name_of(path)
+        assert not any(name in ("random", "numpy.random") for name in imports(tree)), (
+            name_of(path)
+        )
         where = part(name_of(path)).split(".")[-1]
         allowed = {"Generator", "default_rng"} if where in POST_PROCESSING else set()
         assert drawn <= allowed, f"{name_of(path)} uses {drawn}"
@@ -131,7 +174,8 @@ def test_session_state_has_one_keeper() -> None:
     """Session state that several modules write is a second, secret count."""
     for path, tree in ours().items():
         touches = any(
-            isinstance(node, ast.Attribute) and node.attr == "session_state" for node in nodes(tree)
+            isinstance(node, ast.Attribute) and node.attr == "session_state"
+            for node in nodes(tree)
         )
         assert not touches or name_of(path) == "workbench.session", name_of(path)
 
@@ -140,7 +184,9 @@ def test_no_unsafe_html() -> None:
     """Column names are text from strangers: they must never be markup."""
     for path, tree in ours().items():
         named = {node.arg for node in nodes(tree) if isinstance(node, ast.keyword)}
-        assert not named & {"unsafe_allow_html", "unsafe_allow_javascript"}, name_of(path)
+        assert not named & {"unsafe_allow_html", "unsafe_allow_javascript"}, name_of(
+            path
+        )
 
 
 def test_the_library_is_pure() -> None:
@@ -148,20 +194,28 @@ def test_the_library_is_pure() -> None:
     for path, tree in core().items():
         for node in nodes(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                assert node.func.id not in ("print", "open", "input", "eval", "exec"), name_of(path)
+                assert node.func.id not in ("print", "open", "input", "eval", "exec"), (
+                    name_of(path)
+                )
 
 
 def public(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
-    """Public functions and classes of a module, and the public methods of its public classes."""
+    """Public functions and classes of a module, and the public methods of its public
+    classes.
+    """
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+        if isinstance(
+            node, (ast.FunctionDef, ast.ClassDef)
+        ) and not node.name.startswith("_"):
             yield node
             if isinstance(node, ast.ClassDef):
                 yield from public(node)
 
 
 def contracts() -> set[str]:
-    """Methods that are explained at one class; others of the same name keep the same contract."""
+    """Methods that are explained at one class; others of the same name keep the same
+    contract.
+    """
     return {
         method.name
         for _, tree in core().items()
@@ -173,10 +227,14 @@ def contracts() -> set[str]:
 
 
 def test_everything_public_is_explained() -> None:
-    """What a reader cannot see (units, cost, errors) must be written where they look."""
+    """What a reader cannot see (units, cost, errors) must be written where they
+    look.
+    """
     known = contracts() | {"to_dict"}
     for path, tree in core().items():
-        assert ast.get_docstring(tree) or not tree.body, f"{name_of(path)} has no docstring"
+        assert ast.get_docstring(tree) or not tree.body, (
+            f"{name_of(path)} has no docstring"
+        )
         for node in public(tree):
             one_line = isinstance(node, ast.FunctionDef) and len(node.body) == 1
             explained = ast.get_docstring(node) or node.name in known or one_line

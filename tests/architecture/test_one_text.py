@@ -1,8 +1,9 @@
 """One text per value: only `schema/values.py` turns what a table holds into text.
 
-Two spellings of one value were the root of attacks: an id "1" and an id 1.0 were two people, and a person
-could change how the rows of others were counted. So every conversion in the library is found with `ast`, and
-listed here with what it converts: a name, a declared fact, an argument, something of ours. Never a value.
+Two spellings of one value were the root of attacks: an id "1" and an id 1.0 were two
+people, and a person could change how the rows of others were counted. So every
+conversion in the library is found with `ast`, and listed here with what it converts: a
+name, a declared fact, an argument, something of ours. Never a value.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "public facts of a declaration": {
         "engines.sql.postgres": {"str(value)"},
         "schema.column": {
-            *("str(each)", "map(str, self.categories)", "str(value)"),
-            *("pd.array([str(value) for value in values], dtype='str')",),
-            *("pd.array([self.false_label, self.true_label], dtype='str')",),
+            "str(each)",
+            "map(str, self.categories)",
+            "str(value)",
+            "pd.array([str(value) for value in values], dtype='str')",
+            "pd.array([self.false_label, self.true_label], dtype='str')",
         },
         "schema.date": {
             "str(getattr(self, label))",
@@ -47,14 +50,17 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "str(np.datetime64(int(bound), 'D'))",
         },
         "schema.interval": {"str(a)"},
-        "schema.suggest": {"str(days.min())", "str(days.max())"},  # to whole years, named as from the data
+        # to whole years, named as from the data
+        "schema.suggest": {"str(days.min())", "str(days.max())"},
         "synthesis.release.row_count": {"str(label)"},
         "synthesis.discrete.suggested": {"str(_YEARS.index(label) + 1)"},
     },
     "arguments, and errors of libraries": {
         "accounting.loss": {"str(value)"},
         "evaluation.utility.private": {"str(self.way)"},
-        "evaluation.utility.range_queries": {"datetime.date.fromisoformat(bound).isoformat()"},
+        "evaluation.utility.range_queries": {
+            "datetime.date.fromisoformat(bound).isoformat()"
+        },
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
@@ -67,16 +73,19 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "accounting.loss": {"str(getattr(loss, name))"},
         "curator.curator": {
             "str(spend.amount)",
-            *("datetime.now(UTC).isoformat(timespec='seconds')",),
+            "datetime.now(UTC).isoformat(timespec='seconds')",
         },
         "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
         "io.lines": {"str(place)"},
         "local.question": {"str(self.epsilon)"},
         "mechanisms.selection": {"str(i)"},
         "release": {"str(delta)", "str(schema.unit)"},
-        "synthesis.base": {"str(value)", "str(fields['kind'])"},  # a fraction, and a kind
+        # a fraction, and a kind
+        "synthesis.base": {"str(value)", "str(fields['kind'])"},
         "synthesis.closeness": {"str(loss)"},
-        "synthesis.release.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
+        "synthesis.release.pooling": {
+            "str(together((Fraction(each[name]) for each in losses)))"
+        },
         "synthesis.release.read": {"str(describe(release.recipe))"},
         "synthesis.discrete.model": {"str(loss.amount)"},
     },
@@ -87,13 +96,21 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "evaluation.records": {"texts[unread].astype('str')"},
     },
     "numbers of digits": {"risk.identifiers": {"str(low)", "str(high)"}},
-    "the order of published rows, in which equal texts of unlike values must not be equal": {
+    (
+        "the order of published rows, in which equal texts of unlike values must not "
+        "be "
+        "equal"
+    ): {
         "anonymize.apply": {"column.astype('str')"},
     },
     "a cell of a file, on its way to being a value": {
         "io.locales": {"str(moment)", "str(moment.date())"},
         "io.workbooks": {
-            *("str(cell)", "repr(cell)", "str(int(cell))", "cell.date().isoformat()", "cell.isoformat(' ')"),
+            "str(cell)",
+            "repr(cell)",
+            "str(int(cell))",
+            "cell.date().isoformat()",
+            "cell.isoformat(' ')",
         },
     },
 }
@@ -104,11 +121,23 @@ def conversions(tree: ast.Module) -> Iterator[str]:
     for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
-        function, given = node.func, [*node.args, *(keyword.value for keyword in node.keywords)]
-        name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
-        spelled = (ast.unparse(each).strip("'\"").removeprefix("np.").removesuffix("_") for each in given)
+        function = node.func
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        name = (
+            function.attr
+            if isinstance(function, ast.Attribute)
+            else ast.unparse(function)
+        )
+        spelled = (
+            ast.unparse(each).strip("'\"").removeprefix("np.").removesuffix("_")
+            for each in given
+        )
         if (
-            (name in ("str", "repr", "ascii", "format") and isinstance(function, ast.Name) and given)
+            (
+                name in ("str", "repr", "ascii", "format")
+                and isinstance(function, ast.Name)
+                and given
+            )
             or (name in MAKERS and {*TYPES, "repr"} & {*spelled})
             or name in ("isoformat", "strftime", "datetime_as_string", "to_string")
         ):
@@ -129,7 +158,9 @@ def test_values_become_text_in_one_place() -> None:
         for module, sources in modules.items()
         for source in sources
     }
-    assert found - allowed == set(), "convert with dpcore.schema.values, or say here what this is"
+    assert found - allowed == set(), (
+        "convert with dpcore.schema.values, or say here what this is"
+    )
     assert allowed - found == set(), "no longer there"
 
 
@@ -155,5 +186,8 @@ def test_a_planted_conversion_is_seen(planted: str) -> None:
 
 def test_what_converts_nothing_is_left_alone() -> None:
     """A search that finds everything would be turned off."""
-    plain = "texts(column)\nframe.astype('int64')\nisinstance(name, str)\nnp.array([1], dtype='int64')\nstr()"
+    plain = (
+        "texts(column)\nframe.astype('int64')\nisinstance(name, str)\nnp.array([1], "
+        "dtype='int64')\nstr()"
+    )
     assert list(conversions(ast.parse(plain))) == []

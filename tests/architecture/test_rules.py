@@ -1,7 +1,8 @@
-"""The rules besides that of the layers: the imports that are allowed between packages and inside them.
+"""The rules besides that of the layers: the imports that are allowed between packages
+and inside them.
 
-Each rule is a function from one arrow (module, imported module) to a reason against it, or None. Every rule
-is run over all imports, and over an arrow that it must refuse.
+Each rule is a function from one arrow (module, imported module) to a reason against it,
+or None. Every rule is run over all imports, and over an arrow that it must refuse.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ import pytest
 from tests.architecture.modules import NAMES, ROOT, arrows
 
 PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}
-OWNERS = {page: "records" if page in ("codebook", "ledger", "links") else page for page in PAGES}
+OWNERS = {
+    page: "records" if page in ("codebook", "ledger", "links") else page
+    for page in PAGES
+}
 """The package of each page in workbench; three pages share one."""
-ANONYMIZE = {  # where a module of dpcore.anonymization stands; each may import what stands lower
+# where a module of dpcore.anonymization stands; each may import what stands lower
+ANONYMIZE = {
     "hierarchies": 0,
     "models": 1,
     "recoded": 1,
@@ -32,29 +37,29 @@ STREAMLIT = {
     "workbench.ui.unexpected",
     "workbench.upload.reading",
 }
-"""The modules that may draw beside the `form` and `view` of a page's package, and parts of those under
-other names; settings read the secrets."""
+"""The modules that may draw beside the `form` and `view` of a page's package, and parts
+of those under other names; settings read the secrets.
+"""
 SHARE = (
-    *(
-        "dpcore.errors",
-        "dpcore.text",
-        "dpcore.schema",
-        "dpcore.local",
-        "dpcore.tables",
-        "dpcore.release",
-        "dpcore.synthesis",
-    ),
-    *("dpcore.io.export", "workbench.store", "workbench.language.wording", "workbench.language.messages"),
+    "dpcore.errors",
+    "dpcore.text",
+    "dpcore.schema",
+    "dpcore.local",
+    "dpcore.tables",
+    "dpcore.release",
+    "dpcore.synthesis",
+    "dpcore.io.export",
+    "workbench.store",
+    "workbench.language.wording",
+    "workbench.language.messages",
     "workbench.language",
-    *(
-        "workbench.report.charts",
-        "workbench.report.files",
-        "workbench.report",
-        "workbench.server.web.headers",
-        "workbench.server.web.who",
-        "dpcore.accounting.loss",
-        "share",
-    ),
+    "workbench.report.charts",
+    "workbench.report.files",
+    "workbench.report",
+    "workbench.server.web.headers",
+    "workbench.server.web.who",
+    "dpcore.accounting.loss",
+    "share",
 )
 
 
@@ -64,9 +69,15 @@ def package(module: str) -> str:
 
 
 def methods_of_anonymization(module: str, imported: str) -> str | None:
-    """2: inside anonymize, hierarchies < models, recoded < fulldomain, partition < plan < apply."""
+    """2: inside anonymize, hierarchies < models, recoded < fulldomain, partition < plan
+    < apply.
+    """
     ours, other = ([*each.split("."), "", ""][:3] for each in (module, imported))
-    if ours[:2] != ["dpcore", "anonymize"] or other[:2] != ["dpcore", "anonymize"] or ours[2] == other[2]:
+    if (
+        ours[:2] != ["dpcore", "anonymize"]
+        or other[:2] != ["dpcore", "anonymize"]
+        or ours[2] == other[2]
+    ):
         return None
     if ours[2] not in ANONYMIZE or other[2] not in ANONYMIZE:
         return None
@@ -75,24 +86,44 @@ def methods_of_anonymization(module: str, imported: str) -> str | None:
 
 def a_page_owns_its_package(module: str, imported: str) -> str | None:
     """3: a package of pages is imported by these pages and itself only."""
-    if not imported.startswith("workbench.") or package(imported) not in OWNERS.values():
+    if (
+        not imported.startswith("workbench.")
+        or package(imported) not in OWNERS.values()
+    ):
         return None
-    ours = package(module) if module.startswith("workbench.") else OWNERS.get(module.removeprefix("pages."))
+    ours = (
+        package(module)
+        if module.startswith("workbench.")
+        else OWNERS.get(module.removeprefix("pages."))
+    )
     return None if ours == package(imported) else "not its page"
 
 
 WORKBENCH = ("samples", "locale", "store", "server", "session", "ui")
-"""The packages of workbench that pages share, each of which may import those before it."""
+"""The packages of workbench that pages share, each of which may import those before
+it.
+"""
 
 
 def layer(module: str) -> int:
-    """Return the place of a module of workbench, above all others where it belongs to pages."""
-    return WORKBENCH.index(package(module)) if package(module) in WORKBENCH else len(WORKBENCH)
+    """Return the place of a module of workbench, above all others where it belongs to
+    pages.
+    """
+    return (
+        WORKBENCH.index(package(module))
+        if package(module) in WORKBENCH
+        else len(WORKBENCH)
+    )
 
 
 def inside_workbench(module: str, imported: str) -> str | None:
-    """4: the packages of `WORKBENCH` in their order, then those of pages; samples imports nothing of ours."""
-    if not module.startswith("workbench.") or imported.split(".")[0] not in ("workbench", "dpcore"):
+    """4: the packages of `WORKBENCH` in their order, then those of pages; samples
+    imports nothing of ours.
+    """
+    if not module.startswith("workbench.") or imported.split(".")[0] not in (
+        "workbench",
+        "dpcore",
+    ):
         return None
     if module == "workbench.samples":
         return "samples knows nothing"
@@ -102,8 +133,11 @@ def inside_workbench(module: str, imported: str) -> str | None:
 
 
 def who_draws(module: str, imported: str) -> str | None:
-    """5: streamlit only in app, navigation, web, pages, session, ui, `form`, `view`; altair in `charts`."""
-    library, last = imported.split(".")[0], module.split(".")[-1]
+    """5: streamlit only in app, navigation, web, pages, session, ui, `form`, `view`;
+    altair in `charts`.
+    """
+    library = imported.split(".")[0]
+    last = module.split(".")[-1]
     if library == "altair":
         return None if last == "charts" else "only charts"
     if (
@@ -113,14 +147,19 @@ def who_draws(module: str, imported: str) -> str | None:
         or module in STREAMLIT
     ):
         return None
-    if module == "workbench.store.settings":  # the secrets, inside the function that reads them
+    # the secrets, inside the function that reads them
+    if module == "workbench.store.settings":
         return None
     return None if last.split("_")[-1] in ("form", "view") else "does not draw"
 
 
 def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
-    """6: what answers strangers, and makes their pages, knows releases and words; no curator or session."""
-    if not module.startswith(("share.", "workbench.report.")) or imported.split(".")[0] not in (
+    """6: what answers strangers, and makes their pages, knows releases and words; no
+    curator or session.
+    """
+    if not module.startswith(("share.", "workbench.report.")) or imported.split(".")[
+        0
+    ] not in (
         "dpcore",
         "workbench",
         "pages",
@@ -131,7 +170,10 @@ def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
 
 
 RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
-    methods_of_anonymization: ("dpcore.anonymization.models", "dpcore.anonymization.plan"),
+    methods_of_anonymization: (
+        "dpcore.anonymization.models",
+        "dpcore.anonymization.plan",
+    ),
     a_page_owns_its_package: ("pages.audit", "workbench.anonymize.work"),
     inside_workbench: ("workbench.session", "workbench.ui.widgets"),
     who_draws: ("workbench.records.lines", "streamlit"),
@@ -147,9 +189,13 @@ def test_no_import_breaks_the_rule(rule: Callable[[str, str], str | None]) -> No
 
 
 def test_foreign_modules_are_arrows_too() -> None:
-    """`import streamlit as st` was no arrow once, and the rule on who draws saw nothing."""
+    """`import streamlit as st` was no arrow once, and the rule on who draws saw
+    nothing.
+    """
     assert ("workbench.session", "streamlit") in arrows()
-    assert {module for module, imported in arrows() if imported == "altair"} >= {"workbench.report.charts"}
+    assert {module for module, imported in arrows() if imported == "altair"} >= {
+        "workbench.report.charts"
+    }
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -160,7 +206,10 @@ def test_the_rule_refuses(rule: Callable[[str, str], str | None]) -> None:
 
 def test_the_layers_of_anonymization_name_real_modules() -> None:
     """A layer that was renamed would be checked no longer."""
-    assert all(any(each.startswith(f"dpcore.anonymization.{name}") for each in NAMES) for name in ANONYMIZE)
+    assert all(
+        any(each.startswith(f"dpcore.anonymization.{name}") for each in NAMES)
+        for name in ANONYMIZE
+    )
 
 
 def test_no_module_is_in_a_circle() -> None:

@@ -10,10 +10,14 @@ GUARANTEES = (ROOT / "docs/guarantees.md").read_text(encoding="utf-8")
 
 
 def _named() -> list[str]:
-    """The tests in the table of guarantees.md, row by row: the first that each row names."""
+    """The tests in the table of guarantees.md, row by row: the first that each row
+    names.
+    """
     table = GUARANTEES.split("## How it is checked")[1].split("\n\n")[0]
     rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if "|" in line
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in table.splitlines()
+        if "|" in line
     ]
     return [re.findall(r"`([\w/]+\.py)`", cells[2])[0] for cells in rows[2:]]
 
@@ -28,7 +32,9 @@ def _with_folder(test: str) -> str:
 
 
 def test_every_guarantee_has_a_quick_test() -> None:
-    """A promise could be broken while `make test` passes; a file of proofs alone is seen."""
+    """A promise could be broken while `make test` passes; a file of proofs alone is
+    seen.
+    """
     tests = [_with_folder(test) for test in _named()]
     assert len(tests) > 20
     proofs = "statistical/test_answers.py"

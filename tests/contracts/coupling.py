@@ -1,7 +1,9 @@
-"""Two neighbouring tables, one transcript: the noise that is drawn on one is handed to the run on the other.
+"""Two neighbouring tables, one transcript: the noise that is drawn on one is handed to
+the run on the other.
 
-The draws themselves are taken over, below everything that charges, splits or counts a loss. So for any recipe
-or question, without knowing what it does, it is known of a pair of tables that differ by one person:
+The draws themselves are taken over, below everything that charges, splits or counts a
+loss. So for any recipe or question, without knowing what it does, it is known of a pair
+of tables that differ by one person:
 
 - whether both runs ask the same, in the same order, with the same scales and shapes, and end alike;
 - whether all that is published, in the release and in the ledger, is the same byte by byte, so that nothing
@@ -43,10 +45,12 @@ class Draw:
 
 @dataclass
 class Tape:
-    """The draws of a run, and the losses of the transcript once it was handed to the neighbour.
+    """The draws of a run, and the losses of the transcript once it was handed to the
+    neighbour.
 
     Attributes:
-        epsilon, rho: of the transcript, of draws that are bounded by either; see `Pair.spent`.
+        epsilon, rho: of the transcript, of draws that are bounded by either; see
+            `Pair.spent`.
     """
 
     draws: list[Draw] = field(default_factory=list)
@@ -55,7 +59,9 @@ class Tape:
     rho: float = 0.0
 
     def handed(self, law: str, exact: Any, scale: Any, draw: Callable[[], Any]) -> Any:
-        """Draw and keep, or take the answer that was kept, and add what it tells the two tables apart by."""
+        """Draw and keep, or take the answer that was kept, and add what it tells the
+        two tables apart by.
+        """
         if self.place is None:
             answer = draw()
             self.draws.append(Draw(law, exact, scale, answer))
@@ -64,7 +70,8 @@ class Tape:
             raise AnotherQuestionError(f"one more draw: {law}")
         kept = self.draws[self.place]
         self.place += 1
-        asked, before = (law, scale, _shape(exact)), (kept.law, kept.scale, _shape(kept.exact))
+        asked = (law, scale, _shape(exact))
+        before = (kept.law, kept.scale, _shape(kept.exact))
         if asked != before:
             raise AnotherQuestionError(f"{asked} in place of {before}")
         self._lose(law, kept.exact, exact, scale)
@@ -73,7 +80,9 @@ class Tape:
     def _lose(self, law: str, before: Any, now: Any, scale: Any) -> None:
         if law == "names":
             rows, epsilon = scale[:2]
-            change = sum(abs(before.get(text, 0) - now.get(text, 0)) for text in {*before, *now})
+            change = sum(
+                abs(before.get(text, 0) - now.get(text, 0)) for text in {*before, *now}
+            )
             self.epsilon += change * epsilon / rows
             return
         moved = np.asarray(now, dtype=np.float64) - np.asarray(before, dtype=np.float64)
@@ -91,8 +100,9 @@ class Tape:
     def choose(self, law: str, span: float) -> None:
         """Add a choice among scores whose differences move by `span` scales at most.
 
-        Each chance moves by a factor of e^span at most, and the choice has rho span^2 / 8 (Cesar, Rogers
-        2021, "Bounding, concentrating, and truncating", on the bounded range of the exponential mechanism).
+        Each chance moves by a factor of e^span at most, and the choice has rho span^2 /
+        8 (Cesar, Rogers 2021, "Bounding, concentrating, and truncating", on the bounded
+        range of the exponential mechanism).
         """
         if law == "pure choice":
             self.epsilon += span
@@ -107,19 +117,30 @@ def _shape(exact: Any) -> Any:
 @contextmanager
 def taped(tape: Tape) -> Iterator[None]:
     """Take over every draw of noise in this process."""
-    laplace, gaussian, lines = drawing.discrete_laplace, drawing.discrete_gaussian, drawing.max_norm_noise
-    choice, names = drawing.noisy_max, drawing.thresholded_counts
+    laplace = drawing.discrete_laplace
+    gaussian = drawing.discrete_gaussian
+    lines = drawing.max_norm_noise
+    choice = drawing.noisy_max
+    names = drawing.thresholded_counts
 
     def additive(law: str, draw: Callable[..., Any]) -> Callable[..., Any]:
         def drawn(counts: Any, *, noise_scale: float, on_draw: object = None) -> Any:
             exact = np.array(counts)
-            return tape.handed(law, exact, noise_scale, lambda: draw(exact, noise_scale=noise_scale))
+            return tape.handed(
+                law, exact, noise_scale, lambda: draw(exact, noise_scale=noise_scale)
+            )
 
         return drawn
 
     def chosen(scores: Any, *, noise_scale: float, pure: bool) -> Any:
-        law, exact = ("pure choice" if pure else "choice"), np.array(scores)
-        return tape.handed(law, exact, noise_scale, lambda: choice(exact, noise_scale=noise_scale, pure=pure))
+        law = "pure choice" if pure else "choice"
+        exact = np.array(scores)
+        return tape.handed(
+            law,
+            exact,
+            noise_scale,
+            lambda: choice(exact, noise_scale=noise_scale, pure=pure),
+        )
 
     def named(counts: Any, *, rows: int, epsilon: Fraction, delta: Fraction) -> Any:
         scale = (rows, float(epsilon), delta)
@@ -127,7 +148,9 @@ def taped(tape: Tape) -> Iterator[None]:
         return tape.handed("names", dict(counts), scale, draw)
 
     def summed(exact: Any, *, scale: int) -> Any:
-        return tape.handed("max norm", np.array(exact), scale, lambda: lines(exact, scale=scale))
+        return tape.handed(
+            "max norm", np.array(exact), scale, lambda: lines(exact, scale=scale)
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drawing, "discrete_laplace", additive("laplace", laplace))
@@ -140,7 +163,9 @@ def taped(tape: Tape) -> Iterator[None]:
 
 @dataclass
 class Outcome:
-    """How a run ended, what it published, and what it was charged, in units of the account's rule."""
+    """How a run ended, what it published, and what it was charged, in units of the
+    account's rule.
+    """
 
     end: str
     published: str = ""
@@ -165,7 +190,8 @@ Ask = Callable[[dp.Curator, str], Any]
 def compare(first: dp.Curator, second: dp.Curator, ask: Ask, request: str) -> Pair:
     """Ask both curators the same, hand over the noise, and say what differs.
 
-    Args: first, second: of neighbours, with one budget and one key.
+    Args:
+        first, second: of neighbours, with one budget and one key.
     """
     tape = Tape()
     with taped(tape):
@@ -178,11 +204,17 @@ def compare(first: dp.Curator, second: dp.Curator, ask: Ask, request: str) -> Pa
     elif tape.place < len(tape.draws):
         faults.append("the neighbour draws less")
     if one.published != other.published:
-        faults.append(f"what is published differs: {_difference(one.published, other.published)}")
+        faults.append(
+            f"what is published differs: {_difference(one.published, other.published)}"
+        )
     if one.charged != other.charged:
         faults.append("they are charged differently")
     rule = first.account.rule
-    of_epsilon = rule.units(dp.PureDP(epsilon=Fraction(tape.epsilon))) / 1e12 if tape.epsilon else 0.0
+    of_epsilon = (
+        rule.units(dp.PureDP(epsilon=Fraction(tape.epsilon))) / 1e12
+        if tape.epsilon
+        else 0.0
+    )
     spent = tape.rho + of_epsilon
     if rule is Rule.BASIC and tape.rho:
         faults.append("a draw has no epsilon, and the account is one of epsilon")
@@ -193,7 +225,9 @@ def compare(first: dp.Curator, second: dp.Curator, ask: Ask, request: str) -> Pa
 
 
 def _outcome(curator: dp.Curator, ask: Ask, request: str) -> Outcome:
-    before, end, text = len(curator.lines()), "published", ""
+    before = len(curator.lines())
+    end = "published"
+    text = ""
     try:
         text = ask(curator, request).to_json()
     except AnotherQuestionError as error:
@@ -202,21 +236,39 @@ def _outcome(curator: dp.Curator, ask: Ask, request: str) -> Outcome:
         end = f"{type(error).__name__}: {error}"
     lines = curator.lines()[before:]
     on_file = [
-        (line.state, dataclasses.asdict(line.charge), _without(line.content, "release")) for line in lines
+        (line.state, dataclasses.asdict(line.charge), _without(line.content, "release"))
+        for line in lines
     ]
     published = _without(json.loads(text), "created", "digest") if text else {}
     balance = dataclasses.asdict(curator.balance())
-    told = json.dumps([published, on_file, balance, repr(curator)], sort_keys=True, default=str)
+    told = json.dumps(
+        [published, on_file, balance, repr(curator)], sort_keys=True, default=str
+    )
     return Outcome(end, told, sum(line.charge.units for line in lines) / 1e12)
 
 
 def _without(content: Any, *names: str) -> Any:
     """Content without the time of day, and without digests of what has it."""
     if isinstance(content, Mapping):
-        return {name: _without(each, *names) for name, each in content.items() if name not in names}
-    return [_without(each, *names) for each in content] if isinstance(content, list | tuple) else content
+        return {
+            name: _without(each, *names)
+            for name, each in content.items()
+            if name not in names
+        }
+    return (
+        [_without(each, *names) for each in content]
+        if isinstance(content, list | tuple)
+        else content
+    )
 
 
 def _difference(one: str, other: str) -> str:
-    place = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
+    place = next(
+        (
+            at
+            for at, pair in enumerate(zip(one, other, strict=False))
+            if pair[0] != pair[1]
+        ),
+        0,
+    )
     return f"{one[max(0, place - 60) : place + 40]} / {other[place : place + 40]}"

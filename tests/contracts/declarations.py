@@ -1,7 +1,9 @@
-"""Neighboring tables that change a fact of a declaration, and everything of a release that others may see.
+"""Neighboring tables that change a fact of a declaration, and everything of a release
+that others may see.
 
-Noise is drawn on the first table and handed to the run on the second one, below all accounting, so that what
-differs between two releases follows from facts and not from chance.
+Noise is drawn on the first table and handed to the run on the second one, below all
+accounting, so that what differs between two releases follows from facts and not from
+chance.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ FACTS = Words("records.facts")
 ROWS = 400
 EPSILON = dp.PureDP(epsilon=1)
 BUDGET = dp.PureDP(epsilon=3)
-COLUMN, OTHER = "answer", "sex"
+COLUMN = "answer"
+OTHER = "sex"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,9 @@ class Change:
         """The table as a file of texts has it."""
         values = [*self.values, self.hers] if with_her else [*self.values]
         others = ["F" if place % 2 else "M" for place in range(len(values))]
-        return pd.DataFrame({self.column: pd.Series(values, dtype="str"), OTHER: others})
+        return pd.DataFrame(
+            {self.column: pd.Series(values, dtype="str"), OTHER: others}
+        )
 
     def recipe(self) -> Recipe:
         """A table of each column."""
@@ -78,17 +83,47 @@ _BOUNDS = ("low", "high", "bin_width", "cuts", "special", "step")
 CHANGES = [
     Change(name="kind", values=_NUMBERS + ["word"] * 8, hers="word", marks=("kind",)),
     Change(
-        name="decimals", values=_every(*map(str, range(19))), hers="2.5", marks=("kind", "low", "special")
+        name="decimals",
+        values=_every(*map(str, range(19))),
+        hers="2.5",
+        marks=("kind", "low", "special"),
     ),
-    Change(name="bounds", values=_every(*map(str, range(99))), hers="999", marks=_BOUNDS),
-    Change(name="cells", values=_every(*map(str, range(0, 40_000, 100))), hers="9000001", marks=_BOUNDS),
-    Change(name="single values", values=_COSTS, hers="7688.5", marks=_BOUNDS),
-    Change(name="dates", values=_every("2012-03-01", "2021-12-30"), hers="2022-03-05", marks=_BOUNDS),
-    Change(name="categories", values=_every("good", "bad"), hers="Zzyzx", marks=("categories",)),
-    Change(name="order", values=_every("10", "20", "5000"), hers="7", marks=("categories",)),
-    Change(name="truth values", values=_every("yes", "no"), hers="maybe", marks=("kind", "categories")),
     Change(
-        name="printed labels", values=_every("good", "bad"), hers="gOOD", marks=("categories", "spellings")
+        name="bounds", values=_every(*map(str, range(99))), hers="999", marks=_BOUNDS
+    ),
+    Change(
+        name="cells",
+        values=_every(*map(str, range(0, 40_000, 100))),
+        hers="9000001",
+        marks=_BOUNDS,
+    ),
+    Change(name="single values", values=_COSTS, hers="7688.5", marks=_BOUNDS),
+    Change(
+        name="dates",
+        values=_every("2012-03-01", "2021-12-30"),
+        hers="2022-03-05",
+        marks=_BOUNDS,
+    ),
+    Change(
+        name="categories",
+        values=_every("good", "bad"),
+        hers="Zzyzx",
+        marks=("categories",),
+    ),
+    Change(
+        name="order", values=_every("10", "20", "5000"), hers="7", marks=("categories",)
+    ),
+    Change(
+        name="truth values",
+        values=_every("yes", "no"),
+        hers="maybe",
+        marks=("kind", "categories"),
+    ),
+    Change(
+        name="printed labels",
+        values=_every("good", "bad"),
+        hers="gOOD",
+        marks=("categories", "spellings"),
     ),
     Change(
         name="the common spelling",
@@ -97,18 +132,46 @@ CHANGES = [
         marks=("categories", "spellings"),
     ),
     Change(name="limits of detection", values=_LOADS, hers="<0.4817", marks=_BOUNDS),
-    Change(name="limits of ages", values=_every(*map(str, range(20, 60))), hers="<3", column="age"),
+    Change(
+        name="limits of ages",
+        values=_every(*map(str, range(20, 60))),
+        hers="<3",
+        column="age",
+    ),
     Change(name="words for missing", values=_every("good", "bad"), hers="unBekannt"),
     Change(name="words for missing numbers", values=_LOADS, hers="unBekannt"),
     Change(name="missing", values=_every("good", "bad"), hers=""),
     Change(name="missing numbers", values=_LOADS, hers=""),
-    Change(name="missing dates", values=_every("2012-03-01", "2021-12-30"), hers="k.A."),
+    Change(
+        name="missing dates", values=_every("2012-03-01", "2021-12-30"), hers="k.A."
+    ),
     Change(name="unreadable", values=_LOADS, hers="Quokka"),
-    Change(name="unreadable dates", values=_every("2012-03-01", "2021-12-30"), hers="2020-02-31"),
-    Change(name="no number in a list", values=_every("10", "20", "5000"), hers="Quokka"),
-    Change(name="conventional bounds", values=_every(*map(str, range(20, 60))), hers="130", column="age"),
-    Change(name="who is named", values=list(map(str, range(ROWS))), hers="7", column="patient_id"),
-    Change(name="who is not named", values=list(map(str, range(ROWS))), hers="401", column="patient_id"),
+    Change(
+        name="unreadable dates",
+        values=_every("2012-03-01", "2021-12-30"),
+        hers="2020-02-31",
+    ),
+    Change(
+        name="no number in a list", values=_every("10", "20", "5000"), hers="Quokka"
+    ),
+    Change(
+        name="conventional bounds",
+        values=_every(*map(str, range(20, 60))),
+        hers="130",
+        column="age",
+    ),
+    Change(
+        name="who is named",
+        values=list(map(str, range(ROWS))),
+        hers="7",
+        column="patient_id",
+    ),
+    Change(
+        name="who is not named",
+        values=list(map(str, range(ROWS))),
+        hers="401",
+        column="patient_id",
+    ),
 ]
 """Every fact that a declaration can hold, and a person who changes it."""
 NUMBERS = [
@@ -137,7 +200,9 @@ class Outcome:
 
 @contextlib.contextmanager
 def same_noise() -> Iterator[Callable[[], None]]:
-    """Hand the noisy answers of the first run to the second one, which begins when the result is called."""
+    """Hand the noisy answers of the first run to the second one, which begins when the
+    result is called.
+    """
     answers: list[Any] = []
     asked: dict[str, int | None] = {"next": None}
     draw = measurer.discrete_laplace
@@ -158,10 +223,16 @@ def same_noise() -> Iterator[Callable[[], None]]:
 
 
 def surfaces(release: dp.Release, schema: Schema) -> dict[str, str]:
-    """Return what leaves with a release and its declaration, as texts without times and random ids."""
+    """Return what leaves with a release and its declaration, as texts without times and
+    random ids.
+    """
     document = of_release.document(release)
     job = Job(
-        table="table.csv", schema=schema, budget=BUDGET, recipe=dp.Independent(columns=(OTHER,)), loss=EPSILON
+        table="table.csv",
+        schema=schema,
+        budget=BUDGET,
+        recipe=dp.Independent(columns=(OTHER,)),
+        loss=EPSILON,
     )
     reading = reading_of(job.table)
     texts = {
@@ -197,8 +268,14 @@ DECLARED = ("codebook", "job", "script", "notebook")
 
 
 def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
-    """Check that what leaves is the same with her and without her, or marked; return what differs."""
-    differs = [name for name in without.surfaces if without.surfaces[name] != with_her.surfaces.get(name)]
+    """Check that what leaves is the same with her and without her, or marked; return
+    what differs.
+    """
+    differs = [
+        name
+        for name in without.surfaces
+        if without.surfaces[name] != with_her.surfaces.get(name)
+    ]
     if not differs:
         return []
     marked = with_her.release.guarantee.from_data.get(change.column, ())
@@ -211,12 +288,17 @@ def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
             assert any(FACTS[fact] in text for fact in named), (change.name, name)
         if name in (*MARKED, *DECLARED):
             assert "from_data" in text, (change.name, name)
-            assert any(fact in text.partition("from_data")[2] for fact in named), (change.name, name)
+            assert any(fact in text.partition("from_data")[2] for fact in named), (
+                change.name,
+                name,
+            )
     return differs
 
 
 def check_texts(change: Change, with_her: Outcome) -> None:
-    """Check that a text which means missing, or counts as another one, is on no surface at all."""
+    """Check that a text which means missing, or counts as another one, is on no surface
+    at all.
+    """
     if change.hers and not change.marks and not change.hers.isdigit():
         for name, text in with_her.surfaces.items():
             assert change.hers not in text, (change.name, name)

@@ -1,4 +1,6 @@
-"""One table behind every engine: how each kind of them is made from a frame, for the contract suite."""
+"""One table behind every engine: how each kind of them is made from a frame, for the
+contract suite.
+"""
 
 from __future__ import annotations
 
@@ -50,27 +52,37 @@ def postgres_engine(source: Source, schema: Schema, **options: Any) -> ArrowEngi
     return ArrowEngine(PostgresReader(source), schema, **options)
 
 
-def in_memory(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+def in_memory(
+    folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
+) -> Engine:
     return FrameEngine(frame, schema, key=key)
 
 
-def as_parquet(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+def as_parquet(
+    folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
+) -> Engine:
     return parquet_engine(written(folder, frame), schema, key=key)
 
 
-def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+def in_duckdb(
+    folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
+) -> Engine:
     """Texts of a file as CSV, other tables as Parquet."""
     if frame.attrs.get(READ_AS_TEXT):
         place = folder / f"{next(_NUMBERS)}.csv"
         frame.to_csv(place, index=False)
-        return duckdb_engine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
+        return duckdb_engine(
+            DuckDBSource(kind="csv", location=str(place)), schema, key=key
+        )
     source = DuckDBSource(kind="parquet", location=str(written(folder, frame)))
     return duckdb_engine(source, schema, key=key)
 
 
 @functools.cache
 def postgres_schema() -> str:
-    """A schema of its own in the PostgreSQL of the tests, for this process; gone at its end."""
+    """A schema of its own in the PostgreSQL of the tests, for this process; gone at its
+    end.
+    """
     need_postgres()
     name = f"engines_{uuid.uuid4().hex}"
     with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
@@ -95,32 +107,51 @@ def postgres_writer() -> Any:
     return connection
 
 
-def in_postgres(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+def in_postgres(
+    folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
+) -> Engine:
     rows = arrow_of(frame)
-    table, place = f"t{next(_NUMBERS)}", postgres_schema()
+    table = f"t{next(_NUMBERS)}"
+    place = postgres_schema()
     with postgres_writer().cursor() as cursor:
-        kinds = {pa.uint8(): pa.int16(), pa.uint64(): pa.decimal128(20, 0), pa.null(): pa.string()}
+        kinds = {
+            pa.uint8(): pa.int16(),
+            pa.uint64(): pa.decimal128(20, 0),
+            pa.null(): pa.string(),
+        }
         plain = [uncategorized(column) for column in rows.columns]
         plain = [column.cast(kinds.get(column.type, column.type)) for column in plain]
-        cursor.adbc_ingest(table, pa.table(plain, rows.column_names), db_schema_name=place)
+        cursor.adbc_ingest(
+            table, pa.table(plain, rows.column_names), db_schema_name=place
+        )
     query = f"SELECT * FROM {place}.{table} ORDER BY random()"
-    return postgres_engine(postgres_source(query=query, declared_by="tests"), schema, key=key)
+    return postgres_engine(
+        postgres_source(query=query, declared_by="tests"), schema, key=key
+    )
 
 
 def postgres_source(**fields: Any) -> Source:
     """A source in the PostgreSQL of the tests."""
     postgres_schema()  # or the test is skipped
-    return Source(name="people", kind="postgres", location=os.environ["DATABASE_URL"], **fields)
+    return Source(
+        name="people", kind="postgres", location=os.environ["DATABASE_URL"], **fields
+    )
 
 
 def uncategorized(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The values themselves."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return (
+        column.cast(column.type.value_type)
+        if pa.types.is_dictionary(column.type)
+        else column
+    )
 
 
 @functools.cache
 def spark_session(master: str = "local[2,3]") -> Any:
-    """One Spark in this process for all tests, with two workers; a task that fails is tried again."""
+    """One Spark in this process for all tests, with two workers; a task that fails is
+    tried again.
+    """
     need_spark()
     from pyspark import sql
 
@@ -128,14 +159,17 @@ def spark_session(master: str = "local[2,3]") -> Any:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
-        # small tables: to compile a query, and to plan it anew between stages, takes longer than to run it
+        # small tables: to compile a query, and to plan it anew between stages, takes
+        # longer than to run it
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
         "spark.driver.memory": "1g",
-        "spark.sql.warehouse.dir": os.path.join(tempfile.gettempdir(), "warehouse of tests"),
+        "spark.sql.warehouse.dir": os.path.join(
+            tempfile.gettempdir(), "warehouse of tests"
+        ),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }
@@ -146,7 +180,9 @@ def spark_session(master: str = "local[2,3]") -> Any:
     return builder.getOrCreate()
 
 
-def in_spark(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+def in_spark(
+    folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
+) -> Engine:
     place = written(folder, frame)
     files = sorted(map(str, place.rglob("*.parquet")))
     return SparkEngine(spark_session().read.parquet(*files), schema, key=key)
@@ -172,7 +208,9 @@ def arrow_of(frame: pd.DataFrame) -> pa.Table:
 
 
 def written(folder: Path, frame: pd.DataFrame) -> Path:
-    """The frame as a folder of Parquet files: an empty one, one in row groups of 70 rows, one in a folder."""
+    """The frame as a folder of Parquet files: an empty one, one in row groups of 70
+    rows, one in a folder.
+    """
     table = arrow_of(frame)
     place = folder / str(next(_NUMBERS))
     (place / "more").mkdir(parents=True)

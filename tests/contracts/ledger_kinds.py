@@ -1,4 +1,6 @@
-"""The ledgers under contract, each with a way in behind its back, and what other processes do to them."""
+"""The ledgers under contract, each with a way in behind its back, and what other
+processes do to them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,12 @@ processes.set_forkserver_preload([__name__, "sqlalchemy.dialects.sqlite"])
 
 def account(**fields: Any) -> Account:
     """An account of 1,000,000 units."""
-    usual = {"rule": "basic", "units": 1_000_000, "unit": {"max_rows": 1}, "promise": {"epsilon": "0.000001"}}
+    usual = {
+        "rule": "basic",
+        "units": 1_000_000,
+        "unit": {"max_rows": 1},
+        "promise": {"epsilon": "0.000001"},
+    }
     given: dict[str, Any] = {"dataset": DATASET, **usual, **fields}
     return Account(**given)
 
@@ -46,7 +53,9 @@ class MemoryKind:
     def open(self) -> Ledger:
         return self._ledger
 
-    def alter_line(self, number: int, *, units: int | None = None, title: str | None = None) -> None:
+    def alter_line(
+        self, number: int, *, units: int | None = None, title: str | None = None
+    ) -> None:
         lines = self._ledger._lines[DATASET]
         line = lines[number]
         charge = line.charge if units is None else Charge(units=units)
@@ -72,7 +81,9 @@ class MemoryKind:
     def alter_account(self, units: int) -> None:
         standing = self._ledger._standings[DATASET]
         altered = dataclasses.replace(standing.account, units=units)
-        self._ledger._standings[DATASET] = dataclasses.replace(standing, account=altered)
+        self._ledger._standings[DATASET] = dataclasses.replace(
+            standing, account=altered
+        )
 
     def alter_totals(self) -> None:
         standing = self._ledger._standings[DATASET]
@@ -80,7 +91,9 @@ class MemoryKind:
 
 
 class SqlKind:
-    """`SqlLedger`, altered through SQL; each `open` is what another process would see."""
+    """`SqlLedger`, altered through SQL; each `open` is what another process would
+    see.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -106,12 +119,22 @@ class SqlKind:
             for statement in statements:
                 connection.execute(sa.text(statement), {"dataset": DATASET, **values})
 
-    def alter_line(self, number: int, *, units: int | None = None, title: str | None = None) -> None:
+    def alter_line(
+        self, number: int, *, units: int | None = None, title: str | None = None
+    ) -> None:
         if units is not None:
-            self._run("UPDATE ledger_lines SET units = :units WHERE number = :n", units=units, n=number)
+            self._run(
+                "UPDATE ledger_lines SET units = :units WHERE number = :n",
+                units=units,
+                n=number,
+            )
         if title is not None:
             text = f'{{"title": "{title}"}}'
-            self._run("UPDATE ledger_lines SET content = :text WHERE number = :n", text=text, n=number)
+            self._run(
+                "UPDATE ledger_lines SET content = :text WHERE number = :n",
+                text=text,
+                n=number,
+            )
 
     def drop_line(self, number: int) -> None:
         self._run("DELETE FROM ledger_lines WHERE number = :n", n=number)
@@ -127,7 +150,11 @@ class SqlKind:
 
     def put_release(self, request_id: str, text: str) -> None:
         self.drop_release(request_id)
-        self._run("INSERT INTO ledger_releases VALUES (:dataset, :id, :text)", id=request_id, text=text)
+        self._run(
+            "INSERT INTO ledger_releases VALUES (:dataset, :id, :text)",
+            id=request_id,
+            text=text,
+        )
 
     def drop_release(self, request_id: str) -> None:
         self._run("DELETE FROM ledger_releases WHERE request_id = :id", id=request_id)
@@ -135,15 +162,23 @@ class SqlKind:
     def alter_account(self, units: int) -> None:
         """The row, and the copy of it among the totals."""
         with self.connection() as connection:
-            text = connection.execute(sa.text("SELECT standing FROM ledger_accounts")).scalar_one()
+            text = connection.execute(
+                sa.text("SELECT standing FROM ledger_accounts")
+            ).scalar_one()
         totals = json.loads(text)
         totals["account"]["units"] = units
         text = json.dumps(totals, sort_keys=True)
-        self._run("UPDATE ledger_accounts SET units = :units, standing = :text", units=units, text=text)
+        self._run(
+            "UPDATE ledger_accounts SET units = :units, standing = :text",
+            units=units,
+            text=text,
+        )
 
     def alter_totals(self) -> None:
         with self.connection() as connection:
-            text = connection.execute(sa.text("SELECT standing FROM ledger_accounts")).scalar_one()
+            text = connection.execute(
+                sa.text("SELECT standing FROM ledger_accounts")
+            ).scalar_one()
         text = json.dumps({**json.loads(text), "reserved": []}, sort_keys=True)
         self._run("UPDATE ledger_accounts SET standing = :text", text=text)
 
@@ -177,7 +212,9 @@ def sqlite_kind(folder: Path) -> Iterator[SqlKind]:
 @contextmanager
 def postgres_kind(folder: Path, url: str) -> Iterator[SqlKind]:
     """A new schema on a PostgreSQL server."""
-    server = sa.create_engine(Settings(database_url=url).database_url, poolclass=sa.NullPool)
+    server = sa.create_engine(
+        Settings(database_url=url).database_url, poolclass=sa.NullPool
+    )
     schema = f"test_{uuid.uuid4().hex}"
     with server.begin() as connection:
         connection.execute(sa.text(f"CREATE SCHEMA {schema}"))
@@ -192,9 +229,13 @@ def postgres_kind(folder: Path, url: str) -> Iterator[SqlKind]:
 
 @contextmanager
 def postgres_database(url: str) -> Iterator[str]:
-    """The address of a new database: a backup takes a whole one, with the schemas of other tests."""
+    """The address of a new database: a backup takes a whole one, with the schemas of
+    other tests.
+    """
     given = sa.make_url(Settings(database_url=url).database_url)
-    server = sa.create_engine(given, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
+    server = sa.create_engine(
+        given, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT"
+    )
     name = f"test_{uuid.uuid4().hex}"
     with server.connect() as connection:
         connection.execute(sa.text(f"CREATE DATABASE {name}"))
@@ -226,8 +267,12 @@ def die_before_commit(settings: Settings) -> None:
     SqlLedger(store).reserve(DATASET, "dies", Charge(units=600_000), {})
 
 
-def spend_often(settings: Settings, name: str, times: int, units: int, start: Any, results: Any) -> None:
-    """Try to spend `units` so many times, together with others; report (accepted, refused, errors)."""
+def spend_often(
+    settings: Settings, name: str, times: int, units: int, start: Any, results: Any
+) -> None:
+    """Try to spend `units` so many times, together with others; report (accepted,
+    refused, errors).
+    """
     ledger = SqlLedger(Store(settings))
     accepted = refused = errors = 0
     start.wait()
@@ -242,11 +287,16 @@ def spend_often(settings: Settings, name: str, times: int, units: int, start: An
     results.put((accepted, refused, errors))
 
 
-def race(settings: Settings, *, workers: int, times: int, units: int) -> tuple[int, int, int]:
+def race(
+    settings: Settings, *, workers: int, times: int, units: int
+) -> tuple[int, int, int]:
     """`spend_often` in so many processes at once; the sums of what they report."""
-    start, results = processes.Barrier(workers), processes.Queue()
+    start = processes.Barrier(workers)
+    results = processes.Queue()
     racers = [
-        processes.Process(target=spend_often, args=(settings, f"p{n}", times, units, start, results))
+        processes.Process(
+            target=spend_often, args=(settings, f"p{n}", times, units, start, results)
+        )
         for n in range(workers)
     ]
     for racer in racers:
@@ -259,7 +309,9 @@ def race(settings: Settings, *, workers: int, times: int, units: int) -> tuple[i
 
 
 def open_and_tell(settings: Settings, start: Any, results: Any) -> None:
-    """What another process does: open the store with others at once, and tell its key, or its refusal."""
+    """What another process does: open the store with others at once, and tell its key,
+    or its refusal.
+    """
     start.wait()
     try:
         results.put(Store(settings).key)
@@ -270,7 +322,11 @@ def open_and_tell(settings: Settings, start: Any, results: Any) -> None:
 def balance(account: Account, lines: Sequence[Line]) -> Balance:
     """Spent, held and left, from the lines alone."""
     ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
-    charges = [(line.request_id, line.charge) for line in lines if line.state == "reserved"]
-    spent = total((charge.units, charge.part) for request, charge in charges if request in ended)
+    charges = [
+        (line.request_id, line.charge) for line in lines if line.state == "reserved"
+    ]
+    spent = total(
+        (charge.units, charge.part) for request, charge in charges if request in ended
+    )
     both = total((charge.units, charge.part) for _, charge in charges)
     return Balance(budget=account.units, spent=spent, held=both - spent)

@@ -1,6 +1,8 @@
-"""Every type that a column of a Parquet file may have, with more rows than it counts, on each way in.
+"""Every type that a column of a Parquet file may have, with more rows than it counts,
+on each way in.
 
-Each column goes all the way: read, suggested, opened, released, audited, and given hierarchies.
+Each column goes all the way: read, suggested, opened, released, audited, and given
+hierarchies.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from workbench import __main__ as commands
 from workbench.store import start
 from workbench.store.people.owners import Owners
 
-FEW, MORE, MOST = 300, 40_000, 70_000
+FEW = 300
+MORE = 40_000
+MOST = 70_000
 """Rows beyond what 8 bits count, 16 bits with a sign, and 16 bits."""
 DAY = datetime.date(2021, 3, 4)
 
@@ -38,7 +42,9 @@ def numbers(kind: pa.DataType, scale: float = 1) -> Callable[[np.ndarray], pa.Ar
     return lambda drawn: pa.array(drawn * scale).cast(kind)
 
 
-def made_of(kind: pa.DataType, value: Callable[[int], Any]) -> Callable[[np.ndarray], pa.Array]:
+def made_of(
+    kind: pa.DataType, value: Callable[[int], Any]
+) -> Callable[[np.ndarray], pa.Array]:
     return lambda drawn: pa.array([value(int(each)) for each in drawn], kind)
 
 
@@ -63,7 +69,10 @@ TYPES: dict[str, tuple[int, Callable[[np.ndarray], pa.Array]]] = {
     "string": (FEW, made_of(pa.string(), lambda n: f"v{n}")),
     "large_string": (FEW, made_of(pa.large_string(), lambda n: f"v{n}")),
     "string_view": (FEW, made_of(pa.string_view(), lambda n: f"v{n}")),
-    "dictionary": (FEW, lambda drawn: pa.array([f"v{n}" for n in drawn]).dictionary_encode()),
+    "dictionary": (
+        FEW,
+        lambda drawn: pa.array([f"v{n}" for n in drawn]).dictionary_encode(),
+    ),
     "date32": (FEW, made_of(pa.date32(), lambda n: DAY + datetime.timedelta(days=n))),
     "date64": (FEW, made_of(pa.date64(), lambda n: DAY + datetime.timedelta(days=n))),
     **{
@@ -71,7 +80,9 @@ TYPES: dict[str, tuple[int, Callable[[np.ndarray], pa.Array]]] = {
             FEW,
             made_of(
                 pa.timestamp(unit, tz=zone[2:] or None),
-                lambda n: datetime.datetime(2021, 3, 4, 5) + datetime.timedelta(hours=n),
+                lambda n: (
+                    datetime.datetime(2021, 3, 4, 5) + datetime.timedelta(hours=n)
+                ),
             ),
         )
         for unit, zone in (
@@ -85,7 +96,10 @@ TYPES: dict[str, tuple[int, Callable[[np.ndarray], pa.Array]]] = {
     },
     "time32": (FEW, made_of(pa.time32("s"), lambda n: datetime.time(n % 24))),
     "time64": (FEW, made_of(pa.time64("us"), lambda n: datetime.time(n % 24, 1))),
-    "duration": (FEW, made_of(pa.duration("us"), lambda n: datetime.timedelta(hours=n))),
+    "duration": (
+        FEW,
+        made_of(pa.duration("us"), lambda n: datetime.timedelta(hours=n)),
+    ),
     "null": (FEW, lambda drawn: pa.nulls(len(drawn))),
     "binary": (FEW, made_of(pa.binary(), lambda n: f"v{n}".encode())),
     "list": (FEW, made_of(pa.list_(pa.int8()), lambda n: [n % 9])),
@@ -100,7 +114,9 @@ class RefusedError(Exception):
 
 
 def table(name: str) -> pa.Table:
-    """A column of the type for each kind of values: all 0, a flag, a few, many, with gaps."""
+    """A column of the type for each kind of values: all 0, a flag, a few, many, with
+    gaps.
+    """
     rows, make = TYPES[name]
     rng = np.random.default_rng(8)
     most = 100
@@ -111,9 +127,13 @@ def table(name: str) -> pa.Table:
         "many": rng.integers(0, most, rows),
     }
     columns = {kind: make(drawn) for kind, drawn in kinds.items()}
-    values = [None if rng.random() < 0.1 else value for value in columns["few"].to_pylist()]
+    values = [
+        None if rng.random() < 0.1 else value for value in columns["few"].to_pylist()
+    ]
     gaps = pa.array(values, columns["few"].type)
-    return pa.table({**columns, "gaps": gaps, "sex": pa.array(rng.choice(["F", "M"], rows))})
+    return pa.table(
+        {**columns, "gaps": gaps, "sex": pa.array(rng.choice(["F", "M"], rows))}
+    )
 
 
 def all_the_way(curator: dp.Curator) -> None:
@@ -124,9 +144,13 @@ def all_the_way(curator: dp.Curator) -> None:
     curator.run(dp.Adaptive(), dp.PureDP(epsilon=1)).sample(10)
     roles = curator.evaluate(RolesOf()).content
     known = tuple(names)
-    report = curator.evaluate(Audit.of(roles, curator.schema, known=known, sensitive=())).content
+    report = curator.evaluate(
+        Audit.of(roles, curator.schema, known=known, sensitive=())
+    ).content
     assert report.people
-    curator.evaluate(Audit.of(roles, curator.schema, known=("sex",), sensitive=[*known[:1]]))
+    curator.evaluate(
+        Audit.of(roles, curator.schema, known=("sex",), sensitive=[*known[:1]])
+    )
     trees = curator.evaluate(HierarchiesOf(columns=known)).content
     assert set(trees) == {*known}
 
@@ -143,14 +167,23 @@ def upload(file: Path, kind: str) -> None:
 
 
 def source(file: Path, kind: str) -> None:
-    table = Source(name="People", kind=kind, location=str(file), table="people" if kind == "duckdb" else "")
+    table = Source(
+        name="People",
+        kind=kind,
+        location=str(file),
+        table="people" if kind == "duckdb" else "",
+    )
     all_the_way(opened(table, dp.Curator.look(table, 1_000).frame))
 
 
 def command(file: Path, kind: str) -> None:
-    """An audit that knows every column, whatever it is taken for, and one by a published criterion."""
+    """An audit that knows every column, whatever it is taken for, and one by a
+    published criterion.
+    """
     schema = file.with_suffix(".json")
-    schema.write_text(dp.suggest_schema(read_table(file.read_bytes(), file.name).frame).to_json())
+    schema.write_text(
+        dp.suggest_schema(read_table(file.read_bytes(), file.name).frame).to_json()
+    )
     names = dp.Schema.from_json(schema.read_text()).domain.names
     codes = (
         commands.main(["audit", str(file), "--schema", str(schema), "--known", *names]),
@@ -169,7 +202,9 @@ WAYS: dict[str, tuple[Callable[[Path, str], None], str]] = {
 NOT_IN_DUCKDB = {"float16", "decimal256", "null", "binary", "list", "struct"}
 QUICK = {"int8", "decimal128(8, 2)", "uint8"}
 CELLS = [
-    pytest.param(name, way, marks=[pytest.mark.proof] * (name not in QUICK)) for name in TYPES for way in WAYS
+    pytest.param(name, way, marks=[pytest.mark.proof] * (name not in QUICK))
+    for name in TYPES
+    for way in WAYS
 ]
 
 
@@ -182,8 +217,11 @@ def test_every_type_goes_all_the_way(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A flag in 8 bits, as pandas and warehouses write them, could not be opened; a price not be audited."""
-    rows, file = table(name), tmp_path / "people.parquet"
+    """A flag in 8 bits, as pandas and warehouses write them, could not be opened; a
+    price not be audited.
+    """
+    rows = table(name)
+    file = tmp_path / "people.parquet"
     ask, kind = WAYS[way]
     try:
         pq.write_table(rows, file)
@@ -194,13 +232,18 @@ def test_every_type_goes_all_the_way(
         file = tmp_path / "people.duckdb"
         with duckdb.connect(str(file)) as base:
             try:
-                base.execute(f"CREATE TABLE people AS SELECT * FROM '{tmp_path / 'people.parquet'}'")
+                base.execute(
+                    "CREATE TABLE people AS SELECT * FROM "
+                    f"'{tmp_path / 'people.parquet'}'"
+                )
             except duckdb.Error:
                 assert name in NOT_IN_DUCKDB
                 pytest.skip("DuckDB has no such type")
     with sqlite_kind(tmp_path / "var") as ledger:
         store = ledger.open()
-        monkeypatch.setattr(commands, "read_settings", lambda: replace(ledger.settings, sources=None))
+        monkeypatch.setattr(
+            commands, "read_settings", lambda: replace(ledger.settings, sources=None)
+        )
         monkeypatch.setattr(start, "ledger", lambda: store)
         monkeypatch.setattr(start, "owners", lambda: Owners(ledger._stores[-1]))
         problem = ""
@@ -215,15 +258,21 @@ def test_every_type_goes_all_the_way(
 
 
 def test_no_command_prints_a_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The words of another library may quote a value, and forty lines tell nobody what to do."""
+    """The words of another library may quote a value, and forty lines tell nobody what
+    to do.
+    """
 
     def fails(*_: object) -> None:
         raise ValueError("Xanthippe Quisling")
 
     pd.DataFrame({"a": [1, 2]}).to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "schema.json").write_text(dp.suggest_schema(pd.DataFrame({"a": [1, 2]})).to_json())
+    (tmp_path / "schema.json").write_text(
+        dp.suggest_schema(pd.DataFrame({"a": [1, 2]})).to_json()
+    )
     monkeypatch.setattr(commands, "table_of", fails)
     asked = [str(tmp_path / "people.csv"), "--schema", str(tmp_path / "schema.json")]
     for words, code in (

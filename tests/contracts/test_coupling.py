@@ -1,7 +1,8 @@
-"""The guarantee itself, of every recipe, paid question and search: see `coupling` for what is compared.
+"""The guarantee itself, of every recipe, paid question and search: see `coupling` for
+what is compared.
 
-A new recipe or question needs no word here: it is taken from the contract of recipes, or it is missed by
-`test_every_paid_question_is_here`.
+A new recipe or question needs no word here: it is taken from the contract of recipes,
+or it is missed by `test_every_paid_question_is_here`.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from tests.contracts.engine_kinds import ENGINES, duckdb_engine
 from tests.contracts.test_recipes import RECIPES, SCHEMA
 
 UNIT = dp.PrivacyUnit(max_rows=2, id_column="person")
-WIDE = tuple(widest(each) if isinstance(each, NumberColumn) else each for each in SCHEMA.columns)
-PURE, MIXED = (
-    dp.PureDP(epsilon=1_000),
-    dp.ApproxDP(epsilon=500, delta="1e-6", threshold_delta="1e-4"),
+WIDE = tuple(
+    widest(each) if isinstance(each, NumberColumn) else each for each in SCHEMA.columns
 )
+PURE = dp.PureDP(epsilon=1_000)
+MIXED = dp.ApproxDP(epsilon=500, delta="1e-6", threshold_delta="1e-4")
 RULES: dict[str, tuple[AnyLoss, AnyLoss]] = {
     "epsilon": (PURE, dp.PureDP(epsilon=2)),
     "rho": (MIXED, dp.ZCDP(rho="1/10")),
@@ -49,18 +50,28 @@ RULES: dict[str, tuple[AnyLoss, AnyLoss]] = {
 
 def recipe(name: str) -> Callable[[AnyLoss], Callable[[dp.Curator], Ask]]:
     def of(loss: AnyLoss) -> Callable[[dp.Curator], Ask]:
-        return lambda _: lambda curator, request: curator.run(RECIPES[name], loss, request_id=request)
+        return lambda _: (
+            lambda curator, request: curator.run(
+                RECIPES[name], loss, request_id=request
+            )
+        )
 
     return of
 
 
-def question(make: Callable[[dp.Release], PrivateEvaluation]) -> Callable[[AnyLoss], Callable[..., Ask]]:
+def question(
+    make: Callable[[dp.Release], PrivateEvaluation],
+) -> Callable[[AnyLoss], Callable[..., Ask]]:
     """A question about a release, which is public; it is drawn once for both."""
 
     def of(loss: AnyLoss) -> Callable[[dp.Curator], Ask]:
         def on(first: dp.Curator) -> Ask:
-            asked = make(first.run(dp.Marginals(cliques=[("age", "sex"), ("pay",)]), loss))
-            return lambda curator, request: curator.evaluate_privately(asked, loss, request_id=request)
+            asked = make(
+                first.run(dp.Marginals(cliques=[("age", "sex"), ("pay",)]), loss)
+            )
+            return lambda curator, request: curator.evaluate_privately(
+                asked, loss, request_id=request
+            )
 
         return on
 
@@ -69,8 +80,12 @@ def question(make: Callable[[dp.Release], PrivateEvaluation]) -> Callable[[AnyLo
 
 ASKED: dict[str, Callable[[AnyLoss], Callable[[dp.Curator], Ask]]] = {
     **{name: recipe(name) for name in RECIPES},
-    "marginal error, single columns": question(lambda made: PrivateMarginalError(release=made, way=1)),
-    "marginal error, pairs": question(lambda made: PrivateMarginalError(release=made, way=2)),
+    "marginal error, single columns": question(
+        lambda made: PrivateMarginalError(release=made, way=1)
+    ),
+    "marginal error, pairs": question(
+        lambda made: PrivateMarginalError(release=made, way=2)
+    ),
     "accuracy": question(lambda made: PrivateAccuracy(release=made, target="sex")),
     "cells of numbers": question(lambda _: CellsOfNumbers(columns=("age", "pay"))),
     "rows of people": question(lambda _: RowsOfPeople(column="person")),
@@ -78,27 +93,42 @@ ASKED: dict[str, Callable[[AnyLoss], Callable[[dp.Curator], Ask]]] = {
 
 
 def test_every_paid_question_is_here() -> None:
-    """A question that nobody compares on neighbours could spend more than its charge."""
+    """A question that nobody compares on neighbours could spend more than its
+    charge.
+    """
     kinds = {
-        kind for kind, each in PrivateEvaluation.kinds().items() if each.__module__.startswith("dpcore.")
+        kind
+        for kind, each in PrivateEvaluation.kinds().items()
+        if each.__module__.startswith("dpcore.")
     }
     asked = {PrivateMarginalError, PrivateAccuracy, CellsOfNumbers, RowsOfPeople}
     assert kinds == {each.kind for each in asked}
 
 
 def tables(seed: int, rows: int = 40) -> tuple[pd.DataFrame, pd.DataFrame, bool]:
-    """A table, and the same with one person more, in an order of its own; which of them is asked first."""
+    """A table, and the same with one person more, in an order of its own; which of them
+    is asked first.
+    """
     rng = np.random.default_rng(seed)
     named = bool(rng.random() < 0.7)
-    number = int(rng.integers(1, 7)) if named else int(rng.integers(1, UNIT.max_rows + 1))
+    number = (
+        int(rng.integers(1, 7)) if named else int(rng.integers(1, UNIT.max_rows + 1))
+    )
     drawn = pd.DataFrame(
         {
             "age": rng.integers(0, 20, rows + number),
             "sex": rng.choice(["F", "M"], rows + number, p=[0.3, 0.7]),
-            "town": pd.Series(rng.choice([*"abcdexyz", None], rows + number), dtype=object),  # type: ignore[list-item]
-            "pay": np.where(rng.random(rows + number) < 0.5, 0, rng.integers(0, 10, rows + number)),
-            "person": [*(f"p{each}" for each in rng.integers(0, rows, rows)), *["her"] * number],
-        }
+            "town": pd.Series(
+                rng.choice([*"abcdexyz", None], rows + number), dtype=object
+            ),  # type: ignore[list-item]
+            "pay": np.where(
+                rng.random(rows + number) < 0.5, 0, rng.integers(0, 10, rows + number)
+            ),
+            "person": [
+                *(f"p{each}" for each in rng.integers(0, rows, rows)),
+                *["her"] * number,
+            ],
+        },
     )
     if rng.random() < 0.3:  # she alone is somewhere
         drawn.loc[rows:, ["town", "age"]] = ["only hers", 19]
@@ -108,14 +138,18 @@ def tables(seed: int, rows: int = 40) -> tuple[pd.DataFrame, pd.DataFrame, bool]
     return without, drawn.iloc[order].reset_index(drop=True), named
 
 
-def in_csv(folder: Path, frame: pd.DataFrame, schema: dp.Schema, *, key: bytes) -> Engine:
+def in_csv(
+    folder: Path, frame: pd.DataFrame, schema: dp.Schema, *, key: bytes
+) -> Engine:
     place = folder / f"{len(list(folder.iterdir()))}.csv"
     frame.to_csv(place, index=False)
     return duckdb_engine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
 
 
-ENGINE_OF: dict[str, Callable[..., Engine]] = {name: make for name, (_, make) in ENGINES.items()} | {
-    "csv": in_csv
+ENGINE_OF: dict[str, Callable[..., Engine]] = {
+    name: make for name, (_, make) in ENGINES.items()
+} | {
+    "csv": in_csv,
 }
 
 
@@ -131,7 +165,11 @@ def coupled(
     """The pair of one seed, for what is asked, on an engine."""
     without, with_her, named = tables(seed)
     budget, loss = RULES[rule]
-    unit = UNIT if named or name == "rows of people" else dataclasses.replace(UNIT, id_column=None)
+    unit = (
+        UNIT
+        if named or name == "rows of people"
+        else dataclasses.replace(UNIT, id_column=None)
+    )
     columns = WIDE if name == "cells of numbers" else SCHEMA.columns
     schema = dp.Schema(columns=columns, unit=unit)
     ledgers = [dp.MemoryLedger(), dp.MemoryLedger()]
@@ -150,8 +188,11 @@ def coupled(
     ask = ASKED[name](loss)(curators[0])
     if part is not None:
         of_part = RECIPES[name]
-        ask = lambda curator, request: curator.run(of_part, loss, part=part, request_id=request)  # noqa: E731
-    if len(curators[0].lines()) > 1:  # what the question is about was paid for on the first one
+        ask = lambda curator, request: curator.run(
+            of_part, loss, part=part, request_id=request
+        )  # noqa: E731
+    # what the question is about was paid for on the first one
+    if len(curators[0].lines()) > 1:
         curators[1].run(dp.Marginals(cliques=[("age", "sex"), ("pay",)]), loss)
     return compare(curators[0], curators[1], ask, f"request {seed}")
 
@@ -160,22 +201,37 @@ def can_be_asked(name: str, rule: str) -> bool:
     """Thresholds need a delta; rows of people are found for an epsilon."""
     if name == "Categories":
         return rule != "epsilon"
-    return name != "rows of people" or rule in ("epsilon", "epsilon in an account of rho")
+    return name != "rows of people" or rule in (
+        "epsilon",
+        "epsilon in an account of rho",
+    )
 
 
-CASES = [(name, rule) for name, rule in itertools.product(ASKED, RULES) if can_be_asked(name, rule)]
+CASES = [
+    (name, rule)
+    for name, rule in itertools.product(ASKED, RULES)
+    if can_be_asked(name, rule)
+]
 
 
 @pytest.mark.parametrize(("name", "rule"), CASES)
-def test_neighbours_are_told_apart_by_no_more_than_the_charge(name: str, rule: str, tmp_path: Path) -> None:
-    """One person could be found in what is published, in how a run goes, or by a loss above its charge."""
+def test_neighbours_are_told_apart_by_no_more_than_the_charge(
+    name: str, rule: str, tmp_path: Path
+) -> None:
+    """One person could be found in what is published, in how a run goes, or by a loss
+    above its charge.
+    """
     seed = CASES.index((name, rule))
     pair = coupled(name, rule, seed, tmp_path)
     assert pair.faults == []
     assert (pair.draws > 0) == (pair.end == "published"), pair.end
 
 
-PARTS = [("Histogram", {"sex": "F"}), ("Marginals", {"town": "a"}), ("Adaptive", {"sex": "M"})]
+PARTS = [
+    ("Histogram", {"sex": "F"}),
+    ("Marginals", {"town": "a"}),
+    ("Adaptive", {"sex": "M"}),
+]
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
@@ -200,7 +256,10 @@ def test_on_many_pairs(name: str, rule: str, tmp_path: Path) -> None:
     ("kind", "name"),
     [
         *itertools.product(["parquet", "duckdb", "csv", "postgres"], ASKED),
-        *(("spark", name) for name in ("Histogram", "Adaptive", "Gaussian", "cells of numbers")),
+        *(
+            ("spark", name)
+            for name in ("Histogram", "Adaptive", "Gaussian", "cells of numbers")
+        ),
     ],
 )
 def test_on_every_engine(kind: str, name: str, tmp_path: Path) -> None:
@@ -259,7 +318,11 @@ def another_scale(patch: pytest.MonkeyPatch) -> None:
     """Noise grows with the number of rows, so that it tells of it."""
     noisy = Measurer._noisy
     patch.setattr(
-        Measurer, "_noisy", lambda self, counts, scale: noisy(self, counts, scale * (1 + counts.values.sum()))
+        Measurer,
+        "_noisy",
+        lambda self, counts, scale: noisy(
+            self, counts, scale * (1 + counts.values.sum())
+        ),
     )
 
 
@@ -280,7 +343,9 @@ def exact_bytes(patch: pytest.MonkeyPatch) -> None:
     from dpcore.curator import curator as door
 
     events = door.events_of
-    patch.setattr(door, "events_of", lambda made: {**events(made), "rows": exact_total(made)})
+    patch.setattr(
+        door, "events_of", lambda made: {**events(made), "rows": exact_total(made)}
+    )
 
 
 def a_purse_of_its_own(patch: pytest.MonkeyPatch) -> None:
@@ -300,7 +365,12 @@ def a_purse_of_its_own(patch: pytest.MonkeyPatch) -> None:
 FAULTS: dict[str, tuple[str, str, Plant, str]] = {
     "Laplace noise": ("Histogram", "epsilon", half("noise_scale"), "of the charge"),
     "Gaussian noise": ("Histogram", "rho", half("noise_scale"), "of the charge"),
-    "sums in the max norm": ("Gaussian", "epsilon", half("sums_scale"), "of the charge"),
+    "sums in the max norm": (
+        "Gaussian",
+        "epsilon",
+        half("sums_scale"),
+        "of the charge",
+    ),
     "sums in rho": ("Gaussian", "rho", half("sums_scale"), "of the charge"),
     "choices": ("rows of people", "epsilon", half("selection_scale"), "of the charge"),
     "thresholds": ("Categories", "rho", twice_the_epsilon, "of the charge"),
@@ -313,7 +383,9 @@ FAULTS: dict[str, tuple[str, str, Plant, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_seen(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_fault_is_seen(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The comparison would find nothing, whatever is wrong."""
     name, rule, plant, words = FAULTS[fault]
 

@@ -1,4 +1,5 @@
-"""What a declaration says is the same with and without any person, or marked wherever it is read.
+"""What a declaration says is the same with and without any person, or marked wherever
+it is read.
 
 The pages are in `tests/pages/test_declarations.py`.
 """
@@ -43,20 +44,29 @@ Way = Callable[[Change, pd.DataFrame], Outcome]
 
 def by_suggestion(change: Change, table: pd.DataFrame) -> Outcome:
     """The library: what is suggested is opened as it is."""
-    curator = dp.Curator.open(table, dp.suggest_schema(table), budget=BUDGET, ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        table, dp.suggest_schema(table), budget=BUDGET, ledger=dp.MemoryLedger()
+    )
     release = curator.run(change.recipe(), EPSILON)
     return Outcome(release=release, surfaces=surfaces(release, curator.schema))
 
 
 def by_search(change: Change, table: pd.DataFrame) -> Outcome:
     """The library: the cells of the numbers are found privately."""
-    schema, ledger = dp.suggest_schema(table), dp.MemoryLedger()
-    curator = dp.open_with_cells(table, schema, [change.column], budget=BUDGET, ledger=ledger)
+    schema = dp.suggest_schema(table)
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(
+        table, schema, [change.column], budget=BUDGET, ledger=ledger
+    )
     release = curator.run(change.recipe(), EPSILON)
     made = surfaces(release, curator.schema)
-    searches = [line.request_id for line in curator.lines() if line.content.get("report")]
+    searches = [
+        line.request_id for line in curator.lines() if line.content.get("report")
+    ]
     report = json.loads(curator.report(searches[0]).to_json())["report"]
-    made["report of the search"] = json.dumps({**report, "request_id": "", "created": ""})
+    made["report of the search"] = json.dumps(
+        {**report, "request_id": "", "created": ""}
+    )
     return Outcome(release=release, surfaces=made)
 
 
@@ -74,7 +84,9 @@ def named(change: Change) -> str:
 
 @pytest.mark.parametrize("change", CHANGES, ids=named)
 def test_what_is_suggested_is_the_same_without_her_or_marked(change: Change) -> None:
-    """A release would tell one person's spelling, word or number, and its page that it does not."""
+    """A release would tell one person's spelling, word or number, and its page that it
+    does not.
+    """
     without, with_her = pair(by_suggestion, change)
     differs = check(change, without, with_her)
     assert bool(differs) == bool(change.marks), differs
@@ -86,9 +98,14 @@ def test_what_is_found_privately_holds_nothing_of_hers(change: Change) -> None:
     """Cells that were paid for would come with a fact that nobody paid for."""
     without, with_her = pair(by_search, change)
     differs = check(change, without, with_her)
-    kinds = {outcome.release.schema.column(change.column).kind for outcome in (without, with_her)}
+    kinds = {
+        outcome.release.schema.column(change.column).kind
+        for outcome in (without, with_her)
+    }
     assert not differs or len(kinds) == 2, (change.name, differs)
-    assert change.column not in {name for each in (without, with_her) for name in _taken(each)}
+    assert change.column not in {
+        name for each in (without, with_her) for name in _taken(each)
+    }
 
 
 def _taken(outcome: Outcome) -> tuple[str, ...]:
@@ -96,15 +113,20 @@ def _taken(outcome: Outcome) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Way:
-    """The command line: a file, the schema that is suggested for it, a job and its release."""
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Way:
+    """The command line: a file, the schema that is suggested for it, a job and its
+    release.
+    """
 
     def way(change: Change, table: pd.DataFrame) -> Outcome:
         place = tmp_path / f"{len(table)}"
         place.mkdir()
         settings = dataclasses.replace(Settings(data_dir=place / "var"), sources=None)
         store = Store(settings)
-        ledger, owners = SqlLedger(store), Owners(store)
+        ledger = SqlLedger(store)
+        owners = Owners(store)
         monkeypatch.setattr(commands, "read_settings", lambda: settings)
         monkeypatch.setattr(start, "ledger", lambda: ledger)
         monkeypatch.setattr(start, "owners", lambda: owners)
@@ -113,10 +135,26 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         schema = dp.suggest_schema(read_table(file.read_bytes(), file.name).frame)
         (place / "schema.json").write_text(schema.to_json())
         (place / "recipe.json").write_text(json.dumps(change.recipe().to_dict()))
-        asked = ["--schema", place / "schema.json", "--recipe", place / "recipe.json", "--epsilon", 1]
+        asked = [
+            "--schema",
+            place / "schema.json",
+            "--recipe",
+            place / "recipe.json",
+            "--epsilon",
+            1,
+        ]
         assert commands.main(list(map(str, ["job", file, *asked, "--budget", 3]))) == 0
         (place / "job.json").write_text(capsys.readouterr().out)
-        assert commands.main(list(map(str, ["release", place / "job.json", "--to", place / "out.json"]))) == 0
+        assert (
+            commands.main(
+                list(
+                    map(
+                        str, ["release", place / "job.json", "--to", place / "out.json"]
+                    )
+                )
+            )
+            == 0
+        )
         capsys.readouterr()
         release = dp.Release.from_json((place / "out.json").read_text())
         made = surfaces(release, schema)
@@ -128,7 +166,9 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=named)
-def test_commands_say_the_same_without_her_or_mark_it(change: Change, command: Way) -> None:
+def test_commands_say_the_same_without_her_or_mark_it(
+    change: Change, command: Way
+) -> None:
     """What the library marks would leave without a mark beside the data."""
     without, with_her = pair(command, change)
     check(change, without, with_her)
@@ -136,17 +176,27 @@ def test_commands_say_the_same_without_her_or_mark_it(change: Change, command: W
 
 
 def _lists_what_occurs(column: Column, table: pd.DataFrame) -> Column:
-    """The fault of before: words for missing are those that occur, and a cell for them follows."""
+    """The fault of before: words for missing are those that occur, and a cell for them
+    follows.
+    """
     texts = as_text(table[column.name]).dropna().unique()
     words = tuple(text for text in texts if means_missing(text))
     rules = tuple(rule for rule in column.rules if rule != WORDS)
     return dataclasses.replace(
-        column, missing_tokens=words, missing=bool(words), rules=rules, **_unreadable(column, bool(words))
+        column,
+        missing_tokens=words,
+        missing=bool(words),
+        rules=rules,
+        **_unreadable(column, bool(words)),
     )
 
 
 def _unreadable(column: Column, missing: bool) -> dict[str, bool]:
-    return {"unreadable_is_missing": missing} if "unreadable_is_missing" in column.facts else {}
+    return (
+        {"unreadable_is_missing": missing}
+        if "unreadable_is_missing" in column.facts
+        else {}
+    )
 
 
 def test_a_list_of_what_occurs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,6 @@
-"""What every ledger promises, once for all of them: in memory, in a SQLite file, on a PostgreSQL server."""
+"""What every ledger promises, once for all of them: in memory, in a SQLite file, on a
+PostgreSQL server.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, Ledger, Line
@@ -88,15 +95,21 @@ def _charge(units: int, part: tuple[str, str] | None = None) -> Charge:
     return Charge(units=units, part=part)
 
 
-def _spend(ledger: Ledger, request_id: str, units: int, part: tuple[str, str] | None = None) -> None:
-    ledger.reserve(DATASET, request_id, _charge(units, part), {"loss": {"epsilon": "1"}})
+def _spend(
+    ledger: Ledger, request_id: str, units: int, part: tuple[str, str] | None = None
+) -> None:
+    ledger.reserve(
+        DATASET, request_id, _charge(units, part), {"loss": {"epsilon": "1"}}
+    )
 
 
 def _states(ledger: Ledger) -> list[tuple[str, str]]:
     return [(line.request_id, line.state) for line in ledger.lines(DATASET)]
 
 
-def _refused(error: type[DpcoreError], step: Callable[..., object], *arguments: Any) -> None:
+def _refused(
+    error: type[DpcoreError], step: Callable[..., object], *arguments: Any
+) -> None:
     with pytest.raises(error) as caught:
         step(*arguments)
     assert caught.type is error
@@ -113,9 +126,17 @@ def test_account_is_filed_once_and_found_again(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"units": 2_000_000}, {"rule": "zcdp"}, {"threshold_units": 5}, {"unit": {"max_rows": 2}}]
+    "change",
+    [
+        {"units": 2_000_000},
+        {"rule": "zcdp"},
+        {"threshold_units": 5},
+        {"unit": {"max_rows": 2}},
+    ],
 )
-def test_budget_rule_and_unit_never_change(ledger: Ledger, change: dict[str, Any]) -> None:
+def test_budget_rule_and_unit_never_change(
+    ledger: Ledger, change: dict[str, Any]
+) -> None:
     """A spent budget could be opened anew with a larger one or a weaker promise."""
     _refused(BudgetFixed, ledger.open, account(**change))
     assert ledger.account(DATASET) == account()
@@ -167,7 +188,11 @@ def test_a_request_id_is_used_once(ledger: Ledger) -> None:
         _refused(RequestConflict, ledger.note, DATASET, taken, {})
     ledger.commit(DATASET, "a", {}, "release")
     _refused(RequestConflict, _spend, ledger, "a", 100)
-    assert _states(ledger)[1:] == [("a", "reserved"), ("n", "outside"), ("a", "committed")]
+    assert _states(ledger)[1:] == [
+        ("a", "reserved"),
+        ("n", "outside"),
+        ("a", "committed"),
+    ]
 
 
 def test_a_request_ends_once(ledger: Ledger) -> None:
@@ -194,7 +219,9 @@ def test_beyond_the_budget_leaves_no_trace(ledger: Ledger) -> None:
 
 
 def test_a_charge_is_above_zero(ledger: Ledger) -> None:
-    """Something would be read for nothing, or a negative charge would give budget back."""
+    """Something would be read for nothing, or a negative charge would give budget
+    back.
+    """
     _refused(UsageError, _spend, ledger, "a", 0)
     _refused(UsageError, _charge, -1)
     with pytest.raises(ParameterError):
@@ -213,7 +240,9 @@ def test_reserved_and_failed_keep_their_charge(ledger: Ledger) -> None:
 
 
 def test_parts_of_a_column_take_their_maximum(ledger: Ledger) -> None:
-    """Disjoint parts would be charged as if they were the whole, or whole and parts as if disjoint."""
+    """Disjoint parts would be charged as if they were the whole, or whole and parts as
+    if disjoint.
+    """
     _spend(ledger, "f", 600_000, ("sex", "Female"))
     _spend(ledger, "m", 700_000, ("sex", "Male"))
     _spend(ledger, "m2", 100_000, ("sex", "Male\x00\ud800"))
@@ -233,7 +262,14 @@ def test_threshold_delta_cannot_be_overdrawn(kind: Kind) -> None:
     ledger = kind.open()
     ledger.open(account(rule="zcdp", threshold_units=10))
     ledger.reserve(DATASET, "a", Charge(units=1, threshold_units=6), {})
-    _refused(BudgetExceeded, ledger.reserve, DATASET, "b", Charge(units=1, threshold_units=5), {})
+    _refused(
+        BudgetExceeded,
+        ledger.reserve,
+        DATASET,
+        "b",
+        Charge(units=1, threshold_units=5),
+        {},
+    )
     ledger.reserve(DATASET, "b", Charge(units=1, threshold_units=4), {})
     assert len(ledger.lines(DATASET)) == 3
 
@@ -271,10 +307,21 @@ def test_sql_never_updates_or_deletes_a_line(sql_kind: SqlKind) -> None:
     )
     ledger.open(account())
     test_lines_are_appended_and_never_changed(ledger)
-    assert {text.split()[0] for text in statements} - {"BEGIN"} == {"SELECT", "INSERT", "UPDATE", "DELETE"}
-    assert {text.split()[2] for text in statements if text.startswith("DELETE")} == {"ledger_running"}
-    updated = {text.split(" WHERE ")[0] for text in statements if text.startswith("UPDATE")}
-    assert {text.split("=")[0] for text in updated} == {"UPDATE ledger_accounts SET head"}
+    assert {text.split()[0] for text in statements} - {"BEGIN"} == {
+        "SELECT",
+        "INSERT",
+        "UPDATE",
+        "DELETE",
+    }
+    assert {text.split()[2] for text in statements if text.startswith("DELETE")} == {
+        "ledger_running"
+    }
+    updated = {
+        text.split(" WHERE ")[0] for text in statements if text.startswith("UPDATE")
+    }
+    assert {text.split("=")[0] for text in updated} == {
+        "UPDATE ledger_accounts SET head"
+    }
 
 
 TAMPERING: dict[str, Callable[[Kind], None]] = {
@@ -313,7 +360,9 @@ def test_verify_finds(kind: Kind, tampering: str) -> None:
 
 
 def test_no_spend_covers_up_a_dropped_last_line(kind: Kind) -> None:
-    """Dropping the last charge and spending again would make the chain whole, and the charge forgotten."""
+    """Dropping the last charge and spending again would make the chain whole, and the
+    charge forgotten.
+    """
     ledger = _written(kind)
     kind.drop_line(5)
     _refused(LedgerCorrupt, _spend, ledger, "d", 1)
@@ -348,17 +397,23 @@ def test_a_curator_opened_again_finds_what_was_spent(kind: Kind) -> None:
     """The same table, uploaded after a reload, would have its whole budget again."""
     frame = pd.DataFrame({"sex": ["Female", "Male", "Male"] * 20})
     schema = dp.Schema(
-        columns=(dp.Categorical("sex", categories=("Female", "Male")),), unit=dp.PrivacyUnit(max_rows=1)
+        columns=(dp.Categorical("sex", categories=("Female", "Male")),),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
-    budget, loss = dp.PureDP(epsilon="1"), dp.PureDP(epsilon="0.75")
-    release = dp.Curator.open(frame, schema, budget=budget, ledger=kind.open()).run(dp.Histogram("sex"), loss)
+    budget = dp.PureDP(epsilon="1")
+    loss = dp.PureDP(epsilon="0.75")
+    release = dp.Curator.open(frame, schema, budget=budget, ledger=kind.open()).run(
+        dp.Histogram("sex"), loss
+    )
 
     again = dp.Curator.open(frame[::-1], schema, budget=budget, ledger=kind.open())
     assert again.balance().left == 250_000_000_000
     stored = again.run(dp.Histogram("sex"), loss)
     assert stored.request_id == release.request_id
     assert (stored.marginals["sex",].values == release.marginals["sex",].values).all()
-    _refused(BudgetExceeded, lambda: again.run(dp.Histogram("sex"), loss, request_id="again"))
+    _refused(
+        BudgetExceeded, lambda: again.run(dp.Histogram("sex"), loss, request_id="again")
+    )
     again.verify()
 
 
@@ -388,10 +443,15 @@ def test_threads_never_overspend(kind: Kind) -> None:
 
 @pytest.mark.parametrize("look", ["account", "standing", "verify", "open"])
 def test_a_line_that_comes_while_somebody_looks(
-    look: str, sql_kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+    look: str,
+    sql_kind: SqlKind,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The page would say that an older copy had been put back whenever two tabs worked at the same time."""
-    ledger, other = sql_kind.open(), sql_kind.open()
+    """The page would say that an older copy had been put back whenever two tabs worked
+    at the same time.
+    """
+    ledger = sql_kind.open()
+    other = sql_kind.open()
     ledger.open(account())
     asked = account() if look == "open" else DATASET
     _once_within_a_look(monkeypatch, lambda: other.note(DATASET, "a", {}))
@@ -402,21 +462,27 @@ def test_a_line_that_comes_while_somebody_looks(
 
 
 def test_an_account_that_is_opened_while_somebody_looks(
-    sql_kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+    sql_kind: SqlKind,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The page would say that an account was lost which another tab has just opened."""
-    ledger, other = sql_kind.open(), sql_kind.open()
+    ledger = sql_kind.open()
+    other = sql_kind.open()
     _once_within_a_look(monkeypatch, lambda: other.open(account()))
     assert ledger.account(DATASET) is None
     assert ledger.account(DATASET) == account()
 
 
-def _once_within_a_look(monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]) -> None:
+def _once_within_a_look(
+    monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]
+) -> None:
     """Do something once in the middle of the next look at an account."""
 
     def row_and_action(*given: Any, **named: Any) -> Any:
         found = account_row(*given, **named)
-        monkeypatch.setattr("workbench.store.ledger.sql_ledger.account_row", account_row)
+        monkeypatch.setattr(
+            "workbench.store.ledger.sql_ledger.account_row", account_row
+        )
         action()
         return found
 
@@ -424,7 +490,9 @@ def _once_within_a_look(monkeypatch: pytest.MonkeyPatch, action: Callable[[], ob
 
 
 def test_one_of_two_budgets_opened_at_once_wins(kind: Kind) -> None:
-    """Two tabs that open the same table at once would each believe in their own budget."""
+    """Two tabs that open the same table at once would each believe in their own
+    budget.
+    """
     ledgers = [kind.open() for _ in range(4)]
     start = threading.Barrier(4)
     results: list[object] = []
@@ -436,7 +504,9 @@ def test_one_of_two_budgets_opened_at_once_wins(kind: Kind) -> None:
         except BudgetFixed as error:
             results.append(error.details["account"])
 
-    threads = [threading.Thread(target=open_account, args=(number,)) for number in range(4)]
+    threads = [
+        threading.Thread(target=open_account, args=(number,)) for number in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -466,13 +536,21 @@ def test_a_process_killed_within_the_charge_leaves_nothing(sql_kind: SqlKind) ->
 
 
 def test_a_locked_ledger_is_given_up_in_bounded_time(sql_kind: SqlKind) -> None:
-    """A page would hang, or show a traceback, while another program holds the database."""
+    """A page would hang, or show a traceback, while another program holds the
+    database.
+    """
     ledger = sql_kind.open(lock_timeout=0.2)
     ledger.open(account())
     is_sqlite = sql_kind.settings.database_url.startswith("sqlite")
     with sql_kind.connection() as other:
-        other.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "SELECT 1 FROM ledger_accounts FOR UPDATE")
-        with pytest.raises(LedgerError, match=r"holds the ledger .* nothing was written; try again"):
+        other.exec_driver_sql(
+            "BEGIN IMMEDIATE"
+            if is_sqlite
+            else "SELECT 1 FROM ledger_accounts FOR UPDATE"
+        )
+        with pytest.raises(
+            LedgerError, match=r"holds the ledger .* nothing was written; try again"
+        ):
             _spend(ledger, "a", 5)
         assert _states(ledger) == [("", "opened")]
     _spend(ledger, "a", 5)
@@ -483,10 +561,15 @@ def test_processes_spend_exactly_the_budget(sql_kind: SqlKind, workers: int) -> 
     """Processes that spend at once would overspend, or lock each other out."""
     ledger = sql_kind.open()
     ledger.open(account())
-    times, units = 50, 32_000 // workers
+    times = 50
+    units = 32_000 // workers
     accepted = account().units // units
     refused = workers * times - accepted
-    assert race(sql_kind.settings, workers=workers, times=times, units=units) == (accepted, refused, 0)
+    assert race(sql_kind.settings, workers=workers, times=times, units=units) == (
+        accepted,
+        refused,
+        0,
+    )
     lines = ledger.lines(DATASET)
     assert balance(account(), lines).left == 0
     assert len(lines) == 1 + accepted
@@ -500,7 +583,9 @@ class _Pair(RuleBasedStateMachine):
     """The same steps on a durable ledger and on one in memory."""
 
     ids = st.sampled_from(["a", "b", "c", "d", "e"])
-    contents = st.dictionaries(st.text(max_size=3), st.none() | st.floats() | st.text(max_size=5), max_size=2)
+    contents = st.dictionaries(
+        st.text(max_size=3), st.none() | st.floats() | st.text(max_size=5), max_size=2
+    )
 
     def __init__(self, ledger: Ledger, dataset: str) -> None:
         super().__init__()
@@ -526,12 +611,19 @@ class _Pair(RuleBasedStateMachine):
         content=contents,
     )
     def reserve(
-        self, request_id: str, units: int, threshold_units: int, part: Any, content: dict[str, Any]
+        self,
+        request_id: str,
+        units: int,
+        threshold_units: int,
+        part: Any,
+        content: dict[str, Any],
     ) -> None:
         charge = Charge(units=units, threshold_units=threshold_units, part=part)
         self._both("reserve", request_id, charge, content)
 
-    @rule(request_id=ids, content=contents, release=st.text(st.characters(codec="ascii")))
+    @rule(
+        request_id=ids, content=contents, release=st.text(st.characters(codec="ascii"))
+    )
     def commit(self, request_id: str, content: dict[str, Any], release: str) -> None:
         self._both("commit", request_id, content, release.replace("\x00", ""))
 
@@ -551,7 +643,16 @@ class _Pair(RuleBasedStateMachine):
     def agree(self) -> None:
         held = [ledger.lines(self.dataset) for ledger in self.ledgers]
         told = [
-            [(line.number, line.request_id, line.state, line.charge, repr(line.content)) for line in lines]
+            [
+                (
+                    line.number,
+                    line.request_id,
+                    line.state,
+                    line.charge,
+                    repr(line.content),
+                )
+                for line in lines
+            ]
             for lines in held
         ]
         assert told[0] == told[1]
@@ -562,26 +663,38 @@ class _Pair(RuleBasedStateMachine):
 
 @pytest.mark.proof
 def test_any_order_of_calls_gives_the_same_ledger(sql_kind: SqlKind) -> None:
-    """The durable ledger would refuse, accept or remember something that the one in memory does not."""
+    """The durable ledger would refuse, accept or remember something that the one in
+    memory does not.
+    """
     ledger = sql_kind.open()
     count = iter(range(10**6))
     run_state_machine_as_test(
         lambda: _Pair(ledger, f"data set {next(count)}"),
-        settings=hypothesis_settings(max_examples=30, stateful_step_count=20, deadline=None),
+        settings=hypothesis_settings(
+            max_examples=30, stateful_step_count=20, deadline=None
+        ),
     )
 
 
 def test_what_others_opened_is_told_to_nobody_else(kind: Kind) -> None:
-    """Whoever may upload tables could guess who is in a colleague's: one of the guesses was opened before."""
+    """Whoever may upload tables could guess who is in a colleague's: one of the guesses
+    was opened before.
+    """
     ledger = kind.open()
-    schema = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
+    schema = dp.Schema(
+        columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1)
+    )
     table = pd.DataFrame({"name": ["ann", "bob", "carol"], "hiv": [0, 1, 1]})
     budget = dp.PureDP(epsilon="0.1")
-    owner, colleague = own_ledger(ledger, "owner"), own_ledger(ledger, "colleague")
+    owner = own_ledger(ledger, "owner")
+    colleague = own_ledger(ledger, "colleague")
     opened = dp.Curator.open(table, schema, budget=budget, ledger=owner)
     opened.run(dp.Histogram("hiv"), budget)
     assert owner.account(dp.Curator.dataset_of(table, owner)) is not None
-    assert own_ledger(ledger, "owner").account(dp.Curator.dataset_of(table, owner)) is not None
+    assert (
+        own_ledger(ledger, "owner").account(dp.Curator.dataset_of(table, owner))
+        is not None
+    )
     for other in (colleague, ledger):
         dataset = dp.Curator.dataset_of(table, other)
         assert other.account(dataset) is None

@@ -1,10 +1,12 @@
-"""What every verb of the measurer promises, in every view, under both losses, for one and for several rows.
+"""What every verb of the measurer promises, in every view, under both losses, for one
+and for several rows.
 
-The record of a draw is what the ledger charges. So each verb's draws are held against the exact law that its
-own record claims, and against twins with twice and with half the noise, which must be rejected:
-too little noise breaks the promise, too much breaks the error bars. So many draws are taken that a twin's
-statistic stays below the threshold less than once in 1e9 runs: its p-value is about 1e-40. A new verb is
-put into `VERBS`, a new view into `VIEWS`; `test_every_verb_and_view_is_here` fails until it is.
+The record of a draw is what the ledger charges. So each verb's draws are held against
+the exact law that its own record claims, and against twins with twice and with half the
+noise, which must be rejected: too little noise breaks the promise, too much breaks the
+error bars. So many draws are taken that a twin's statistic stays below the threshold
+less than once in 1e9 runs: its p-value is about 1e-40. A new verb is put into `VERBS`,
+a new view into `VIEWS`; `test_every_verb_and_view_is_here` fails until it is.
 """
 
 from __future__ import annotations
@@ -34,14 +36,18 @@ from tests.statistical import laws
 from tests.statistical.test_selection import exponential_law, permute_and_flip_law
 from tests.tiers import but_first
 
-A, B, TEXTS = 12, 40, 20
+A = 12
+B = 40
+TEXTS = 20
 DELTA = Fraction(1, 10**6)
 PART = ("sex", "F")
 B_ROWS = {
     "F": (740, 2, 5, 5, 10, 1238, 0, 0, 400, 300, 300),
     "M": (740, 0, 0, 0, 0, 1260, 0, 0, 400, 300, 300),
 }
-"""Rows of each cell of b: the 0.37 quantile of cells 0 to 5 ends cell 0, few rows part the next ones."""
+"""Rows of each cell of b: the 0.37 quantile of cells 0 to 5 ends cell 0, few rows part
+the next ones.
+"""
 SCHEMA = {
     rows: dp.Schema(
         columns=(
@@ -60,15 +66,19 @@ def frame() -> pd.DataFrame:
     rows = 2 * TEXTS * 150
     number = np.arange(rows)
     male = number // TEXTS % 2 == 1
-    place = number // (2 * TEXTS) * TEXTS + number % TEXTS  # among the rows of the same sex
-    b = {sex: np.repeat(np.arange(len(cells)), cells)[place] for sex, cells in B_ROWS.items()}
+    # among the rows of the same sex
+    place = number // (2 * TEXTS) * TEXTS + number % TEXTS
+    b = {
+        sex: np.repeat(np.arange(len(cells)), cells)[place]
+        for sex, cells in B_ROWS.items()
+    }
     return pd.DataFrame(
         {
             "a": number % 7 % A,
             "b": np.where(male, b["M"], b["F"]),
             "sex": np.where(male, "M", "F"),
             "text": pd.Series(number % TEXTS).map("t{:03d}".format),
-        }
+        },
     )
 
 
@@ -77,10 +87,16 @@ FRAME = frame()
 
 @cache
 def curator_of(rows: int) -> dp.Curator:
-    """A curator for people of so many rows, whose engine counts the same cliques once for all tests."""
-    curator = dp.Curator.open(FRAME, SCHEMA[rows], budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    """A curator for people of so many rows, whose engine counts the same cliques once
+    for all tests.
+    """
+    curator = dp.Curator.open(
+        FRAME, SCHEMA[rows], budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     engine = curator._engine
-    known = {part: Remembered(partial(engine.counts, part=part)) for part in (None, PART)}
+    known = {
+        part: Remembered(partial(engine.counts, part=part)) for part in (None, PART)
+    }
     engine.counts = lambda cliques, *, part, groups: known[part](cliques, groups=groups)
     return curator
 
@@ -95,8 +111,12 @@ class View:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        seen = FRAME if self.part is None else FRAME[FRAME[self.part[0]] == self.part[1]]
-        return seen.assign(**{name: group[seen[name]] for name, group in self.groups.items()})
+        seen = (
+            FRAME if self.part is None else FRAME[FRAME[self.part[0]] == self.part[1]]
+        )
+        return seen.assign(
+            **{name: group[seen[name]] for name, group in self.groups.items()}
+        )
 
     def counts(self, measurer: Measurer, clique: Clique) -> np.ndarray:
         if not clique:
@@ -112,35 +132,58 @@ VIEWS = {
     "only": View(lambda whole: whole.only(("b", "text", "a"))),
     "coarsen": View(lambda whole: whole.coarsen({"a": PAIRS}), {"a": PAIRS}),
     "coarsen, twice, of some": View(
-        lambda whole: whole.only(("a", "b", "text")).coarsen({"a": PAIRS}).coarsen({"a": PAIRS[:6]}),
+        lambda whole: (
+            whole.only(("a", "b", "text"))
+            .coarsen({"a": PAIRS})
+            .coarsen({"a": PAIRS[:6]})
+        ),
         {"a": PAIRS[PAIRS]},
     ),
     "part": View(part=PART),
-    "coarsen of a part": View(lambda whole: whole.coarsen({"b": np.arange(B) // 2}),
-                              {"b": np.arange(B) // 2}, PART),
-}  # fmt: skip
+    "coarsen of a part": View(
+        lambda whole: whole.coarsen({"b": np.arange(B) // 2}),
+        {"b": np.arange(B) // 2},
+        PART,
+    ),
+}
 
 
 class Draws:
-    """What came out of one verb, with the law that its record claims for it, at any multiple of its scale."""
+    """What came out of one verb, with the law that its record claims for it, at any
+    multiple of its scale.
+    """
 
     def __init__(self, fits: Callable[[float], float]) -> None:
         self.p_value = fits
 
 
 def additive(noise: np.ndarray, event: Event, unit: int) -> Draws:
-    """Whole noise in units of 1 / unit rows, against discrete Laplace or Gaussian noise by ranks."""
-    law = stats.laplace if event.mechanism in ("discrete laplace", "threshold") else stats.norm
+    """Whole noise in units of 1 / unit rows, against discrete Laplace or Gaussian noise
+    by ranks.
+    """
+    law = (
+        stats.laplace
+        if event.mechanism in ("discrete laplace", "threshold")
+        else stats.norm
+    )
     if event.mechanism == "max norm":
         assert noise.ndim == 2
         noise, law = np.abs(noise).max(axis=1), stats.gamma(noise.shape[1])
-    return Draws(lambda factor: _by_bins(noise.ravel(), law, event.noise_scale * unit * factor))
+    return Draws(
+        lambda factor: _by_bins(noise.ravel(), law, event.noise_scale * unit * factor)
+    )
 
 
 def _by_bins(noise: np.ndarray, law: stats.rv_continuous, scale: float) -> float:
-    """Chi-square p-value over bins of whole numbers; the exact discrete law where the scale is small."""
+    """Chi-square p-value over bins of whole numbers; the exact discrete law where the
+    scale is small.
+    """
     if scale < 100:
-        pmf = laws.discrete_laplace_pmf if law is stats.laplace else laws.discrete_gaussian_pmf
+        pmf = (
+            laws.discrete_laplace_pmf
+            if law is stats.laplace
+            else laws.discrete_gaussian_pmf
+        )
         return laws.chi_square_p(noise, pmf(scale))
     edges = np.round(law.ppf(np.linspace(0, 1, 21)[1:-1]) * scale)
     chances = np.diff([0.0, *law.cdf((edges + 0.5) / scale), 1.0])
@@ -149,13 +192,20 @@ def _by_bins(noise: np.ndarray, law: stats.rv_continuous, scale: float) -> float
 
 
 def chosen(choices: list[int], scores: np.ndarray, event: Event) -> Draws:
-    """Choices among scores, in rows, against permute and flip or the exponential mechanism."""
-    law = permute_and_flip_law if event.mechanism == "permute and flip" else exponential_law
+    """Choices among scores, in rows, against permute and flip or the exponential
+    mechanism.
+    """
+    law = (
+        permute_and_flip_law
+        if event.mechanism == "permute and flip"
+        else exponential_law
+    )
     seen = np.bincount(choices, minlength=len(scores))
 
     def p_value(factor: float) -> float:
         expected = law(scores, event.noise_scale * factor) * len(choices)
-        rare_first = np.argsort(expected, kind="stable")  # so that rare ones are pooled with rare ones
+        # so that rare ones are pooled with rare ones
+        rare_first = np.argsort(expected, kind="stable")
         return laws.chi_square_of_counts(seen[rare_first], expected[rare_first])
 
     return Draws(p_value)
@@ -174,9 +224,15 @@ def measure(new: New, view: View, loss: Loss) -> Run:
         measurer = new()
         for marginal in measurer.measure(cliques, loss, weights):
             if marginal.clique == ("b", "a"):
-                noise.append((marginal.values - view.counts(measurer, ("b", "a"))).ravel())
+                noise.append(
+                    (marginal.values - view.counts(measurer, ("b", "a"))).ravel()
+                )
     events = measurer.events
-    return additive(np.concatenate(noise).astype(np.int64)[:4_000], events[0], 1), events, cliques
+    return (
+        additive(np.concatenate(noise).astype(np.int64)[:4_000], events[0], 1),
+        events,
+        cliques,
+    )
 
 
 def measure_rows(new: New, view: View, loss: Loss) -> Run:
@@ -196,7 +252,11 @@ def gaps(new: New, view: View, loss: Loss) -> Run:
         measurer = new()
         for clique, gap in measurer.gaps(estimates, loss).items():
             noise.append(round((gap - 0.5 * estimates[clique].size) * GRAIN))
-    return additive(np.array(noise), measurer.events[0], GRAIN), measurer.events, cliques
+    return (
+        additive(np.array(noise), measurer.events[0], GRAIN),
+        measurer.events,
+        cliques,
+    )
 
 
 def select(new: New, view: View, loss: Loss) -> Run:
@@ -209,8 +269,14 @@ def select(new: New, view: View, loss: Loss) -> Run:
         scale = float(measurer.rows)
         estimates[("b",)].ravel()[0] -= 6 * scale
         estimates[("a", "b")].ravel()[0] += 2 * scale
-        choices += map(cliques.index, measurer.select(estimates, loss, {("b",): 2 * scale}))
-    return chosen(choices, np.array([0, 4, 2, 0]) * scale, measurer.events[0]), measurer.events, cliques
+        choices += map(
+            cliques.index, measurer.select(estimates, loss, {("b",): 2 * scale})
+        )
+    return (
+        chosen(choices, np.array([0, 4, 2, 0]) * scale, measurer.events[0]),
+        measurer.events,
+        cliques,
+    )
 
 
 def select_two(new: New, view: View, loss: Loss) -> Run:
@@ -227,14 +293,20 @@ def select_two(new: New, view: View, loss: Loss) -> Run:
         first, second = measurer.select(estimates, loss, count=2)
         assert first == ("a",)
         choices.append(cliques.index(second) - 1)
-    return chosen(choices, np.array([4, 0]) * scale, measurer.events[0]), measurer.events, cliques
+    return (
+        chosen(choices, np.array([4, 0]) * scale, measurer.events[0]),
+        measurer.events,
+        cliques,
+    )
 
 
 def sums(new: New, view: View, loss: Loss) -> Run:
     noise = []
     while sum(map(len, noise)) < 450:
         measurer = new()
-        levels = np.arange(measurer.domain.size("b")) * (GRID // measurer.domain.size("b"))
+        levels = np.arange(measurer.domain.size("b")) * (
+            GRID // measurer.domain.size("b")
+        )
         found = measurer.sums(("a", "b"), [{}, {"b": levels}], loss)
         counts = view.counts(measurer, ("a", "b"))
         exact = np.stack([counts.ravel() * GRID, (counts * levels).ravel()], axis=1)
@@ -247,12 +319,15 @@ def sums(new: New, view: View, loss: Loss) -> Run:
 
 
 def quantile(new: New, view: View, loss: Loss) -> Run:
-    # rows by which the quantile lies outside each cell; a third of the rows is in later ones, and left out
+    # rows by which the quantile lies outside each cell; a third of the rows is in later
+    # ones, and left out
     scores = np.array([0, -2, -12] if "b" in view.groups else [0, 0, -2, -7, -12, -22])
     choices = []
     for _ in range(1_800):
         measurer = new()
-        choices.append(measurer.quantile("b", Fraction(37, 100), loss, cells=len(scores)))
+        choices.append(
+            measurer.quantile("b", Fraction(37, 100), loss, cells=len(scores))
+        )
     return chosen(choices, scores, measurer.events[0]), measurer.events, (("b",),)
 
 
@@ -264,7 +339,11 @@ def name_texts(new: New, view: View, loss: Loss) -> Run:
         found = measurer.name_texts("text", loss, DELTA)
         assert len(found) == TEXTS
         noise += [count - int(exact[text]) for text, count in found.items()]
-    return additive(np.array(noise), measurer.events[0], 1), measurer.events, (("text",),)
+    return (
+        additive(np.array(noise), measurer.events[0], 1),
+        measurer.events,
+        (("text",),),
+    )
 
 
 def assigned(new: New, view: View, loss: Loss) -> Run:
@@ -276,7 +355,11 @@ def assigned(new: New, view: View, loss: Loss) -> Run:
 
     found = measurer.assigned(rule, 800, ("b",), loss)
     noise = found.values - np.bincount(FRAME["b"] * 20, minlength=800)
-    return additive(noise.astype(np.int64), measurer.events[0], 1), measurer.events, (("b",),)
+    return (
+        additive(noise.astype(np.int64), measurer.events[0], 1),
+        measurer.events,
+        (("b",),),
+    )
 
 
 VERBS = {
@@ -294,10 +377,15 @@ VERBS = {
 
 def test_every_verb_and_view_is_here() -> None:
     """A verb whose noise nobody draws may carry none."""
-    verbs, views = set(), set()
+    verbs = set()
+    views = set()
     for name, member in inspect.getmembers(Measurer, inspect.isfunction):
         signature = inspect.signature(member)
-        if not name.startswith("_") and "loss" in signature.parameters and name != "gap_deviation":
+        if (
+            not name.startswith("_")
+            and "loss" in signature.parameters
+            and name != "gap_deviation"
+        ):
             verbs.add(name)
         if signature.return_annotation == "Measurer":
             views.add(name)
@@ -309,14 +397,19 @@ class Read(Exception):
     """The rows were asked for something."""
 
 
-def measurer_under(curator: dp.Curator, loss: Loss, part: tuple[str, str] | None = None) -> Measurer:
+def measurer_under(
+    curator: dp.Curator, loss: Loss, part: tuple[str, str] | None = None
+) -> Measurer:
     return measurer_of(curator._engine, curator.schema, loss, part, DELTA)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_paid_before_it_reads(verb: str) -> None:
-    """Rows would be read for an answer that is then refused, and the refusal be free."""
-    loss, paid = dp.PureDP(epsilon=1), []
+    """Rows would be read for an answer that is then refused, and the refusal be
+    free.
+    """
+    loss = dp.PureDP(epsilon=1)
+    paid = []
 
     def new() -> Measurer:
         measurer = measurer_under(curator_of(1), loss)
@@ -337,11 +430,17 @@ def test_every_verb_is_paid_before_it_reads(verb: str) -> None:
 
 
 @pytest.mark.parametrize("rows", but_first(1, [3, 1]))
-@pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.8"), dp.ZCDP(rho="0.3")], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(
+    "loss", [dp.PureDP(epsilon="0.8"), dp.ZCDP(rho="0.3")], ids=lambda loss: loss.name
+)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("verb", VERBS)
-def test_draws_follow_the_law_on_record(verb: str, view: str, loss: Loss, rows: int) -> None:
-    """Noise of another law, width or unit than the record says would cost another loss than is charged."""
+def test_draws_follow_the_law_on_record(
+    verb: str, view: str, loss: Loss, rows: int
+) -> None:
+    """Noise of another law, width or unit than the record says would cost another loss
+    than is charged.
+    """
     seen = VIEWS[view]
     if verb == "assigned" and seen.part:
         does_not_apply("no rule is applied to a part")
@@ -353,12 +452,17 @@ def test_draws_follow_the_law_on_record(verb: str, view: str, loss: Loss, rows: 
 
     draws, events, reads = VERBS[verb](new, seen, loss)
     assert draws.p_value(1.0) > laws.FALSE_ALARM
-    assert draws.p_value(2.0) < laws.FALSE_ALARM  # twin: the record says more than was drawn
+    # twin: the record says more than was drawn
+    assert draws.p_value(2.0) < laws.FALSE_ALARM
     assert draws.p_value(0.5) < laws.FALSE_ALARM  # twin: it says less
-    costs = [event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in events]
+    costs = [
+        event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in events
+    ]
     total = sum(cost for cost in costs if cost is not None)
     assert total <= loss.amount
-    least = Fraction(1, 2) if events[0].mechanism == "threshold" else 1 - Fraction(1, 10**5)
+    least = (
+        Fraction(1, 2) if events[0].mechanism == "threshold" else 1 - Fraction(1, 10**5)
+    )
     assert total >= loss.amount * least
     assert tuple(clique for event in events for clique in event.reads) == reads
     assert {(event.rows, event.part) for event in events} == {(rows, seen.part)}

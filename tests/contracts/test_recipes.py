@@ -1,7 +1,7 @@
 """What every recipe promises, once for all of them.
 
-A new recipe is put into `RECIPES`, with inputs that public facts alone can refuse into `HOPELESS`;
-`test_every_recipe_is_here` fails until it is.
+A new recipe is put into `RECIPES`, with inputs that public facts alone can refuse into
+`HOPELESS`; `test_every_recipe_is_here` fails until it is.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ DOMAIN = SCHEMA.domain
 DELTA = "1e-7"
 RECIPES: dict[str, Recipe] = {
     "Histogram": dp.Histogram("age"),
-    "Marginals": dp.Marginals(cliques=[("age",), ("age", "sex"), ()], weights=(1, 2, 3)),
+    "Marginals": dp.Marginals(
+        cliques=[("age",), ("age", "sex"), ()], weights=(1, 2, 3)
+    ),
     "Independent": dp.Independent(columns=("age", "sex")),
     "Joint": dp.Joint(columns=("age", "sex")),
     "Tree": Tree(ordered=frozenset({"age"})),
@@ -55,7 +57,9 @@ RECIPES: dict[str, Recipe] = {
     "Closeness": Closeness(columns=("sex",), counts=(3.0, 4.0)),
     "Statistics": Statistics.of(SCHEMA, "age"),
 }
-NOWHERE = Constraints(determines=(Determines(column="age", target="height", cells=(0,) * 20),))
+NOWHERE = Constraints(
+    determines=(Determines(column="age", target="height", cells=(0,) * 20),)
+)
 HOPELESS: list[Recipe] = [
     dp.Histogram("height"),
     dp.Marginals(cliques=[("age", "height")]),
@@ -89,7 +93,7 @@ def frame(rows: int = 60) -> pd.DataFrame:
             "sex": rng.choice(["F", "M"], rows),
             "town": rng.choice(list("abcdexyz"), rows),
             "pay": rng.integers(0, 10, rows),
-        }
+        },
     )
 
 
@@ -107,7 +111,9 @@ def refused_by_loss(recipe: Recipe, loss: AnyLoss) -> bool:
 
 
 def rehearsal(recipe: Recipe, loss: Any) -> Rehearsal:
-    return Rehearsal(domain=DOMAIN, loss=loss, rows=2, part=None, delta=recipe.threshold_delta)
+    return Rehearsal(
+        domain=DOMAIN, loss=loss, rows=2, part=None, delta=recipe.threshold_delta
+    )
 
 
 def test_every_recipe_is_here() -> None:
@@ -119,26 +125,36 @@ def test_every_recipe_is_here() -> None:
             if own and "kind" in vars(member) and hasattr(member, "fit"):
                 assert Recipe in member.__mro__, name
                 found.add(name)
-    assert found == set(RECIPES) == {type(recipe).__name__ for recipe in RECIPES.values()}
+    assert (
+        found == set(RECIPES) == {type(recipe).__name__ for recipe in RECIPES.values()}
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("name", RECIPES)
 def test_one_release_has_one_number(name: str, loss: AnyLoss) -> None:
-    """Pictures, files, questions and drawn rows of one release would tell different numbers of rows."""
+    """Pictures, files, questions and drawn rows of one release would tell different
+    numbers of rows.
+    """
     recipe = RECIPES[name]
     if isinstance(recipe, Categories | Closeness | Statistics):
         return  # figures and names, no tables
     release = opened().run(recipe, loss)
     total = max(0.0, release.model.total)
-    for clique in [(), *release.marginals, *((name,) for each in release.marginals for name in each)]:
+    for clique in [
+        (),
+        *release.marginals,
+        *((name,) for each in release.marginals for name in each),
+    ]:
         told = release.answer(clique)
         assert told.measured
         assert (told.values >= 0).all()
         assert (told.low >= 0).all()
         assert (told.low <= told.values).all()
         assert (told.values <= told.high).all()
-        assert float(told.values.sum()) == pytest.approx(total if len(release.marginals) else 0.0, rel=1e-6)
+        assert float(told.values.sum()) == pytest.approx(
+            total if len(release.marginals) else 0.0, rel=1e-6
+        )
         if clique in release.marginals:
             listed_rows = release.table(clique)
             assert listed_rows["rows"].tolist() == told.values.ravel().tolist()
@@ -157,7 +173,9 @@ def test_one_release_has_one_number(name: str, loss: AnyLoss) -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_what_is_stored_is_told_and_read_back(name: str) -> None:
-    """A ledger would list the bare kind of a recipe, or an attack would be made on another recipe."""
+    """A ledger would list the bare kind of a recipe, or an attack would be made on
+    another recipe.
+    """
     stored = json.loads(json.dumps(RECIPES[name].to_dict()))
     told = describe(stored)
     assert isinstance(told, Text)
@@ -177,7 +195,9 @@ def test_unknown_recipes_are_named_by_their_kind() -> None:
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_dry_run_reads_and_draws_nothing_of_its_own(name: str, loss: AnyLoss) -> None:
-    """A recipe that cannot run on no rows would be refused for every table, or fail on an empty part."""
+    """A recipe that cannot run on no rows would be refused for every table, or fail on
+    an empty part.
+    """
     recipe = RECIPES[name]
     recipe.check(DOMAIN)
     if name == "Statistics" and refused_by_loss(recipe, loss):
@@ -185,24 +205,35 @@ def test_a_dry_run_reads_and_draws_nothing_of_its_own(name: str, loss: AnyLoss) 
     dry = rehearsal(recipe, loss)
     _, model = recipe.fit(dry, silent)
     json.dumps(model.to_dict())
-    costs = [event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in dry.events]
+    costs = [
+        event.epsilon if isinstance(loss, dp.PureDP) else event.rho
+        for event in dry.events
+    ]
     assert 0 < sum(cost for cost in costs if cost is not None) <= loss.amount  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_run_charges_once_and_its_record_stays_within(name: str, loss: AnyLoss) -> None:
-    """What a recipe spends, by its own record, must be within what was charged; its plan is plain data."""
+def test_a_run_charges_once_and_its_record_stays_within(
+    name: str, loss: AnyLoss
+) -> None:
+    """What a recipe spends, by its own record, must be within what was charged; its
+    plan is plain data.
+    """
     recipe = RECIPES[name]
     curator = opened()
     quote = curator.quote(recipe, loss)
     release = curator.run(recipe, loss)
     assert curator.balance().spent == quote.charge
     events = [Event.from_dict(event) for event in curator.lines()[-1].content["events"]]
-    costs = [event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in events]
+    costs = [
+        event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in events
+    ]
     total = sum(cost for cost in costs if cost is not None)
     assert total <= loss.amount  # type: ignore[union-attr]
-    assert total >= loss.amount * (Fraction(1, 2) if name == "Categories" else Fraction(999, 1000))  # type: ignore[union-attr]
+    assert total >= loss.amount * (
+        Fraction(1, 2) if name == "Categories" else Fraction(999, 1000)
+    )  # type: ignore[union-attr]
     assert {event.rows for event in events} == {2}
     again = load_model(json.loads(json.dumps(release.model.to_dict())))
     assert again.to_dict() == release.model.to_dict()
@@ -213,10 +244,18 @@ def test_a_run_charges_once_and_its_record_stays_within(name: str, loss: AnyLoss
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("recipe", HOPELESS, ids=lambda recipe: recipe.kind)
-def test_what_is_hopeless_is_refused_before_the_charge(recipe: Recipe, loss: AnyLoss) -> None:
-    """Public facts alone refuse these; a charge for them would be budget for nothing."""
+def test_what_is_hopeless_is_refused_before_the_charge(
+    recipe: Recipe, loss: AnyLoss
+) -> None:
+    """Public facts alone refuse these; a charge for them would be budget for
+    nothing.
+    """
     curator = opened()
-    loss = dp.PureDP(epsilon="1e-7") if recipe.threshold_delta == Fraction(1, 10**40) else loss
+    loss = (
+        dp.PureDP(epsilon="1e-7")
+        if recipe.threshold_delta == Fraction(1, 10**40)
+        else loss
+    )
     with pytest.raises(dp.DpcoreError):
         curator.run(recipe, loss)
     assert len(curator.lines()) == 1
@@ -224,18 +263,26 @@ def test_what_is_hopeless_is_refused_before_the_charge(recipe: Recipe, loss: Any
 
 def test_every_recipe_has_a_hopeless_input() -> None:
     """Without one, nobody knows whether its refusals charge."""
-    assert {type(recipe) for recipe in HOPELESS} >= {type(recipe) for recipe in RECIPES.values()} - {
-        Statistics
+    assert {type(recipe) for recipe in HOPELESS} >= {
+        type(recipe) for recipe in RECIPES.values()
+    } - {
+        Statistics,
     }
 
 
 @pytest.mark.parametrize("name", ["Tree", "Adaptive", "Gaussian", "Joint"])
 def test_a_table_of_one_row_is_a_table(name: str) -> None:
-    """Nearly no rows, all noise: the recipe must still come to an end, or the charge is lost."""
+    """Nearly no rows, all noise: the recipe must still come to an end, or the charge is
+    lost.
+    """
     curator = opened(rows=1)
     for loss in (dp.PureDP(epsilon="0.001"), dp.ZCDP(rho="0.00001")):
         curator.run(RECIPES[name], loss)
-    assert {line.state for line in curator.lines()} == {"opened", "reserved", "committed"}
+    assert {line.state for line in curator.lines()} == {
+        "opened",
+        "reserved",
+        "committed",
+    }
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
@@ -243,7 +290,10 @@ def test_a_table_of_one_row_is_a_table(name: str) -> None:
 def test_the_error_is_at_most_the_one_that_was_quoted(name: str, loss: AnyLoss) -> None:
     """People would decide by an error that the release does not have."""
     curator = opened(600)
-    expected = {each.clique: each.variance for each in curator.quote(RECIPES[name], loss).expected}
+    expected = {
+        each.clique: each.variance
+        for each in curator.quote(RECIPES[name], loss).expected
+    }
     release = curator.run(RECIPES[name], loss)
     for clique in expected.keys() & release.marginals.keys():
         assert release.marginals[clique].variance <= expected[clique] * (1 + 1e-9)

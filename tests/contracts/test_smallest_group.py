@@ -1,4 +1,6 @@
-"""No group of fewer people leaves than whoever runs the workbench allows, on any way out of any engine."""
+"""No group of fewer people leaves than whoever runs the workbench allows, on any way
+out of any engine.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from dpcore.engines import base
 from dpcore.errors import InfeasibleError
 from tests.contracts.engine_kinds import ENGINES
 
-FRAME = pd.DataFrame({"zip": ["1"] * 20 + ["2"] * 20 + ["3"], "s": ["a", "b"] * 20 + ["HIV"]})
+FRAME = pd.DataFrame(
+    {"zip": ["1"] * 20 + ["2"] * 20 + ["3"], "s": ["a", "b"] * 20 + ["HIV"]}
+)
 PLAN = Plan(
     roles={"zip": "quasi-identifier", "s": "sensitive"},
     hierarchies={"zip": flat(["1", "2", "3"])},
@@ -26,23 +30,36 @@ PLAN = Plan(
     node={"zip": 0},
 )
 SCHEMA = dp.Schema(
-    columns=(dp.Categorical("zip", categories=("1", "2", "3")),), unit=dp.PrivacyUnit(max_rows=1)
+    columns=(dp.Categorical("zip", categories=("1", "2", "3")),),
+    unit=dp.PrivacyUnit(max_rows=1),
 )
 LEAVE = {"kept", "blanked"}
-"""Ways with suppressed rows in which the one of zip 3 is in the table, as a group of one."""
+"""Ways with suppressed rows in which the one of zip 3 is in the table, as a group of
+one.
+"""
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.proof] * (kind == "spark")) for kind in ENGINES]
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.proof] * (kind == "spark"))
+        for kind in ENGINES
+    ],
 )
 @pytest.mark.parametrize("suppressed", SUPPRESSED_ROWS)
 def test_the_table_that_leaves_is_judged(
-    kind: str, suppressed: Suppressed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    suppressed: Suppressed,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A policy of k = 5 would let somebody with HIV leave in a group of one, where the plan has a k of 5."""
+    """A policy of k = 5 would let somebody with HIV leave in a group of one, where the
+    plan has a k of 5.
+    """
     ledger = dp.MemoryLedger()
     engine = ENGINES[kind][1](tmp_path, FRAME, SCHEMA, key=ledger.key)
-    if kind != "frame":  # as if the rows did not fit into memory: recoded where they are
+    # as if the rows did not fit into memory: recoded where they are
+    if kind != "frame":
         monkeypatch.setattr(base, "MOST_ROWS", 1)
     curator = dp.Curator.open(
         engine,
@@ -51,7 +68,8 @@ def test_the_table_that_leaves_is_judged(
         ledger=ledger,
         identity=None if kind == "frame" else "people",
     )
-    plan, place = replace(PLAN, suppressed=suppressed), tmp_path / "folder"
+    plan = replace(PLAN, suppressed=suppressed)
+    place = tmp_path / "folder"
     if suppressed in LEAVE:
         assert curator.anonymize_to(tmp_path / "twin", plan, smallest_group=1) == 41
         with pytest.raises(InfeasibleError, match="has fewer than 5 rows"):

@@ -34,4 +34,6 @@ def write_certificate(folder: Path, host: str) -> None:
     pem = serialization.Encoding.PEM
     (folder / "fullchain.pem").write_bytes(made.public_bytes(pem))
     plain = serialization.NoEncryption()
-    (folder / "privkey.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    (folder / "privkey.pem").write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    )

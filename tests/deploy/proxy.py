@@ -1,4 +1,6 @@
-"""nginx in front of servers: the configuration of deploy/, in which names, ports and folders are replaced."""
+"""nginx in front of servers: the configuration of deploy/, in which names, ports and
+folders are replaced.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NGINX = os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+NGINX = (
+    os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+)
 """The one of this computer, or another version to try."""
 TLS = re.compile(r"\n    (ssl_\w+|add_header Strict-Transport-Security) [^\n]*")
 
 
-def configuration(folder: Path, own: str, servers: tuple[str, ...], *, path: str, tls: bool) -> str:
+def configuration(
+    folder: Path, own: str, servers: tuple[str, ...], *, path: str, tls: bool
+) -> str:
     """The file of deploy/, for these servers, on this address."""
     text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     replaced = {
@@ -37,14 +43,18 @@ def configuration(folder: Path, own: str, servers: tuple[str, ...], *, path: str
 
 
 @contextmanager
-def proxy(folder: Path, *servers: str, path: str = "/", tls: bool = False) -> Iterator[str]:
+def proxy(
+    folder: Path, *servers: str, path: str = "/", tls: bool = False
+) -> Iterator[str]:
     """nginx before these servers, until the block ends; host and port of it."""
     assert NGINX
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         own = f"127.0.0.1:{free.getsockname()[1]}"
     file = folder / "nginx.conf"
-    file.write_text(configuration(folder, own, servers, path=path, tls=tls), encoding="utf-8")
+    file.write_text(
+        configuration(folder, own, servers, path=path, tls=tls), encoding="utf-8"
+    )
     process = subprocess.Popen(
         [NGINX, "-c", str(file), "-e", str(folder / "error"), "-g", "daemon off;"],
         stderr=subprocess.DEVNULL,

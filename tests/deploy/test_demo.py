@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from dpcore.errors import ParameterError
-from tests.workbench.server.web.client import ROOT, Visitor, free_port, get, serving, wait_for
+from tests.workbench.server.web.client import (
+    ROOT,
+    Visitor,
+    free_port,
+    get,
+    serving,
+    wait_for,
+)
 from workbench.store.settings import settings_from
 
 SAMPLE = "Open this sample"
@@ -21,7 +28,9 @@ SAMPLE = "Open this sample"
 
 @pytest.mark.proof
 def test_visitors_share_no_budget_and_send_no_files() -> None:
-    """One visitor would empty the samples for all others, or leave a real table on a public server."""
+    """One visitor would empty the samples for all others, or leave a real table on a
+    public server.
+    """
     with serving(WORKBENCH_DEMO="auto") as demo:
         first, second = (Visitor(demo.host).run() for _ in range(2))
         for visitor in (first, second):
@@ -29,13 +38,21 @@ def test_visitors_share_no_budget_and_send_no_files() -> None:
             assert "The disk of this host does not last" in visitor.text()
             assert not visitor.elements("file_uploader")
             visitor.press(SAMPLE)
-            if not any(button.label.startswith("Open the data set") for button in visitor.elements("button")):
+            if not any(
+                button.label.startswith("Open the data set")
+                for button in visitor.elements("button")
+            ):
                 raise AssertionError(visitor.text()[:2000])
             visitor.press("Open the data set")
             assert "The data set is open" in visitor.text()
-        assert first.put(f"/_stcore/upload_file/{first.session}/1", b"a\n1\n", "x.csv") == 403
+        assert (
+            first.put(f"/_stcore/upload_file/{first.session}/1", b"a\n1\n", "x.csv")
+            == 403
+        )
         with sqlite3.connect(demo.folder / "var" / "workbench.sqlite") as database:
-            rows = database.execute("SELECT opener, steward FROM data_set_owners").fetchall()
+            rows = database.execute(
+                "SELECT opener, steward FROM data_set_owners"
+            ).fetchall()
         assert len(set(rows)) == 2
         assert all(opener == steward != "" for opener, steward in rows)
         assert first.cookies["workbench_visitor"] not in str(rows)
@@ -43,13 +60,19 @@ def test_visitors_share_no_budget_and_send_no_files() -> None:
 
 @pytest.mark.proof
 def test_the_image_alone_is_a_demo(tmp_path: Path) -> None:
-    """`docker run -p 8501:8501 IMAGE` would end with a message about settings, or take real tables.
+    """`docker run -p 8501:8501 IMAGE` would end with a message about settings, or take
+    real tables.
 
-    There is no engine here: the settings and the command of the image run in this environment, as a host
-    runs them whose user may not write to /data.
+    There is no engine here: the settings and the command of the image run in this
+    environment, as a host runs them whose user may not write to /data.
     """
-    text = re.sub(r"\\\n\s*", " ", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8"))
-    settings = dict(part.split("=", 1) for part in re.findall(r"^ENV (.*)", text, re.MULTILINE)[0].split())
+    text = re.sub(
+        r"\\\n\s*", " ", (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+    )
+    settings = dict(
+        part.split("=", 1)
+        for part in re.findall(r"^ENV (.*)", text, re.MULTILINE)[0].split()
+    )
     command = json.loads(re.findall(r"^CMD (.*)", text, re.MULTILINE)[0])
     (tmp_path / "data").touch()
     changed = {
@@ -60,13 +83,20 @@ def test_the_image_alone_is_a_demo(tmp_path: Path) -> None:
         "PORT": str(free_port()),
     }
     host = f"127.0.0.1:{changed['PORT']}"
-    with subprocess.Popen(command, cwd=ROOT, env={**settings, **changed}, stderr=subprocess.DEVNULL) as image:
+    with subprocess.Popen(
+        command, cwd=ROOT, env={**settings, **changed}, stderr=subprocess.DEVNULL
+    ) as image:
         try:
             wait_for(host)
             visitor = Visitor(host).run()
             assert "The disk of this host does not last" in visitor.text()
             assert not visitor.elements("file_uploader")
-            assert visitor.put(f"/_stcore/upload_file/{visitor.session}/1", b"a\n1\n", "x.csv") == 403
+            assert (
+                visitor.put(
+                    f"/_stcore/upload_file/{visitor.session}/1", b"a\n1\n", "x.csv"
+                )
+                == 403
+            )
             visitor.press(SAMPLE)
             assert get(host, "/", Host="workbench.example.org")[0] == 421
         finally:
@@ -82,9 +112,13 @@ def test_a_demo_needs_no_disk_that_lasts(tmp_path: Path) -> None:
         assert os.stat(folder).st_mode & 0o077 == 0
         folder.rmdir()
     kept = str(tmp_path / "kept")
-    assert settings_from({"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": kept}).data_dir == Path(kept)
+    assert settings_from(
+        {"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": kept}
+    ).data_dir == Path(kept)
     (tmp_path / "file").touch()
-    other = settings_from({"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": str(tmp_path / "file")}).data_dir
+    other = settings_from(
+        {"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": str(tmp_path / "file")}
+    ).data_dir
     assert other != tmp_path / "file"  # a host that runs the image as a user of its own
     other.rmdir()
     assert not settings_from({"WORKBENCH_DEMO": "0"}).demo

@@ -1,4 +1,6 @@
-"""One address that keeps open what it can shuts nobody else out, behind nginx and at the server itself."""
+"""One address that keeps open what it can shuts nobody else out, behind nginx and at
+the server itself.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,23 @@ from workbench.store.database.store import Store
 from workbench.store.links.surveys import Surveys
 from workbench.store.settings import Settings
 
-ATTACKER, OTHER, CLASS = "127.0.0.66", "127.0.0.7", "127.0.0.8"
+ATTACKER = "127.0.0.66"
+OTHER = "127.0.0.7"
+CLASS = "127.0.0.8"
 """Addresses of this computer, of which each is a visitor of its own."""
 HEADERS = (
-    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\n"
-    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-    f"Sec-WebSocket-Protocol: streamlit, none\r\nCookie: workbench_visitor={'x' * 43}\r\n\r\n"
+    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: "
+    "http://{host}\r\nUpgrade: websocket\r\n"
+    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+    "AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    "Sec-WebSocket-Protocol: streamlit, none\r\nCookie: "
+    f"workbench_visitor={'x' * 43}\r\n\r\n"
 )
 BODY = "POST /answer/AAAA HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100000\r\n\r\nx"
-UPLOAD = "PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: {host}\r\nContent-Length: 40000000\r\n\r\nx"
+UPLOAD = (
+    "PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: {host}\r\nContent-Length: "
+    "40000000\r\n\r\nx"
+)
 HALF = "GET /healthz HTTP/1.1\r\nHost: {host}\r\n"
 
 
@@ -44,14 +54,21 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, s
     """A server and its proxy."""
     if NGINX is None:
         pytest.skip(needs.NGINX)
-    with serving() as server, proxy(tmp_path_factory.mktemp("nginx"), server.host) as host:
+    with (
+        serving() as server,
+        proxy(tmp_path_factory.mktemp("nginx"), server.host) as host,
+    ):
         yield server, host
 
 
-def status(host: str, path: str, source: str, body: bytes | None = None, **headers: str) -> int:
+def status(
+    host: str, path: str, source: str, body: bytes | None = None, **headers: str
+) -> int:
     """The status that an address gets."""
     name, port = host.split(":")
-    connection = http.client.HTTPConnection(name, int(port), timeout=30, source_address=(source, 0))
+    connection = http.client.HTTPConnection(
+        name, int(port), timeout=30, source_address=(source, 0)
+    )
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request("POST" if body else "GET", path, body=body, headers=named)
     answer = connection.getresponse()
@@ -63,7 +80,9 @@ def status(host: str, path: str, source: str, body: bytes | None = None, **heade
 def begin(host: str, words: str) -> socket.socket:
     """Open a connection of the attacker that has sent these words."""
     name, port = host.split(":")
-    opened = socket.create_connection((name, int(port)), timeout=30, source_address=(ATTACKER, 0))
+    opened = socket.create_connection(
+        (name, int(port)), timeout=30, source_address=(ATTACKER, 0)
+    )
     opened.sendall(words.format(host=host).encode())
     return opened
 
@@ -77,8 +96,11 @@ def held(host: str, words: str, number: int) -> Iterator[list[socket.socket]]:
 
 @contextmanager
 def kept_up(host: str, words: str, number: int) -> Iterator[None]:
-    """Keep so many open, and open a new one for each that is refused, until the block ends."""
-    over, full = threading.Event(), threading.Event()
+    """Keep so many open, and open a new one for each that is refused, until the block
+    ends.
+    """
+    over = threading.Event()
+    full = threading.Event()
 
     def attack() -> None:
         opened = selectors.DefaultSelector()
@@ -106,9 +128,15 @@ def kept_up(host: str, words: str, number: int) -> Iterator[None]:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("words", [BODY, UPLOAD, HALF], ids=["bodies", "uploads", "headers"])
-def test_600_slow_requests_shut_nobody_out(behind: tuple[Server, str], words: str) -> None:
-    """520 posts that never end kept everybody else out for as long as their sender wished."""
+@pytest.mark.parametrize(
+    "words", [BODY, UPLOAD, HALF], ids=["bodies", "uploads", "headers"]
+)
+def test_600_slow_requests_shut_nobody_out(
+    behind: tuple[Server, str], words: str
+) -> None:
+    """520 posts that never end kept everybody else out for as long as their sender
+    wished.
+    """
     server, host = behind
     for each in (host, server.host):
         with kept_up(each, words, 600):
@@ -119,7 +147,9 @@ def test_600_slow_requests_shut_nobody_out(behind: tuple[Server, str], words: st
 
 @pytest.mark.proof
 def test_1000_websockets_shut_nobody_out(behind: tuple[Server, str]) -> None:
-    """The 511th websocket of anybody was reset: one address had taken all connections of the proxy."""
+    """The 511th websocket of anybody was reset: one address had taken all connections
+    of the proxy.
+    """
     server, host = behind
     for each in (host, server.host):
         with held(each, HEADERS, 1_000) as opened:
@@ -127,7 +157,9 @@ def test_1000_websockets_shut_nobody_out(behind: tuple[Server, str]) -> None:
             assert got == {b"101": limits.TABS, b"429": 1_000 - limits.TABS}
             assert status(each, "/healthz", OTHER) == 200
             name, port = each.split(":")
-            with socket.create_connection((name, int(port)), timeout=30, source_address=(OTHER, 0)) as other:
+            with socket.create_connection(
+                (name, int(port)), timeout=30, source_address=(OTHER, 0)
+            ) as other:
                 other.sendall(HEADERS.format(host=each).encode())
                 assert other.recv(12).split()[1] == b"101"
 
@@ -135,22 +167,30 @@ def test_1000_websockets_shut_nobody_out(behind: tuple[Server, str]) -> None:
 def test_the_server_limits_unfinished_bodies(server: Server) -> None:
     """Without a proxy, or past its limits, bodies that never end fill the server."""
     with held(server.host, BODY, limits.BODIES + 20) as opened:
-        refused = [one for one in opened[limits.BODIES :] if one.recv(12).split()[1] == b"429"]
+        refused = [
+            one for one in opened[limits.BODIES :] if one.recv(12).split()[1] == b"429"
+        ]
         assert len(refused) == 20
         assert status(server.host, "/answer/AAAA", OTHER, b"x") == 404
 
 
 @pytest.mark.proof
 def test_a_class_behind_one_address_answers(behind: tuple[Server, str]) -> None:
-    """A limit against floods would shut out a school, whose telephones all come from one address."""
+    """A limit against floods would shut out a school, whose telephones all come from
+    one address.
+    """
     server, host = behind
     surveys = Surveys(Store(Settings(data_dir=server.folder / "var")))
-    question = dl.Question(text="Smoke?", categories=["yes", "no"], protocol="optimized unary", epsilon="1")
+    question = dl.Question(
+        text="Smoke?", categories=["yes", "no"], protocol="optimized unary", epsilon="1"
+    )
     key, tokens = surveys.make(question, people=200, days=1)
 
     def answer(token: str) -> list[int]:
         plain = question.protocol.to_plain(question.protocol.perturb([0]))[0]
-        body = json.dumps({"protocol": question.protocol.kind, "epsilon": "1", "report": plain}).encode()
+        body = json.dumps(
+            {"protocol": question.protocol.kind, "epsilon": "1", "report": plain}
+        ).encode()
         files = ("draw.js", "answer.js", "answer.css")
         return [
             status(host, f"/answer/{token}", CLASS),
@@ -167,20 +207,31 @@ def test_a_class_behind_one_address_answers(behind: tuple[Server, str]) -> None:
 
 @pytest.mark.proof
 def test_a_class_behind_one_address_opens_the_pages(behind: tuple[Server, str]) -> None:
-    """Pages would stay empty in a classroom, where each browser takes six files at once."""
+    """Pages would stay empty in a classroom, where each browser takes six files at
+    once.
+    """
     _, host = behind
     page = urllib.request.urlopen(f"http://{host}/").read().decode()
     script = "/" + re.findall(r'src="\./(static/js/index[^"]*)"', page)[0]
     with ThreadPoolExecutor(600) as browsers:
-        assert Counter(browsers.map(lambda _: status(host, script, CLASS), range(1_200))) == {200: 1_200}
+        assert Counter(
+            browsers.map(lambda _: status(host, script, CLASS), range(1_200))
+        ) == {200: 1_200}
 
 
-def test_a_forwarded_address_counts_from_the_proxy_alone(server: Server, tmp_path: Path) -> None:
+def test_a_forwarded_address_counts_from_the_proxy_alone(
+    server: Server, tmp_path: Path
+) -> None:
     """Who invents an address for every request would be limited by nothing."""
 
     def flood(host: str, source: str) -> Counter[int]:
         return Counter(
-            status(host, "/share/x", source, X_Forwarded_For=f"10.0.{number // 200}.{number % 200}")
+            status(
+                host,
+                "/share/x",
+                source,
+                X_Forwarded_For=f"10.0.{number // 200}.{number % 200}",
+            )
             for number in range(250)
         )
 

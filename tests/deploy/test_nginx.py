@@ -1,4 +1,6 @@
-"""nginx as deploy/ configures it, before real servers: what a deployment of the review exposed or broke."""
+"""nginx as deploy/ configures it, before real servers: what a deployment of the review
+exposed or broke.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,19 @@ def test_uploads_of_the_allowed_size_pass(server: Server, tmp_path: Path) -> Non
         assert not any((tmp_path / "body").iterdir())
     log = (tmp_path / "access").read_text()
     assert " PUT 204 " in log
-    for secret in (visitor.session, visitor.cookies["workbench_visitor"], "upload_file"):
+    for secret in (
+        visitor.session,
+        visitor.cookies["workbench_visitor"],
+        "upload_file",
+    ):
         assert secret not in log + (tmp_path / "error").read_text()
 
 
 @pytest.mark.proof
 def test_two_servers_keep_each_browser(server: Server, tmp_path: Path) -> None:
-    """Behind round robin 3 of 8 uploads were lost: the session is at the other server."""
+    """Behind round robin 3 of 8 uploads were lost: the session is at the other
+    server.
+    """
     with serving() as other, proxy(tmp_path, server.host, other.host) as host:
         visitors = [Visitor(host).run() for _ in range(8)]
         assert [visitor.upload(b"age\n1\n2\n") for visitor in visitors] == [204] * 8
@@ -47,7 +55,9 @@ def test_two_servers_keep_each_browser(server: Server, tmp_path: Path) -> None:
 
 
 def _a_server_that_is_stopped_ends_in_order(server: Server) -> None:
-    """Every restart would wait until the system kills the server, and with it a run that has paid."""
+    """Every restart would wait until the system kills the server, and with it a run
+    that has paid.
+    """
     server.process.send_signal(signal.SIGTERM)
     server.process.wait(30)
     assert "the server stops" in server.said()
@@ -55,9 +65,16 @@ def _a_server_that_is_stopped_ends_in_order(server: Server) -> None:
 
 
 def test_closed_addresses(server: Server, tmp_path: Path) -> None:
-    """Strangers would read how much is uploaded, and drive the pages without a browser."""
+    """Strangers would read how much is uploaded, and drive the pages without a
+    browser.
+    """
     with proxy(tmp_path, server.host) as host:
-        for path in ("/_stcore/metrics", "/_stcore/agent/x", "/_stcore//metrics", "/x/../_stcore/metrics"):
+        for path in (
+            "/_stcore/metrics",
+            "/_stcore/agent/x",
+            "/_stcore//metrics",
+            "/x/../_stcore/metrics",
+        ):
             assert get(host, path)[0] in (400, 404), path
         assert get(host, "/", Host="evil.example")[0] == 421
         assert get(host, "/healthz")[0] == 200
@@ -81,27 +98,50 @@ def test_a_path_below_the_name(tmp_path: Path) -> None:
         assert get(host, "/bench/_stcore/metrics")[0] == 404
 
 
-def test_the_file_as_it_is_needs_the_version_that_the_page_names(tmp_path: Path) -> None:
-    """An older nginx would not start, or a newer one refuse the line that is replaced in all other tests."""
+def test_the_file_as_it_is_needs_the_version_that_the_page_names(
+    tmp_path: Path,
+) -> None:
+    """An older nginx would not start, or a newer one refuse the line that is replaced
+    in all other tests.
+    """
     assert NGINX
     write_certificate(tmp_path, "127.0.0.1")
     text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
-    own = text.replace("/tmp/", f"{tmp_path}/").replace("/etc/nginx/tls/", f"{tmp_path}/")
+    own = text.replace("/tmp/", f"{tmp_path}/").replace(
+        "/etc/nginx/tls/", f"{tmp_path}/"
+    )
     (tmp_path / "nginx.conf").write_text(own, encoding="utf-8")
-    command = [NGINX, "-t", "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "error")]
+    command = [
+        NGINX,
+        "-t",
+        "-c",
+        str(tmp_path / "nginx.conf"),
+        "-e",
+        str(tmp_path / "error"),
+    ]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-    version = subprocess.run([NGINX, "-v"], capture_output=True, text=True, check=True).stderr
-    is_new = tuple(map(int, re.findall(r"(\d+)\.(\d+)\.(\d+)", version)[0])) >= (1, 27, 3)
+    version = subprocess.run(
+        [NGINX, "-v"], capture_output=True, text=True, check=True
+    ).stderr
+    is_new = tuple(map(int, re.findall(r"(\d+)\.(\d+)\.(\d+)", version)[0])) >= (
+        1,
+        27,
+        3,
+    )
     assert ("test is successful" if is_new else 'invalid parameter "resolve"') in said
     assert "since 1.27.3" in (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
 
 
 def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:
-    """Cookies would leave the browser by a plain connection, and the websocket not open."""
+    """Cookies would leave the browser by a plain connection, and the websocket not
+    open.
+    """
     write_certificate(tmp_path, "127.0.0.1")
     trusted = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
     with proxy(tmp_path, server.host, tls=True) as host:
-        connection = http.client.HTTPSConnection(*host.split(":"), context=trusted, timeout=30)
+        connection = http.client.HTTPSConnection(
+            *host.split(":"), context=trusted, timeout=30
+        )
         cookies: list[str] = []
         for path in ("/", "/_stcore/health"):
             connection.request("GET", path)
@@ -111,14 +151,19 @@ def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:
             assert answer.headers["Strict-Transport-Security"]
             assert answer.headers["X-Frame-Options"] == "DENY"
         connection.close()
-        assert {cookie.partition("=")[0] for cookie in cookies} == {"workbench_visitor", "_streamlit_xsrf"}
+        assert {cookie.partition("=")[0] for cookie in cookies} == {
+            "workbench_visitor",
+            "_streamlit_xsrf",
+        }
         assert all(cookie.lower().count("; secure") == 1 for cookie in cookies), cookies
         with connect(
             f"wss://{host}/_stcore/stream",
             ssl=trusted,
             origin=f"https://{host}",
             subprotocols=["streamlit", "none"],
-            additional_headers={"Cookie": "; ".join(each.split(";")[0] for each in cookies)},
+            additional_headers={
+                "Cookie": "; ".join(each.split(";")[0] for each in cookies)
+            },
             proxy=None,
         ) as stream:
             assert stream.subprotocol == "streamlit"

@@ -15,12 +15,16 @@ def sample(person: Person, number: int) -> Person:
 
 def bar(person: Person, label: str):
     """The line of a chart that can be clicked."""
-    return person.page.locator(f"path[aria-roledescription=bar][aria-label='of: {label}']")
+    return person.page.locator(
+        f"path[aria-roledescription=bar][aria-label='of: {label}']"
+    )
 
 
 def the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person: Person) -> None:
-    """An auditor who has ten minutes would have to scroll for the answer; the chart would be a picture:
-    nobody would find out which column makes people unique (the sample of a hospital)."""
+    """An auditor who has ten minutes would have to scroll for the answer; the chart
+    would be a picture: nobody would find out which column makes people unique (the
+    sample of a hospital).
+    """
     for text in (
         "patient_id and name name people.",
         "The change that helps most",
@@ -36,7 +40,9 @@ def the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person: Person) 
 
 
 def it_is_audited_and_printed(person: Person) -> None:
-    """The report of Adult would lack the verdict, or carry something that a browser runs or fetches."""
+    """The report of Adult would lack the verdict, or carry something that a browser
+    runs or fetches.
+    """
     person.sees("of the people are unique as soon as somebody knows")
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
         person.page.get_by_role("button", name="Download as one HTML file").click()
@@ -50,7 +56,11 @@ def it_is_audited_and_printed(person: Person) -> None:
 
 
 def the_columns_go_along_to_what_makes_it_safer(person: Person) -> None:
-    """The next page would ask again, or make another change: of two columns one is left out here."""
+    """The next page would ask again, or make another change: of two columns one is left
+    out here.
+    """
     person.sees("One column less")
     bar(person, "without city").click()
-    person.rest().press("Make it safer").sees("Roles of the columns: 1 that others may know")
+    person.rest().press("Make it safer").sees(
+        "Roles of the columns: 1 that others may know"
+    )

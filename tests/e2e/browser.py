@@ -39,14 +39,28 @@ PHONE = {
 }
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WITHOUT = (
-    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # pages of its own in each window: a second of computing
-    *("AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync", "LensOverlay"),
-    *("DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "PaintHolding"),
-    *("MediaRouter", "ThirdPartyStoragePartitioning", "OptimizationHints", "NetworkTimeServiceQuerying"),
-    *("AimEnabled", "PreconnectToSearch"),
+    # pages of its own in each window: a second of computing
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "LensOverlay",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "PaintHolding",
+    "MediaRouter",
+    "ThirdPartyStoragePartitioning",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
 )
-"""Features of Chromium that tests do without. All but the first two are those that Playwright turns off: only
-the last list that Chromium is given counts."""
+"""Features of Chromium that tests do without.
+
+All but the first two are those that Playwright turns off: only the last list that
+Chromium is given counts.
+"""
 
 
 class Server:
@@ -61,23 +75,35 @@ class Server:
         """(request id, state, units) of every line of the ledger."""
         with sqlite3.connect(self.folder / "workbench.sqlite") as database:
             return database.execute(
-                "SELECT request_id, state, units FROM ledger_lines ORDER BY dataset, number"
+                (
+                    "SELECT request_id, state, units FROM ledger_lines ORDER BY "
+                    "dataset, "
+                    "number"
+                ),
             ).fetchall()
 
     def computing(self) -> set[int]:
-        """Processes that compute something for it now: children of the one that waits for work."""
+        """Processes that compute something for it now: children of the one that waits
+        for work.
+        """
         parents = {}
         for status in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):  # it has just ended
                 fields = status.read_text().rpartition(")")[2].split()
                 if fields[0] != "Z":
                     parents[int(status.parent.name)] = int(fields[1])
-        return {process for process, parent in parents.items() if parents.get(parent) == self.process}
+        return {
+            process
+            for process, parent in parents.items()
+            if parents.get(parent) == self.process
+        }
 
     def releases(self) -> int:
         """How many releases are stored."""
         with sqlite3.connect(self.folder / "workbench.sqlite") as database:
-            return database.execute("SELECT count(*) FROM ledger_releases").fetchone()[0]
+            return database.execute("SELECT count(*) FROM ledger_releases").fetchone()[
+                0
+            ]
 
 
 def free_port() -> int:
@@ -93,9 +119,19 @@ def serving(script: str = "app.py", port: int = 0, **settings: str) -> Iterator[
     """Start the app as `make app` does, with these settings in its environment."""
     port = port or free_port()
     with tempfile.TemporaryDirectory() as folder:
-        environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+        environment = {
+            name: value for name, value in os.environ.items() if name != "DATABASE_URL"
+        }
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)],
+            [
+                sys.executable,
+                "-m",
+                "streamlit",
+                "run",
+                script,
+                "--server.port",
+                str(port),
+            ],
             cwd=ROOT,
             env={**environment, "WORKBENCH_DATA_DIR": folder, **settings},
             stdout=subprocess.DEVNULL,
@@ -129,7 +165,9 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM,
             args=[
-                *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
                 f"--disable-features={','.join(WITHOUT)}",
             ],
         )
@@ -144,14 +182,21 @@ def browser_of_somebody(browser: Browser, **context: object) -> BrowserContext:
 
 
 class Person:
-    """One tab, and what a person does in it. Everything that the tab sends or receives is kept.
+    """One tab, and what a person does in it.
+
+    Everything that the tab sends or receives is kept.
 
     Args:
-        context: the browser of somebody, which outlives the tab; without, one of its own with `options`.
+        context: the browser of somebody, which outlives the tab; without, one of its
+            own with `options`.
     """
 
     def __init__(
-        self, browser: Browser, server: Server, context: BrowserContext | None = None, **options: object
+        self,
+        browser: Browser,
+        server: Server,
+        context: BrowserContext | None = None,
+        **options: object,
     ) -> None:
         self.server = server
         self._own = context is None
@@ -161,19 +206,29 @@ class Person:
         self.scripts: list[str] = []
         self.received: list[bytes] = []
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("dialog", lambda dialog: (self.scripts.append(dialog.message), dialog.dismiss()))
+        self.page.on(
+            "dialog",
+            lambda dialog: (self.scripts.append(dialog.message), dialog.dismiss()),
+        )
         self.page.on("websocket", self._listen)
 
     def _listen(self, websocket) -> None:
         websocket.on(
             "framereceived",
-            lambda frame: self.received.append(frame if isinstance(frame, bytes) else frame.encode()),
+            lambda frame: self.received.append(
+                frame if isinstance(frame, bytes) else frame.encode()
+            ),
         )
 
     @property
     def outside(self) -> list[str]:
         """Addresses other than the app's own that the tab asked for."""
-        own = (self.server.url, self.server.url.replace("http", "ws", 1), "data:", "blob:")
+        own = (
+            self.server.url,
+            self.server.url.replace("http", "ws", 1),
+            "data:",
+            "blob:",
+        )
         return [url for url in self.requests if not url.startswith(own)]
 
     def visit(self, path: str = "") -> Person:
@@ -185,11 +240,13 @@ class Person:
     def rest(self) -> Person:
         """Wait until no script runs and nothing moves any more."""
         self.page.wait_for_selector(
-            "[data-testid=stApp][data-test-script-state=notRunning]", timeout=60 * SECOND
+            "[data-testid=stApp][data-test-script-state=notRunning]",
+            timeout=60 * SECOND,
         )
         self.page.wait_for_timeout(150)
         self.page.wait_for_selector(
-            "[data-testid=stApp][data-test-script-state=notRunning]", timeout=60 * SECOND
+            "[data-testid=stApp][data-test-script-state=notRunning]",
+            timeout=60 * SECOND,
         )
         return self
 
@@ -212,22 +269,28 @@ class Person:
         return self.rest()
 
     def go(self, name: str) -> Person:
-        """Choose a page in the navigation; on a narrow screen it is folded away at first."""
+        """Choose a page in the navigation; on a narrow screen it is folded away at
+        first.
+        """
         opener = self.page.get_by_test_id("stExpandSidebarButton")
         if opener.is_visible():
             opener.click()
         self.link(name).click()
-        expect(self.page).to_have_title(re.compile(name), timeout=30 * SECOND)  # by the run of that page
+        # by the run of that page
+        expect(self.page).to_have_title(re.compile(name), timeout=30 * SECOND)
         return self.rest()
 
     def upload(self, content: bytes, name: str = "people.csv") -> Person:
         """Choose a file on the Data page, to share something of it."""
         self.bring(content, name)
-        read = re.compile("Who is protected\\?|The data set is open")  # known tables open at once
+        # known tables open at once
+        read = re.compile("Who is protected\\?|The data set is open")
         self.page.get_by_text(read).first.wait_for(timeout=60 * SECOND)
         return self.rest()
 
-    def bring(self, content: bytes, name: str, field: str = "A table to share") -> Person:
+    def bring(
+        self, content: bytes, name: str, field: str = "A table to share"
+    ) -> Person:
         """Choose a file for one of the fields of the first page."""
         file = {"name": name, "mimeType": "text/csv", "buffer": content}
         place = self.page.get_by_test_id("stFileUploader").filter(has_text=field)
@@ -242,7 +305,9 @@ class Person:
         return self.know_all().press("Open the data set").sees("The data set is open")
 
     def choose_rows(self) -> Person:
-        """Choose how many rows of a person count, where it is asked and not said yet."""
+        """Choose how many rows of a person count, where it is asked and not said
+        yet.
+        """
         self.rest()
         cap = self.page.get_by_role("radiogroup", name="Rows of one person")
         if cap.count() and not cap.get_by_role("radio", checked=True).count():
@@ -251,9 +316,15 @@ class Person:
         return self
 
     def know_all(self) -> Person:
-        """Answer each question on what is known from outside, so that nothing counts as taken from it."""
+        """Answer each question on what is known from outside, so that nothing counts as
+        taken from it.
+        """
         self.choose_rows()
-        answers = ("Yes, this is plainly public", "Use the round bounds", "It is known from there")
+        answers = (
+            "Yes, this is plainly public",
+            "Use the round bounds",
+            "It is known from there",
+        )
         while True:
             label = next((each for each in answers if self.button(each).count()), None)
             if label is None:
@@ -290,17 +361,23 @@ class Person:
         return self.rest()
 
     def looks_at(self) -> str:
-        """What the tab shows: its address, where the focus is, whether a script runs, and all words."""
+        """What the tab shows: its address, where the focus is, whether a script runs,
+        and all words.
+        """
         try:
             seen = self.page.evaluate("""[location.href, document.activeElement.outerHTML.slice(0, 300),
                 document.querySelector('[data-testid=stApp]')?.dataset.testScriptState,
                 document.body.innerText]""")
         except Error as error:
             return str(error)
-        return "\n".join(line for part in seen for line in str(part).splitlines() if line.strip())
+        return "\n".join(
+            line for part in seen for line in str(part).splitlines() if line.strip()
+        )
 
     def close(self) -> None:
-        """Close the tab; its browser keeps the program of the pages, and nothing of what was done there."""
+        """Close the tab; its browser keeps the program of the pages, and nothing of
+        what was done there.
+        """
         if self._own:
             self.context.close()
             return

@@ -1,4 +1,6 @@
-"""A host like Streamlit Community Cloud: its page holds the app in a frame of the same name, under a path."""
+"""A host like Streamlit Community Cloud: its page holds the app in a frame of the same
+name, under a path.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,18 @@ from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-NAME, OTHER = "bench.streamlit.app", "portal.example"
+NAME = "bench.streamlit.app"
+OTHER = "portal.example"
 """The name of the app, and that of another site, which shows the app in a frame too."""
 UNDER = "/~/+/"
-_HOP = ("connection", "transfer-encoding", "content-encoding", "content-length", "keep-alive", "upgrade")
+_HOP = (
+    "connection",
+    "transfer-encoding",
+    "content-encoding",
+    "content-length",
+    "keep-alive",
+    "upgrade",
+)
 _HANDSHAKE = "sec-websocket-"
 
 
@@ -54,13 +64,19 @@ class Host:
         return Starlette(routes=routes, lifespan=lifespan)
 
     async def shell(self, request: Request) -> Response:
-        """Send the page around the app, whatever its address: the frame begins with the first page."""
-        return HTMLResponse(f'<title>{request.url.hostname}</title><iframe src="{self.url}{UNDER}" '
-                            'style="border:0;width:100%;height:1000px"></iframe>')  # fmt: skip
+        """Send the page around the app, whatever its address: the frame begins with the
+        first page.
+        """
+        return HTMLResponse(
+            f'<title>{request.url.hostname}</title><iframe src="{self.url}{UNDER}" '
+            'style="border:0;width:100%;height:1000px"></iframe>'
+        )
 
     async def pass_on(self, request: Request) -> Response:
         """Send a request on to the server, with the name that the browser asked for."""
-        headers = {name: value for name, value in request.headers.items() if name not in _HOP}
+        headers = {
+            name: value for name, value in request.headers.items() if name not in _HOP
+        }
         answer = await self.client.request(
             request.method,
             f"http://{self.server}/{request.path_params['path']}",
@@ -89,7 +105,9 @@ class Host:
                 port=int(self.server.partition(":")[2]),
                 origin=browser.headers["origin"],  # type: ignore[arg-type]
                 subprotocols=protocols,  # type: ignore[arg-type]
-                additional_headers=[(name, value) for name, value in headers if name != "host"],
+                additional_headers=[
+                    (name, value) for name, value in headers if name != "host"
+                ],
                 max_size=None,
                 proxy=None,
             ) as server:
@@ -113,7 +131,11 @@ def hosting(certificate: Path, key: Path, port: int) -> Iterator[Host]:
     """Run the host until the block ends."""
     host = Host(port)
     config = uvicorn.Config(
-        host.app(), port=port, ssl_certfile=certificate, ssl_keyfile=key, log_level="critical"
+        host.app(),
+        port=port,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        log_level="critical",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

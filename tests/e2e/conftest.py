@@ -12,13 +12,18 @@ import pytest
 from tests import needs
 
 HERE = Path(__file__).parent
-QUICK = ("test_one_release_is_paid_once_and_kept", "test_hostile_names_ask_for_nothing_and_run_nothing")
+QUICK = (
+    "test_one_release_is_paid_once_and_kept",
+    "test_hostile_names_ask_for_nothing_and_run_nothing",
+)
 """The walks that are not left to `make proofs`."""
 _numbers = itertools.count()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what drives a browser, as a proof but for two walks, and skip it where there is none."""
+    """Mark what drives a browser, as a proof but for two walks, and skip it where there
+    is none.
+    """
     from tests.e2e.browser import CHROMIUM
 
     for item in items:
@@ -35,8 +40,12 @@ if importlib.util.find_spec("playwright") is None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
-    """What was on each tab when a test failed: a browser on another machine cannot be asked afterwards."""
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo
+) -> Iterator[None]:
+    """What was on each tab when a test failed: a browser on another machine cannot be
+    asked afterwards.
+    """
     report = yield
     if report.failed and report.when == "call":
         for number, person in enumerate(getattr(item, "people", ()), 1):
@@ -54,7 +63,9 @@ def server() -> Iterator[object]:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[object]:
-    """Closed with the last test here: one that was left open until the last of all was waited for in vain."""
+    """Closed with the last test here: one that was left open until the last of all was
+    waited for in vain.
+    """
     from tests.e2e.browser import chromium
 
     with chromium() as browser:
@@ -63,7 +74,9 @@ def browser() -> Iterator[object]:
 
 @pytest.fixture(scope="package")
 def known_browser(browser) -> Iterator[object]:
-    """A browser that keeps the program of the pages from test to test, which takes a second to compile."""
+    """A browser that keeps the program of the pages from test to test, which takes a
+    second to compile.
+    """
     from tests.e2e.browser import browser_of_somebody
 
     context = browser_of_somebody(browser)
@@ -73,7 +86,10 @@ def known_browser(browser) -> Iterator[object]:
 
 @pytest.fixture
 def visitor(request, server, browser, known_browser) -> Iterator[Callable[..., object]]:
-    """Opens tabs. When the test ends, none of them may have asked for another address or run a script."""
+    """Opens tabs.
+
+    When the test ends, none of them may have asked for another address or run a script.
+    """
     from tests.e2e.browser import Person
 
     people: list[Person] = []
@@ -101,7 +117,9 @@ def table() -> bytes:
 
 @pytest.fixture
 def adult(request: pytest.FixtureRequest) -> bytes:
-    """The real Adult table; an invented one of its shape where it is not beside the checkout."""
+    """The real Adult table; an invented one of its shape where it is not beside the
+    checkout.
+    """
     from tests.conftest import SHARED
     from workbench.samples import census
 
@@ -115,5 +133,9 @@ def _table(number: int, rows: int) -> bytes:
         for i in range(rows)
     ]
     return "\n".join(
-        ["age,sex,city,income,hours", *lines, f"{20 + number},F,A,{number % 60},{number % 40}"]
+        [
+            "age,sex,city,income,hours",
+            *lines,
+            f"{20 + number},F,A,{number % 60},{number % 40}",
+        ],
     ).encode()

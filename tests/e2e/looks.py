@@ -1,4 +1,6 @@
-"""A walk by every page, and what is seen of one: width, light, main step, and what charts say."""
+"""A walk by every page, and what is seen of one: width, light, main step, and what
+charts say.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from tests.e2e.browser import Person
 
 
 def every_page(person: Person, table: bytes):
-    """Show every page once, without and with a data set; yields the name of what is seen."""
+    """Show every page once, without and with a data set; yields the name of what is
+    seen.
+    """
     yield "Data, empty"
     for name in PAGES[1:]:
         person.go(name)
@@ -43,15 +47,19 @@ def too_wide(person: Person) -> bool:
     """Whether one has to scroll sideways to read."""
     wide = person.page.evaluate(
         "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".map(each => each.scrollWidth - each.clientWidth)"
+        ".map(each => each.scrollWidth - each.clientWidth)",
     )
     return max(wide) > 0
 
 
 def charts_beyond(person: Person) -> list[str]:
-    """Charts that reach beyond their container, or beyond the screen, where nobody can see the rest."""
+    """Charts that reach beyond their container, or beyond the screen, where nobody can
+    see the rest.
+    """
     person.page.wait_for_timeout(300)
-    found: list[str] = person.page.locator("[data-testid=stVegaLiteChart]").evaluate_all(
+    found: list[str] = person.page.locator(
+        "[data-testid=stVegaLiteChart]"
+    ).evaluate_all(
         """charts => charts.filter(each => each.checkVisibility({visibilityProperty: true})).flatMap(each => {
             const own = each.getBoundingClientRect()
             const end = Math.min(own.right, document.documentElement.clientWidth) + 1
@@ -59,7 +67,7 @@ def charts_beyond(person: Person) -> list[str]:
                 .map(drawn => drawn.getBoundingClientRect())
                 .filter(drawn => own.width && drawn.right > end)
                 .map(drawn => `${Math.round(drawn.width)} in ${Math.round(own.width)}`)
-        })"""
+        })""",
     )
     return found
 
@@ -82,6 +90,6 @@ def wordless_charts(person: Person) -> list[str]:
     person.page.wait_for_timeout(500)
     labels = person.page.locator("[data-testid=stVegaLiteChart]").evaluate_all(
         "charts => charts.map(each => each.getAttribute('aria-label')"
-        " || each.querySelector('[aria-label]')?.getAttribute('aria-label') || '')"
+        " || each.querySelector('[aria-label]')?.getAttribute('aria-label') || '')",
     )
     return [label for label in labels if len(label) <= 20] if labels else ["no chart"]

@@ -1,4 +1,6 @@
-"""Nobody is shut out: every page in light on a desk, and in the dark on a telephone, each in one walk."""
+"""Nobody is shut out: every page in light on a desk, and in the dark on a telephone,
+each in one walk.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +9,40 @@ from playwright.sync_api import Page
 
 from tests.e2e.audit import the_columns_go_along_to_what_makes_it_safer
 from tests.e2e.browser import PHONE
-from tests.e2e.looks import charts_beyond, every_page, is_below_the_edge, is_light, too_wide, wordless_charts
+from tests.e2e.looks import (
+    charts_beyond,
+    every_page,
+    is_below_the_edge,
+    is_light,
+    too_wide,
+    wordless_charts,
+)
 from tests.e2e.test_answer import Server
 from tests.e2e.test_links import it_is_read_until_it_is_revoked, share
 from tests.e2e.test_local_dp import part
 
 FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',)}
-"""Findings that no page can change, by rule and part of the markup: Streamlit's navigation has a `div`
-between its list and the items."""
+"""Findings that no page can change, by rule and part of the markup: Streamlit's
+navigation has a `div` between its list and the items.
+"""
 
 
 COLORS = ("color-contrast", "link-in-text-block")
-"""The rules that depend on light or dark; the others look at what is the same in both."""
+"""The rules that depend on light or dark; the others look at what is the same in
+both.
+"""
 
 
 def serious(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
-    """What axe-core calls serious or critical on the page as it is now, by all rules or by these."""
+    """What axe-core calls serious or critical on the page as it is now, by all rules or
+    by these.
+    """
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
-    found = page.evaluate("async options => (await axe.run(options)).violations", options)
+    found = page.evaluate(
+        "async options => (await axe.run(options)).violations", options
+    )
     return [
         f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for each in found
@@ -46,21 +62,29 @@ FIRST_STEPS = {
 
 def test_every_page_in_light(visitor, table, browser, tmp_path):
     """In one walk: people with weak eyes, or who listen, could not use a page;
-    it would be wider than the screen, its main step below the edge, or a chart without words."""
+    it would be wider than the screen, its main step below the edge, or a chart without
+    words."""
     person = visitor()
     the_focus_goes_to_the_new_heading(person)
-    problems, released = [], False
+    problems = []
+    released = False
     for seen in every_page(person, table):
         released = released or seen == "Synthesize, result"
         problems += [(seen, each) for each in serious(person.page)]
         if too_wide(person):
             problems.append((seen, "wider than the screen"))
-        problems += [(seen, f"a chart beyond its place: {each}") for each in charts_beyond(person)]
+        problems += [
+            (seen, f"a chart beyond its place: {each}")
+            for each in charts_beyond(person)
+        ]
         step = FIRST_STEPS.get((seen, released))
         if step and is_below_the_edge(person, step):
             problems.append((seen, "the main step is below the edge"))
         if released and seen in ("Synthesize", "Evaluate"):
-            problems += [(seen, f"a chart without words: {each!r}") for each in wordless_charts(person)]
+            problems += [
+                (seen, f"a chart without words: {each!r}")
+                for each in wordless_charts(person)
+            ]
     assert problems == []
     address = share(person.go("Synthesize"))
     what_strangers_see(address, browser, tmp_path)
@@ -68,7 +92,9 @@ def test_every_page_in_light(visitor, table, browser, tmp_path):
 
 
 def what_strangers_see(address, browser, folder):
-    """A stakeholder or a respondent could not read the one page that was made for them."""
+    """A stakeholder or a respondent could not read the one page that was made for
+    them.
+    """
     with Server(folder, "randomized response") as survey:
         page = browser.new_page()
         for scheme in ("light", "dark"):
@@ -80,18 +106,31 @@ def what_strangers_see(address, browser, folder):
 
 
 def the_focus_goes_to_the_new_heading(person):
-    """Who listens would begin at the navigation again; on a telephone one would land in the middle."""
-    for page, heading in (("Audit", "Is this anonymous?"), ("Ledger", None), ("Data", None)):
+    """Who listens would begin at the navigation again; on a telephone one would land in
+    the middle.
+    """
+    for page, heading in (
+        ("Audit", "Is this anonymous?"),
+        ("Ledger", None),
+        ("Data", None),
+    ):
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
         person.go(page)
-        person.page.wait_for_function("document.activeElement.tagName === 'H1'", timeout=30_000)
-        assert heading is None or heading in person.page.evaluate("document.activeElement.innerText")
-        assert person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
+        person.page.wait_for_function(
+            "document.activeElement.tagName === 'H1'", timeout=30_000
+        )
+        assert heading is None or heading in person.page.evaluate(
+            "document.activeElement.innerText"
+        )
+        assert (
+            person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
+        )
 
 
 def test_every_page_in_the_dark_on_a_telephone(visitor, table):
-    """Whoever reads at night would get a white screen, black letters on black, or words too pale to read; on
-    a telephone one would have to scroll sideways to read."""
+    """Whoever reads at night would get a white screen, black letters on black, or words
+    too pale to read; on a telephone one would have to scroll sideways to read.
+    """
     person = visitor(**PHONE, color_scheme="dark")
     problems = [("the navigation", each) for each in navigation_in_the_dark(person)]
     for seen in every_page(person, table):
@@ -100,13 +139,20 @@ def test_every_page_in_the_dark_on_a_telephone(visitor, table):
             problems.append((seen, "not dark"))
         if too_wide(person):
             problems.append((seen, "too wide"))
-        problems += [(seen, f"a chart beyond its place: {each}") for each in charts_beyond(person)]
+        problems += [
+            (seen, f"a chart beyond its place: {each}")
+            for each in charts_beyond(person)
+        ]
         if seen == "Audit":
             the_columns_go_along_to_what_makes_it_safer(person)
         if seen == "Local answers":
             for name in ("Design a survey", "Answer", "Read the answers"):
                 part(person, name).page.wait_for_timeout(500)
-                if too_wide(person) or person.page.evaluate("document.documentElement.scrollWidth") > 390:
+                if (
+                    too_wide(person)
+                    or person.page.evaluate("document.documentElement.scrollWidth")
+                    > 390
+                ):
                     problems.append((name, "too wide"))
     assert problems == []
 

@@ -1,4 +1,6 @@
-"""A person answers behind a link, in a real browser: what leaves is shown first, and nothing else leaves."""
+"""A person answers behind a link, in a real browser: what leaves is shown first, and
+nothing else leaves.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,15 @@ LABELS = ("never", "sometimes <i>", "often")
 class Server:
     """A server of answer pages on a free port, with one survey."""
 
-    def __init__(self, folder: Path, protocol: str, epsilon: str = "1", people: int = 2) -> None:
+    def __init__(
+        self, folder: Path, protocol: str, epsilon: str = "1", people: int = 2
+    ) -> None:
         self.surveys = Surveys(Store(Settings(data_dir=folder)))
         self.question = dl.Question(
-            text="How often do you & yours?", categories=LABELS, protocol=protocol, epsilon=epsilon
+            text="How often do you & yours?",
+            categories=LABELS,
+            protocol=protocol,
+            epsilon=epsilon,
         )
         self.key, self.tokens = self.surveys.make(self.question, people=people, days=1)
         app = Starlette(routes=answers.routes(self.surveys, per_minute=10_000))
@@ -54,14 +61,19 @@ class Server:
 
 
 class Respondent:
-    """Somebody with a link, and everything that their browser sends or complains about."""
+    """Somebody with a link, and everything that their browser sends or complains
+    about.
+    """
 
     def __init__(self, context: Any) -> None:
         self.context = context
         self.page = context.new_page()
         self.sent: list[tuple[str, str, str | None]] = []
         self.complaints: list[str] = []
-        self.page.on("request", lambda each: self.sent.append((each.method, each.url, each.post_data)))
+        self.page.on(
+            "request",
+            lambda each: self.sent.append((each.method, each.url, each.post_data)),
+        )
         self.page.on("console", lambda each: self.complaints.append(each.text))
         self.page.on("pageerror", lambda each: self.complaints.append(str(each)))
 
@@ -101,7 +113,9 @@ def respondent(telephone: Any) -> Iterator[Respondent]:
 
 
 @pytest.mark.parametrize("protocol", dl.Protocol.kinds())
-def test_what_is_shown_is_what_is_stored(tmp_path: Path, respondent: Respondent, protocol: str) -> None:
+def test_what_is_shown_is_what_is_stored(
+    tmp_path: Path, respondent: Respondent, protocol: str
+) -> None:
     """Something else would leave than the person saw, or the true answer would."""
     with Server(tmp_path, protocol) as server:
         shown = respondent.draw(server.link(), "sometimes <i>")
@@ -131,7 +145,9 @@ AGAIN = """
 
 @pytest.mark.parametrize("protocol", ["randomized response", "optimized unary"])
 def test_the_page_draws_from_the_browser_s_crypto_alone(
-    tmp_path: Path, respondent: Respondent, protocol: str
+    tmp_path: Path,
+    respondent: Respondent,
+    protocol: str,
 ) -> None:
     """Bytes of a source that can be guessed would give the answer away."""
     respondent.page.add_init_script(FIXED)
@@ -141,8 +157,12 @@ def test_the_page_draws_from_the_browser_s_crypto_alone(
         assert respondent.complaints == []
 
 
-def test_the_answer_stays_when_the_line_breaks(tmp_path: Path, respondent: Respondent) -> None:
-    """A report that was drawn again for every try would give the answer away by its average."""
+def test_the_answer_stays_when_the_line_breaks(
+    tmp_path: Path, respondent: Respondent
+) -> None:
+    """A report that was drawn again for every try would give the answer away by its
+    average.
+    """
     with Server(tmp_path, "optimized unary") as server:
         shown = respondent.draw(server.link(), "often")
         respondent.context.set_offline(True)
@@ -155,27 +175,38 @@ def test_the_answer_stays_when_the_line_breaks(tmp_path: Path, respondent: Respo
         assert not respondent.page.locator("#form").is_visible()
 
 
-def test_a_link_that_was_closed_meanwhile(tmp_path: Path, respondent: Respondent) -> None:
+def test_a_link_that_was_closed_meanwhile(
+    tmp_path: Path, respondent: Respondent
+) -> None:
     """The person would believe that the answer counted."""
     with Server(tmp_path, "randomized response") as server:
         respondent.draw(server.link(), "often")
         server.surveys.close(server.key)
         respondent.send()
-        respondent.page.get_by_text("It was answered already, has expired, was closed").wait_for()
+        respondent.page.get_by_text(
+            "It was answered already, has expired, was closed"
+        ).wait_for()
 
 
 def test_without_a_script_nothing_is_asked(tmp_path: Path, browser: Any) -> None:
-    """Without the script a true answer would be sent: so there is no form, and the page says why."""
+    """Without the script a true answer would be sent: so there is no form, and the page
+    says why.
+    """
     person = Respondent(browser.new_context(java_script_enabled=False))
     with Server(tmp_path, "randomized response") as server:
         person.page.goto(server.link())
-        assert "does not work without JavaScript" in person.page.locator("noscript").inner_text()
+        assert (
+            "does not work without JavaScript"
+            in person.page.locator("noscript").inner_text()
+        )
         assert not person.page.get_by_role("button").first.is_visible()
     person.context.close()
 
 
 def test_a_whole_survey_comes_out_right(tmp_path: Path, respondent: Respondent) -> None:
-    """From invitations to a decoded estimate: 60 people at a large epsilon, two in three say often."""
+    """From invitations to a decoded estimate: 60 people at a large epsilon, two in
+    three say often.
+    """
     with Server(tmp_path, "subset selection", epsilon="6", people=60) as server:
         script = """
             ([links, code]) => Promise.all(links.map(async (link) => {

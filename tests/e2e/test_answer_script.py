@@ -1,4 +1,6 @@
-"""The respondent's script in a real browser: its law, and its bytes against Python's."""
+"""The respondent's script in a real browser: its law, and its bytes against
+Python's.
+"""
 
 from __future__ import annotations
 
@@ -59,20 +61,33 @@ def asked(protocol: dl.Protocol) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", dl.Protocol.kinds())
 @pytest.mark.parametrize(
-    ("categories", "epsilon"), [(2, "0.1"), (5, "1"), (16, "3"), (300, "1"), (700, "8"), (3, "30")]
+    ("categories", "epsilon"),
+    [(2, "0.1"), (5, "1"), (16, "3"), (300, "1"), (700, "8"), (3, "30")],
 )
-def test_same_bytes_give_the_same_report(page: Any, name: str, categories: int, epsilon: str) -> None:
-    """A script that strays from the library by one byte would have another law than the estimates assume."""
+def test_same_bytes_give_the_same_report(
+    page: Any, name: str, categories: int, epsilon: str
+) -> None:
+    """A script that strays from the library by one byte would have another law than the
+    estimates assume.
+    """
     protocol = dl.Protocol.kinds()[name](categories=categories, epsilon=epsilon)
     source = random.Random(f"{name} {categories} {epsilon}")
-    levels = b"".join(bytes.fromhex(word) for word in protocol.script().values() if isinstance(word, str))
+    levels = b"".join(
+        bytes.fromhex(word)
+        for word in protocol.script().values()
+        if isinstance(word, str)
+    )
     trials = []
     for trial in range(150):
-        code, stream = source.randrange(categories), source.randbytes(8 * categories + 4_096)
-        if trial % 3 == 0:  # bytes of the thresholds themselves, so that ties go on to the last byte
+        code = source.randrange(categories)
+        stream = source.randbytes(8 * categories + 4_096)
+        # bytes of the thresholds themselves, so that ties go on to the last byte
+        if trial % 3 == 0:
             stream = levels * (1 + len(stream) // len(levels))
         trials.append((code, stream))
-    found = page.evaluate(ON_GIVEN_BYTES, [asked(protocol), [[code, each.hex()] for code, each in trials]])
+    found = page.evaluate(
+        ON_GIVEN_BYTES, [asked(protocol), [[code, each.hex()] for code, each in trials]]
+    )
     for (code, stream), (report, used) in zip(trials, found, strict=True):
         ours, left = replay(protocol, code, stream)
         assert json.loads(report) == ours
@@ -85,7 +100,8 @@ def replay(protocol: dl.Protocol, code: int, stream: bytes) -> tuple[Any, int]:
 
     def taken(size: int) -> bytes:
         nonlocal left
-        given, left = left[:size], left[size:]
+        given = left[:size]
+        left = left[size:]
         assert len(given) == size
         return given
 
@@ -96,9 +112,13 @@ def replay(protocol: dl.Protocol, code: int, stream: bytes) -> tuple[Any, int]:
 
 
 def fit(protocol: dl.Protocol, seen: dict[str, int], code: int) -> float:
-    """p-value of reports from the browser under the law written down from the definition."""
+    """p-value of reports from the browser under the law written down from the
+    definition.
+    """
     law = oracle.law(protocol, code)
-    counts = Counter({_key(json.loads(report)): count for report, count in seen.items()})
+    counts = Counter(
+        {_key(json.loads(report)): count for report, count in seen.items()}
+    )
     assert set(counts) <= set(law)
     return laws.chi_square_of_counts(
         np.array([counts[report] for report in law]),
@@ -112,9 +132,13 @@ def _key(report: Any) -> Any:
     return tuple(report) if isinstance(report, list) else report
 
 
-@pytest.mark.parametrize("name", [name for name in dl.Protocol.kinds() if name != "local hashing"])
+@pytest.mark.parametrize(
+    "name", [name for name in dl.Protocol.kinds() if name != "local hashing"]
+)
 def test_the_law_in_the_browser(page: Any, name: str) -> None:
-    """Draws with the browser's own randomness must have the law, and a planted fault must not pass."""
+    """Draws with the browser's own randomness must have the law, and a planted fault
+    must not pass.
+    """
     protocol = dl.Protocol.kinds()[name](categories=5, epsilon=1)
     seen = page.evaluate(ON_CHROME, [asked(protocol), 3, DRAWS])
     assert fit(protocol, seen, 3) > laws.FALSE_ALARM
@@ -125,14 +149,18 @@ def test_the_law_in_the_browser(page: Any, name: str) -> None:
 
 @pytest.mark.parametrize("epsilon", ["1", "1.3"])
 def test_the_law_of_hashing_in_the_browser(page: Any, epsilon: str) -> None:
-    """The perturbed cell is kept or moved with the law of epsilon 1; that of 1.3 must not pass for it."""
+    """The perturbed cell is kept or moved with the law of epsilon 1; that of 1.3 must
+    not pass for it.
+    """
     protocol = dl.LocalHashing(categories=5, epsilon=1)
     keep_at = dl.RandomizedResponse(categories=protocol.cells, epsilon=epsilon).script()
     given = {**asked(protocol), "script": {**keep_at, "cells": protocol.cells}}
     moved = np.zeros(protocol.cells)
     for report, count in page.evaluate(ON_CHROME, [given, 3, DRAWS]).items():
         word, cell = json.loads(report)
-        own = ((int(word[:16], 16) * 3 + int(word[16:], 16)) % 2**64 >> 32) * protocol.cells >> 32
+        own = (
+            (int(word[:16], 16) * 3 + int(word[16:], 16)) % 2**64 >> 32
+        ) * protocol.cells >> 32
         moved[(cell - own) % protocol.cells] += count
     keep = float(protocol.p)
     law = np.array([keep] + [(1 - keep) / (protocol.cells - 1)] * (protocol.cells - 1))
@@ -141,7 +169,9 @@ def test_the_law_of_hashing_in_the_browser(page: Any, epsilon: str) -> None:
 
 
 def test_a_stuck_source_is_caught(page: Any) -> None:
-    """A browser whose bytes were not random would give the answers away: the test must see it."""
+    """A browser whose bytes were not random would give the answers away: the test must
+    see it.
+    """
     protocol = dl.RandomizedResponse(categories=5, epsilon=1)
     biased = ON_CHROME.replace(
         "crypto.getRandomValues(new Uint8Array(size))",

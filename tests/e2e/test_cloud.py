@@ -1,4 +1,6 @@
-"""From a fork to a link that somebody else opens, on a host that shows the app in a frame, under a path."""
+"""From a fork to a link that somebody else opens, on a host that shows the app in a
+frame, under a path.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ OPTIONS = {"ignore_https_errors": True, "viewport": {"width": 1280, "height": 11
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """The host, over an encrypted connection, as browsers tell of frames on such alone."""
+    """The host, over an encrypted connection, as browsers tell of frames on such
+    alone.
+    """
     folder = tmp_path_factory.mktemp("tls")
     write_certificate(folder, NAME)
     with hosting(folder / "fullchain.pem", folder / "privkey.pem", free_port()) as host:
@@ -31,7 +35,8 @@ def far_browser(browser: Browser) -> Iterator[Browser]:
     rules = f"MAP {NAME} 127.0.0.1, MAP {OTHER} 127.0.0.1"
     usual = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
     far = browser.browser_type.launch(
-        executable_path=CHROMIUM, args=[*usual, f"--host-resolver-rules={rules}"]
+        executable_path=CHROMIUM,
+        args=[*usual, f"--host-resolver-rules={rules}"],
     )
     yield far
     far.close()
@@ -52,8 +57,11 @@ class Visitor(Person):
 
 
 def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
-    """With no file edited, the page stayed empty, or each link opened the first page and not the release."""
-    with serving() as server:  # a fork as it is: words, and what they say is typed as secrets
+    """With no file edited, the page stayed empty, or each link opened the first page
+    and not the release.
+    """
+    # a fork as it is: words, and what they say is typed as secrets
+    with serving() as server:
         host.server = server.url.removeprefix("http://")
         stranger = Visitor(far_browser, host, **OPTIONS).enter(host.url)
         stranger.sees("does not know the name in the address")
@@ -63,11 +71,15 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
     with serving(**typed) as server:
         host.server = server.url.removeprefix("http://")
         steward = Visitor(far_browser, host, **OPTIONS).enter(host.url)
-        steward.rest().sees("This is a demo").sees("The disk of this host does not last")
+        steward.rest().sees("This is a demo").sees(
+            "The disk of this host does not last"
+        )
         assert steward.page.locator("input[type=file]").count() == 0
         steward.press("Open this sample: Census").sees("What is it for?").rest()
         steward.press("See what would come out").sees("What you would get").rest()
-        steward.release().press("Show it to somebody").sees("The page behind the link").rest()
+        steward.release().press("Show it to somebody").sees(
+            "The page behind the link"
+        ).rest()
         steward.press("Make the link").sees("Copy it now")
         assert steward.page.get_by_text("on this computer only").count() == 0
         address = steward.page.get_by_test_id("stCode").first.inner_text().strip()
@@ -77,9 +89,12 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         answer = stakeholder.page.goto(address)
         assert answer is not None
         assert answer.status == 200
-        stakeholder.page.get_by_role("heading", name="What is promised, and what not").wait_for()
+        stakeholder.page.get_by_role(
+            "heading", name="What is promised, and what not"
+        ).wait_for()
         assert stakeholder.page.locator("svg").count() >= 1
-        assert stakeholder.page.locator("iframe").count() == 0  # the shell: the first page
+        # the shell: the first page
+        assert stakeholder.page.locator("iframe").count() == 0
 
         elsewhere = Visitor(far_browser, host, **OPTIONS).enter(host.other)
         elsewhere.sees("Open this page in its own tab")

@@ -1,4 +1,6 @@
-"""The three ways to begin, by keyboard alone and on a telephone, from the first page to what comes out."""
+"""The three ways to begin, by keyboard alone and on a telephone, from the first page to
+what comes out.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +13,34 @@ SCREEN = {"viewport": {"width": 390, "height": 844}}
 def test_the_keyboard_is_enough_for_each_way(visitor):
     """Whoever uses no mouse could not check a table, share one, or ask a question."""
     person = visitor()
-    press_by_keyboard(person, "Check this sample: Hospital visits").sees("people are unique").rest()
+    press_by_keyboard(person, "Check this sample: Hospital visits").sees(
+        "people are unique"
+    ).rest()
     person.visit()
     press_by_keyboard(person, "Ask a question").sees("Ask without learning").rest()
     press_by_keyboard(person, "Make 1,000 links").sees("The survey is open")
     person.visit()
     press_by_keyboard(person, "Open this sample: Census").sees("What is it for?").rest()
-    press_by_keyboard(person, "See what would come out").sees("What you would get").rest()
+    press_by_keyboard(person, "See what would come out").sees(
+        "What you would get"
+    ).rest()
     press_by_keyboard(person, "Release for epsilon 1").sees("Pay and release").rest()
-    press_by_keyboard(person, "Pay and release").sees("What is promised", seconds=60).rest()
+    press_by_keyboard(person, "Pay and release").sees(
+        "What is promised", seconds=60
+    ).rest()
     press_by_keyboard(person, "Show it to somebody").sees("Make the link").rest()
     press_by_keyboard(person, "Make the link").sees("/share/")
 
 
 def test_a_telephone_shows_the_heading_and_the_price_first(visitor, table):
-    """On a telephone a page opened in its middle, and price and button lay three screens down."""
+    """On a telephone a page opened in its middle, and price and button lay three
+    screens down.
+    """
     person = visitor(**{**PHONE, **SCREEN})
     the_page_begins_at_its_heading(person, "first page")
-    person.bring(table, "people.csv", "A table to check").sees("Is this anonymous?", seconds=60).rest()
+    person.bring(table, "people.csv", "A table to check").sees(
+        "Is this anonymous?", seconds=60
+    ).rest()
     the_page_begins_at_its_heading(person, "verdict")
     person.go("Data").sees("What is it for?").rest()
     is_on_the_first_screen(person, "See what would come out")
@@ -44,7 +56,9 @@ def test_a_telephone_shows_the_heading_and_the_price_first(visitor, table):
 
 def the_page_begins_at_its_heading(person: Person, where: str) -> None:
     person.page.wait_for_timeout(300)
-    assert person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0, where
+    assert (
+        person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
+    ), where
     box = person.page.locator("h1").first.bounding_box()
     assert box is not None
     assert 0 < box["y"] < 400, where

@@ -15,13 +15,20 @@ def people(rows: int, seed: int) -> bytes:
     rng = np.random.default_rng(seed)
     age = rng.integers(20, 80, rows)
     rich = np.where(age + rng.normal(0, 8, rows) > 50, "yes", "no")
-    table = {"age": age, "weight": rng.normal(70, 9, rows).round(1), "sex": rng.choice(["F", "M"], rows)}
+    table = {
+        "age": age,
+        "weight": rng.normal(70, 9, rows).round(1),
+        "sex": rng.choice(["F", "M"], rows),
+    }
     return pd.DataFrame({**table, "rich": rich}).to_csv(index=False).encode()
 
 
 def stop_what_runs(person: Person, again: str) -> None:
-    """Press Stop once something computes; its process must end, and the page must offer it again."""
-    stop = person.page.locator(".st-key-stop-heavy button")  # Streamlit has a button of that name itself
+    """Press Stop once something computes; its process must end, and the page must offer
+    it again.
+    """
+    # Streamlit has a button of that name itself
+    stop = person.page.locator(".st-key-stop-heavy button")
     stop.wait_for(timeout=60_000)
     wait_until(lambda: person.server.computing())
     stop.click()
@@ -45,9 +52,18 @@ def charges(lines):
 
 
 def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
-    """Somebody who asks "how good is it?" would have to scroll for the answer. A minute of computing would go
-    on for nobody, hold a place in the line, or cost something."""
-    person = visitor().open(people(5_000, 1)).go("Synthesize").press("A whole table").release()
+    """Somebody who asks "how good is it?" would have to scroll for the answer.
+
+    A minute of computing would go on for nobody, hold a place in the line, or cost
+    something.
+    """
+    person = (
+        visitor()
+        .open(people(5_000, 1))
+        .go("Synthesize")
+        .press("A whole table")
+        .release()
+    )
     person.go("Evaluate")
     for text in ("Fit for", "Worst column", "Show"):
         place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
@@ -65,4 +81,8 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     person.rest().page.get_by_role("button", name="Learn", exact=True).click()
     stop_what_runs(person, "Learn")
     assert charges(person.server.lines()) == charges(before)
-    assert person.sees("internal: reads the original").button("Download as one HTML file").is_visible()
+    assert (
+        person.sees("internal: reads the original")
+        .button("Download as one HTML file")
+        .is_visible()
+    )

@@ -1,4 +1,6 @@
-"""The interactive page in a browser: what it counts, what it hatches, keys, readers of every kind."""
+"""The interactive page in a browser: what it counts, what it hatches, keys, readers of
+every kind.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ BARS = """() => [...document.querySelectorAll('.column')].map(column =>
     [...column.querySelectorAll('button')].map(bar => [
         bar.querySelector('.count').firstChild.data, bar.classList.contains('hatched'),
         bar.getAttribute('aria-pressed') === 'true', parseFloat(bar.querySelector('.fill').style.width)]))"""
-FILTERS = "performance.getEntriesByName('explore-filter', 'measure').map(each => each.duration)"
+FILTERS = (
+    "performance.getEntriesByName('explore-filter', 'measure').map(each => "
+    "each.duration)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,9 @@ def release() -> dp.Release:
     """All of a census, in twelve columns and more, of more people than are drawn."""
     frame = pd.concat([census(), census()], ignore_index=True)
     schema = dp.suggest_schema(census())
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="5"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="5"), ledger=dp.MemoryLedger()
+    )
     return curator.run(dp.Adaptive(), dp.PureDP(epsilon="1"))
 
 
@@ -49,9 +56,12 @@ def file(release: dp.Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser: Any, file: Path) -> Iterator[Any]:
-    """The file, opened where there is no network; it has asked for nothing and nothing has failed."""
+    """The file, opened where there is no network; it has asked for nothing and nothing
+    has failed.
+    """
     context = browser.new_context(offline=True)
-    page, problems = context.new_page(), []
+    page = context.new_page()
+    problems = []
     page.on("request", lambda request: problems.append(request.url))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text))
@@ -61,23 +71,39 @@ def page(browser: Any, file: Path) -> Iterator[Any]:
     context.close()
 
 
-def bars_by_hand(content: Any, chosen: dict[int, set[int]], number: int) -> np.ndarray[Any, Any]:
-    """Drawn rows in the bars of a column, of those that fit what is chosen in the others, by pandas."""
+def bars_by_hand(
+    content: Any, chosen: dict[int, set[int]], number: int
+) -> np.ndarray[Any, Any]:
+    """Drawn rows in the bars of a column, of those that fit what is chosen in the
+    others, by pandas.
+    """
     codes = codes_of(content)
     fits = np.ones(len(codes), dtype=bool)
     for other, bars in chosen.items():
         if other != number and bars:
             fits &= codes[other].isin(bars).to_numpy()
-    return np.bincount(codes[number][fits], minlength=len(content["columns"][number]["labels"]))
+    return np.bincount(
+        codes[number][fits], minlength=len(content["columns"][number]["labels"])
+    )
 
 
-def noise_by_hand(release: dp.Release, content: Any, fits: dict[int, set[int]]) -> float | None:
-    """The error of an answer to the same question by the library; None where it follows from the model."""
+def noise_by_hand(
+    release: dp.Release, content: Any, fits: dict[int, set[int]]
+) -> float | None:
+    """The error of an answer to the same question by the library; None where it follows
+    from the model.
+    """
     where = {}
     for number, bars in fits.items():
         column = content["columns"][number]
-        cells = [c for bar in bars for c in range(bar * column["width"], (bar + 1) * column["width"])]
-        where[column["name"]] = np.array(sorted(c for c in cells if c < column["cells"]))
+        cells = [
+            c
+            for bar in bars
+            for c in range(bar * column["width"], (bar + 1) * column["width"])
+        ]
+        where[column["name"]] = np.array(
+            sorted(c for c in cells if c < column["cells"])
+        )
     evidence = release.model.evidence(tuple(where))
     if evidence is None:
         return None
@@ -96,18 +122,26 @@ def noise_by_hand(release: dp.Release, content: Any, fits: dict[int, set[int]]) 
 def walk(page: Any, release: dp.Release) -> None:
     """Choose bars at random, and compare every bar with what it must be."""
     content = content_of(page.content())
-    columns, scale = content["columns"], content["scale"]
+    columns = content["columns"]
+    scale = content["scale"]
     assert (content["drawn"], len(columns)) == (20_000, len(release.schema.columns))
     assert len(columns) >= 12
-    rng, chosen = np.random.default_rng(0), {number: set() for number in range(len(columns))}
+    rng = np.random.default_rng(0)
+    chosen = {number: set() for number in range(len(columns))}
     seen = dict.fromkeys(("measured", "hatched", "few", "model"), 0)
 
     def compare() -> None:
         for number, bars in enumerate(page.evaluate(BARS)):
-            others = {other: each for other, each in chosen.items() if each and other != number}
+            others = {
+                other: each
+                for other, each in chosen.items()
+                if each and other != number
+            }
             drawn = bars_by_hand(content, chosen, number)
             rows = drawn * scale if others else np.array(columns[number]["values"])
-            assert [bar for bar, each in enumerate(bars) if each[2]] == sorted(chosen[number])
+            assert [bar for bar, each in enumerate(bars) if each[2]] == sorted(
+                chosen[number]
+            )
             widths = np.array([each[3] for each in bars])
             most = max(1, *rows, *([] if others else columns[number]["high"]))
             assert np.allclose(widths, 100 * rows / most, atol=0.01)
@@ -121,14 +155,18 @@ def walk(page: Any, release: dp.Release) -> None:
                 if abs(rows[bar] - floor) <= 4:
                     continue  # rounded up to whole rows
                 few = rows[bar] < floor
-                assert text == ("too few to tell" if few else f"{int(rows[bar] + 0.5):,}")
+                assert text == (
+                    "too few to tell" if few else f"{int(rows[bar] + 0.5):,}"
+                )
                 assert hatched == (few or noise is None)
                 seen["few"] += few
                 seen["model"] += noise is None
                 seen["hatched" if hatched else "measured"] += bool(others)
 
     def status() -> None:
-        """What stands above the columns is the sum of the bars that are chosen in one of them."""
+        """What stands above the columns is the sum of the bars that are chosen in one
+        of them.
+        """
         (one,) = [(number, bars) for number, bars in chosen.items() if bars]
         rows = sum(columns[one[0]]["values"][bar] for bar in one[1])
         seen = page.get_by_role("status").inner_text()
@@ -136,8 +174,11 @@ def walk(page: Any, release: dp.Release) -> None:
 
     everything = round(float(release.answer(()).values))
     compare()
-    together = next(each["columns"] for each in content["tables"] if len(each["columns"]) == 2)[0]
-    steps = [(together, int(np.argmax(columns[together]["values"])))]  # then some bars are surely counts
+    together = next(
+        each["columns"] for each in content["tables"] if len(each["columns"]) == 2
+    )[0]
+    # then some bars are surely counts
+    steps = [(together, int(np.argmax(columns[together]["values"])))]
     for number in rng.integers(len(columns), size=7):
         steps.append((int(number), int(rng.integers(len(columns[number]["labels"])))))
     for number, bar in steps:
@@ -156,20 +197,29 @@ def walk(page: Any, release: dp.Release) -> None:
 
 
 def test_every_bar_counts_what_fits(page: Any, release: dp.Release) -> None:
-    """A reader would compare numbers that no drawn row makes, or take noise for a count."""
+    """A reader would compare numbers that no drawn row makes, or take noise for a
+    count.
+    """
     walk(page, release)
 
 
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("missed[row] === 1 && last[row] === number", "false"),  # a column filters itself
+        # a column filters itself
+        ("missed[row] === 1 && last[row] === number", "false"),
         ("Math.sqrt(variance)", "1"),  # noise of one cell, however many are added up
-        ("model: noise === null", "model: false"),  # columns that were not measured together
+        # columns that were not measured together
+        ("model: noise === null", "model: false"),
     ],
 )
 def test_a_planted_fault_is_seen(
-    browser: Any, release: dp.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str
+    browser: Any,
+    release: dp.Release,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    right: str,
+    wrong: str,
 ) -> None:
     """The test above would pass whatever the script counted or hatched."""
     plant(monkeypatch, right, wrong)
@@ -192,15 +242,28 @@ def plant(monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
 
 
 def test_a_few_drawn_rows_are_no_number(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where there is hardly any noise, four drawn rows would be taken for six people."""
-    frame = pd.DataFrame({"a": ["x", "y"] * 15_000, "b": ["rare"] * 6 + ["common"] * 29_994})
-    columns = tuple(dp.Categorical(name, categories=tuple(sorted(set(frame[name])))) for name in frame)
+    """Where there is hardly any noise, four drawn rows would be taken for six
+    people.
+    """
+    frame = pd.DataFrame(
+        {"a": ["x", "y"] * 15_000, "b": ["rare"] * 6 + ["common"] * 29_994}
+    )
+    columns = tuple(
+        dp.Categorical(name, categories=tuple(sorted(set(frame[name]))))
+        for name in frame
+    )
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger()
+    )
     made = curator.run(dp.Marginals(cliques=[("a", "b")]), dp.PureDP(epsilon="9"))
-    path, page, shown = tmp_path / "explore.html", browser.new_page(), []
+    path = tmp_path / "explore.html"
+    page = browser.new_page()
+    shown = []
     for right in ("", "drawn < content.fewest"):
         if right:
             plant(monkeypatch, right, "false")
@@ -215,7 +278,8 @@ def test_a_few_drawn_rows_are_no_number(
 def test_a_filter_is_fast(page: Any) -> None:
     """On a phone each press would be waited for: 20,000 rows by 12 columns, in 100 ms.
 
-    The script has half of them; the fastest of many presses is compared, on a busy computer too.
+    The script has half of them; the fastest of many presses is compared, on a busy
+    computer too.
     """
     for number, bar in itertools.product((1, 2, 3), range(3)):
         page.locator(".column").nth(number).locator("button").nth(bar).click()
@@ -225,24 +289,36 @@ def test_a_filter_is_fast(page: Any) -> None:
 
 
 def test_keys(page: Any) -> None:
-    """Whoever uses no mouse could not come to a bar, choose it, or come out of a column of a hundred bars."""
+    """Whoever uses no mouse could not come to a bar, choose it, or come out of a column
+    of a hundred bars.
+    """
     focused = (
-        "() => [document.activeElement.className, document.activeElement.querySelector('.label')?.innerText]"
+        "() => [document.activeElement.className, "
+        "document.activeElement.querySelector('.label')?.innerText]"
     )
     labels = page.locator(".column").nth(0).locator(".label").all_inner_texts()
     others = page.locator(".column").nth(1).locator(".label").all_inner_texts()
     page.locator(".column button").first.focus()
     for key, label in (
-        ("ArrowDown", labels[1]), ("ArrowRight", labels[2]), ("ArrowUp", labels[1]), ("End", labels[-1]),
-        ("ArrowDown", labels[-1]), ("Home", labels[0]), ("ArrowDown", labels[1]), ("Tab", others[0]),
+        ("ArrowDown", labels[1]),
+        ("ArrowRight", labels[2]),
+        ("ArrowUp", labels[1]),
+        ("End", labels[-1]),
+        ("ArrowDown", labels[-1]),
+        ("Home", labels[0]),
+        ("ArrowDown", labels[1]),
+        ("Tab", others[0]),
         ("Shift+Tab", labels[1]),
-    ):  # fmt: skip
+    ):
         page.keyboard.press(key)
         assert page.evaluate(focused)[1] == label, key
     pressed = page.locator("[aria-pressed=true] .label")
     page.keyboard.press("Space")
     assert pressed.all_inner_texts() == [labels[1]]
-    assert re.match(r"About [\d,]+ of [\d,]+ people|too few to tell", page.get_by_role("status").inner_text())
+    assert re.match(
+        r"About [\d,]+ of [\d,]+ people|too few to tell",
+        page.get_by_role("status").inner_text(),
+    )
     page.keyboard.press("Enter")
     assert pressed.count() == 0
     page.keyboard.press("Space")
@@ -254,17 +330,27 @@ def test_keys(page: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "options", [PHONE, {"viewport": {"width": 1440, "height": 900}}], ids=["phone", "desk"]
+    "options",
+    [PHONE, {"viewport": {"width": 1440, "height": 900}}],
+    ids=["phone", "desk"],
 )
-def test_for_every_reader(browser: Any, file: Path, scheme: str, options: dict[str, Any]) -> None:
+def test_for_every_reader(
+    browser: Any, file: Path, scheme: str, options: dict[str, Any]
+) -> None:
     """People with weak eyes, or who listen, or with a phone, could not use it."""
     context = browser.new_context(color_scheme=scheme, **options)
     page = context.new_page()
     page.goto(file.as_uri())
     page.locator(".column").nth(1).locator("button").nth(1).click()
     assert serious(page, () if scheme == "light" else COLORS) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
-    assert page.evaluate("performance.getEntriesByName('first-contentful-paint').length") == 1
+    assert (
+        page.evaluate("document.documentElement.scrollWidth")
+        <= page.viewport_size["width"]
+    )
+    assert (
+        page.evaluate("performance.getEntriesByName('first-contentful-paint').length")
+        == 1
+    )
     page.emulate_media(media="print")
     assert not page.locator("#explore").is_visible()
     context.close()
@@ -272,23 +358,31 @@ def test_for_every_reader(browser: Any, file: Path, scheme: str, options: dict[s
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_behind_a_link(browser: Any, tmp_path: Path, scripts: bool) -> None:
-    """Under the policy of a link the page would not work, run what is not ours, or be empty."""
+    """Under the policy of a link the page would not work, run what is not ours, or be
+    empty.
+    """
     columns = (
         dp.Categorical(HOSTILE, categories=("<img src=x onerror=alert(1)>", "b")),
         dp.Categorical("</script><script>alert(2)</script>", categories=("c", "d")),
     )
     frame = pd.DataFrame({each.name: list(each.categories) * 500 for each in columns})
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger()
+    )
     made = curator.run(dp.Marginals(cliques=[tuple(frame)]), dp.PureDP(epsilon="9"))
     shared = Shared(tmp_path, made, contents=frozenset(EVERYTHING))
     context = browser.new_context(java_script_enabled=scripts)
-    page, asked, alerts = context.new_page(), [], []
+    page = context.new_page()
+    asked = []
+    alerts = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
 
     def answer(route: Any) -> None:
         asked.append(route.request.url)
-        path, _mark, query = route.request.url.removeprefix("https://links.test").partition("?")
+        path, _mark, query = route.request.url.removeprefix(
+            "https://links.test"
+        ).partition("?")
         got = call(shared.app, "GET", path, query=query)
         route.fulfill(status=got.status, headers=got.headers, body=got.body)
 

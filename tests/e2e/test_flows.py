@@ -42,8 +42,9 @@ def choose_something_slow(person: Person) -> None:
 
 
 def test_adult_from_upload_to_releases(visitor, adult):
-    """The whole point: a real table, audited, anonymized, then a histogram, a marginal and a synthetic table,
-    judged and on file."""
+    """The whole point: a real table, audited, anonymized, then a histogram, a marginal
+    and a synthetic table, judged and on file.
+    """
     person = visitor().open(adult, "adult.csv")
     it_is_audited_and_printed(person.go("Audit"))
     it_is_made_and_taken_away(person.go("Anonymize"))
@@ -61,9 +62,10 @@ def test_adult_from_upload_to_releases(visitor, adult):
 
 
 def test_one_release_is_paid_once_and_kept(visitor, table, server):
-    """An impatient click would pay twice, or under another table's name; F5 would give a fresh budget; what
-    was paid for could not be taken away; the address of a page would push the one before out of reach of the
-    Back button."""
+    """An impatient click would pay twice, or under another table's name; F5 would give
+    a fresh budget; what was paid for could not be taken away; the address of a page
+    would push the one before out of reach of the Back button.
+    """
     person = visitor()
     table = three_tables_open(person, table)
     before = count(server, "reserved")
@@ -81,7 +83,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     person.page.goto(person.server.url)  # no address to come from: the list leads back
     person.sees("My data sets").rest().press("Continue with table2").sees("The rows")
     person.page.locator("input[type=file]").set_input_files(
-        {"name": "table2.csv", "mimeType": "text/csv", "buffer": table}
+        {"name": "table2.csv", "mimeType": "text/csv", "buffer": table},
     )
     person.sees("The data set is open").rest().press("Open Histogram of age")
     person.sees("What is promised").sees("spent 0.5 · held 0 · left 2.5")
@@ -90,13 +92,17 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
 def downloads_have_content(person: Person) -> None:
     def download(name: str) -> bytes:
         with person.page.expect_download(timeout=30 * SECOND) as waiting:
-            person.page.get_by_test_id("stDownloadButton").filter(has_text=name).get_by_role("button").click()
+            person.page.get_by_test_id("stDownloadButton").filter(
+                has_text=name
+            ).get_by_role("button").click()
         return waiting.value.path().read_bytes()
 
     rows = pd.read_csv(io.BytesIO(download("Drawn rows (CSV)")))
     assert list(rows.columns) == ["age"]
     assert len(rows) > 100
-    assert len(pd.read_parquet(io.BytesIO(download("Drawn rows (Parquet)")))) == len(rows)
+    assert len(pd.read_parquet(io.BytesIO(download("Drawn rows (Parquet)")))) == len(
+        rows
+    )
     guarantee = json.loads(download("The guarantee (JSON)"))
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1/2"}
     person.go("Ledger")
@@ -122,9 +128,12 @@ def the_way_back_is_not_a_trap(person: Person) -> None:
 
 
 def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
-    """Two tabs would spend the same remainder, or the refused one see a budget of before its click
-    above the refusal; whoever uses no mouse could not release anything."""
-    first, second = visitor().open(table), visitor()
+    """Two tabs would spend the same remainder, or the refused one see a budget of
+    before its click above the refusal; whoever uses no mouse could not release
+    anything.
+    """
+    first = visitor().open(table)
+    second = visitor()
     press_by_keyboard(first, "Release a histogram").sees("What you would get").rest()
     first.say_epsilon("2")
     press_by_keyboard(first, "Release for epsilon 2").sees("Pay and release").rest()
@@ -144,20 +153,25 @@ def press_by_keyboard(person: Person, text: str) -> Person:
     for _step in range(60):
         person.page.keyboard.press("Tab")
         tag, focused = person.page.evaluate(
-            "[document.activeElement.tagName, document.activeElement.innerText || '']"
+            "[document.activeElement.tagName, document.activeElement.innerText || '']",
         )
-        if tag in ("BUTTON", "A") and text in focused:  # a focused page body holds every text
+        # a focused page body holds every text
+        if tag in ("BUTTON", "A") and text in focused:
             person.page.keyboard.press("Enter")
             return person
     raise AssertionError(f"{text!r} cannot be reached with the Tab key")
 
 
 def three_tables_open(person: Person, table: bytes) -> bytes:
-    """With three or more tables open, people paid under another table's name; the last one."""
+    """With three or more tables open, people paid under another table's name; the last
+    one.
+    """
     for number in range(3):
         if number:
             person.press("Open another table")
-        extra = b"".join(b"\n%d,F,A,%d,7" % (20 + i, i % 60) for i in range(40 * number))
+        extra = b"".join(
+            b"\n%d,F,A,%d,7" % (20 + i, i % 60) for i in range(40 * number)
+        )
         last = table.rstrip() + extra
         person.upload(last, f"table{number}.csv")
         if person.page.get_by_text("no, other people").count():
@@ -174,16 +188,22 @@ def three_tables_open(person: Person, table: bytes) -> bytes:
 
 def name_of_the_table(person: Person) -> str:
     """The table that the header says is worked on."""
-    return person.page.get_by_role("combobox", name="Data set", exact=True).input_value()
+    return person.page.get_by_role(
+        "combobox", name="Data set", exact=True
+    ).input_value()
 
 
 def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server):
-    """A release would be paid for and lost, or stay held for ever, when somebody goes to another page, loads
-    it again or closes it; people would look at a page that seems to hang, or at an old ledger."""
+    """A release would be paid for and lost, or stay held for ever, when somebody goes
+    to another page, loads it again or closes it; people would look at a page that seems
+    to hang, or at an old ledger.
+    """
     person = open_for_release(visitor(), table)
     choose_something_slow(person)
     for step, epsilon in (("other page", "0.5"), ("loaded again, then closed", "0.4")):
-        reserved, committed, stored = count(server, "reserved"), count(server, "committed"), server.releases()
+        reserved = count(server, "reserved")
+        committed = count(server, "committed")
+        stored = server.releases()
         person.say_epsilon(epsilon).button("Release for").click()
         person.button("Pay and release").click()
         person.sees("You may leave this page")
@@ -193,11 +213,16 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server)
             person.go("Ledger")
         else:
             person.page.reload()
-            person.page.get_by_test_id("stAppViewContainer").wait_for(timeout=WAIT * SECOND)
+            person.page.get_by_test_id("stAppViewContainer").wait_for(
+                timeout=WAIT * SECOND
+            )
             person.page.close()
         until(lambda before=committed: count(server, "committed") == before + 1)
         assert server.releases() == stored + 1
         assert count(server, "reserved") == reserved + 1
         if step == "other page":
-            person.sees("spent 0.5 · held 0").sees("epsilon 2.5")  # nobody clicked: the page looks by itself
-            person.go("Synthesize").sees("What is promised", seconds=WAIT).press("Release something else")
+            # nobody clicked: the page looks by itself
+            person.sees("spent 0.5 · held 0").sees("epsilon 2.5")
+            person.go("Synthesize").sees("What is promised", seconds=WAIT).press(
+                "Release something else"
+            )

@@ -1,4 +1,6 @@
-"""After a change of page the focus is on its heading, however slowly the page is drawn."""
+"""After a change of page the focus is on its heading, however slowly the page is
+drawn.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,12 @@ def page(browser):
 
 def state(page, name: str) -> None:
     page.evaluate(
-        "name => document.querySelector('[data-testid=stApp]').dataset.testScriptState = name", name
+        (
+            "name => "
+            "document.querySelector('[data-testid=stApp]').dataset.testScriptState = "
+            "name"
+        ),
+        name,
     )
 
 
@@ -52,24 +59,37 @@ def test_the_heading_is_taken_when_the_page_stands(page):
 
 
 def test_the_stop_at_the_top_is_not_shown(page):
-    """Streamlit's own Stop leaves an empty page; a person would take it for the one by the progress."""
+    """Streamlit's own Stop leaves an empty page; a person would take it for the one by
+    the progress.
+    """
     for name in ("stStatusWidget", "stMain"):
         button = f"<p data-testid={name}><button>Stop</button>"
-        page.evaluate("button => document.body.insertAdjacentHTML('beforeend', button)", button)
-    assert [each.is_visible() for each in page.get_by_text("Stop").all()] == [False, True]
+        page.evaluate(
+            "button => document.body.insertAdjacentHTML('beforeend', button)", button
+        )
+    assert [each.is_visible() for each in page.get_by_text("Stop").all()] == [
+        False,
+        True,
+    ]
 
 
 def test_a_heading_that_is_drawn_late_is_taken(page):
-    """A busy server would leave the focus nowhere: its page says that it stands before all of it is drawn."""
+    """A busy server would leave the focus nowhere: its page says that it stands before
+    all of it is drawn.
+    """
     state(page, "running")
     page.evaluate("document.querySelector('h1').remove()")
     state(page, "notRunning")
     page.wait_for_timeout(1_000)
-    page.evaluate("document.querySelector('[data-testid=stMain]').innerHTML = '<h1>Audit</h1>'")
+    page.evaluate(
+        "document.querySelector('[data-testid=stMain]').innerHTML = '<h1>Audit</h1>'"
+    )
     assert focused(page) == "Audit"
 
 
-@pytest.mark.parametrize("drawn", [AUDIT, "document.querySelector('h1').firstChild.data = 'Audit'"])
+@pytest.mark.parametrize(
+    "drawn", [AUDIT, "document.querySelector('h1').firstChild.data = 'Audit'"]
+)
 def test_the_heading_of_the_last_page_is_left(page, drawn):
     """The end of the last page's run would be taken for that of the new one."""
     state(page, "running")
@@ -83,7 +103,9 @@ def test_the_heading_of_the_last_page_is_left(page, drawn):
 
 
 def test_who_has_gone_on_is_left_alone(page):
-    """The focus would jump away from what somebody works at, each time that a page is drawn anew."""
+    """The focus would jump away from what somebody works at, each time that a page is
+    drawn anew.
+    """
     step_while_on_button(page)
     page.mouse.click(5, 500)
     page.evaluate(AUDIT)
@@ -91,14 +113,18 @@ def test_who_has_gone_on_is_left_alone(page):
 
 
 def test_a_step_whose_button_is_gone_is_taken(page):
-    """After "Pay and release" the next Tab led past the result, wherever its dialog had been in the page."""
+    """After "Pay and release" the next Tab led past the result, wherever its dialog had
+    been in the page.
+    """
     step_while_on_button(page)
     page.evaluate("document.querySelector('button').remove()")
     assert focused(page) == "Audit"
 
 
 def test_another_heading_begins_at_the_top(page):
-    """On a telephone, "Open the data set" led to the middle of what one can do now, its heading cut off."""
+    """On a telephone, "Open the data set" led to the middle of what one can do now, its
+    heading cut off.
+    """
     state(page, "running")
     state(page, "notRunning")
     main = "document.querySelector('[data-testid=stMain]')"
@@ -108,7 +134,9 @@ def test_another_heading_begins_at_the_top(page):
     page.evaluate(f"{main}.scrollTo(0, 500)")
     state(page, "running")
     state(page, "notRunning")
-    assert page.evaluate(f"{main}.scrollTop") == 500, "a page that is drawn anew stays where it is"
+    assert page.evaluate(f"{main}.scrollTop") == 500, (
+        "a page that is drawn anew stays where it is"
+    )
     state(page, "running")
     page.evaluate(AUDIT)
     state(page, "notRunning")

@@ -1,4 +1,6 @@
-"""A release is shown to somebody: steward and stakeholder in two browsers, the second on a phone's width."""
+"""A release is shown to somebody: steward and stakeholder in two browsers, the second
+on a phone's width.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def link_of(steward: Person) -> str:
 
 
 def framed(person: Person) -> FrameLocator:
-    """The page within a page: of the tab's origin, a fault in it could read and press all of the tab."""
+    """The page within a page: of the tab's origin, a fault in it could read and press
+    all of the tab.
+    """
     frame = person.page.frame_locator("iframe").first.frame_locator("iframe").first
     frame.locator("body").wait_for(timeout=10 * SECOND)
     assert frame.locator("body").evaluate("() => window.origin") == "null"
@@ -35,9 +39,13 @@ def share(steward: Person) -> str:
     return link_of(steward.press("Make the link").sees("Copy it now"))
 
 
-def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folder: Path) -> None:
-    """A stakeholder, with a phone, no cookies and JavaScript turned off, could not read, ask, download or
-    print what the steward has just shared; or still read it when the link is revoked."""
+def it_is_read_until_it_is_revoked(
+    steward: Person, address: str, browser, folder: Path
+) -> None:
+    """A stakeholder, with a phone, no cookies and JavaScript turned off, could not
+    read, ask, download or print what the steward has just shared; or still read it when
+    the link is revoked.
+    """
     stakeholder = Person(browser, steward.server, **PHONE, java_script_enabled=False)
     frame = framed(steward)
     frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
@@ -71,7 +79,9 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
     page.get_by_label("to below", exact=True).fill("40")
     page.get_by_role("button", name="How many rows?").click()
     said = page.locator("#answer").inner_text()
-    assert re.search(r"About [\d,]+ people\.\s+The true number lies between [\d,]+ and [\d,]+", said), said
+    assert re.search(
+        r"About [\d,]+ people\.\s+The true number lies between [\d,]+ and [\d,]+", said
+    ), said
     assert page.get_by_label("from", exact=True).input_value() == "20"
     page.get_by_label("from", exact=True).fill("900")
     page.get_by_role("button", name="How many rows?").click()
@@ -94,7 +104,8 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
             page.get_by_role("link", name=name).click()
         assert Path(started.value.path()).stat().st_size > 100
     assert page.pdf().startswith(b"%PDF")
-    page.emulate_media(media="print")  # on paper tables are unfolded, and there is nothing to press
+    # on paper tables are unfolded, and there is nothing to press
+    page.emulate_media(media="print")
     box = page.locator("table").first.bounding_box()
     assert box is not None
     assert box["height"] > 100
@@ -121,21 +132,32 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
 
 
 def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> None:
-    """Somebody with the file alone opens it where there is no ledger, asks, and keeps the report."""
+    """Somebody with the file alone opens it where there is no ledger, asks, and keeps
+    the report.
+    """
     import numpy as np
     import pandas as pd
 
     schema = dp.Schema(
-        columns=(dp.Integer("age", low=0, high=99, bin_width=10),), unit=dp.PrivacyUnit(max_rows=1)
+        columns=(dp.Integer("age", low=0, high=99, bin_width=10),),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
     frame = pd.DataFrame({"age": np.arange(500) % 90})
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
     text = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1")).to_json()
     with serving(DATABASE_URL="postgresql://nobody@127.0.0.1:9/none") as server:
         person = Person(browser, server).visit("ledger")
         person.page.get_by_text("Open a release").click()
-        file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
-        person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(file)
+        file = {
+            "name": "release.json",
+            "mimeType": "application/json",
+            "buffer": text.encode(),
+        }
+        person.page.get_by_test_id("stExpanderDetails").locator(
+            "input[type=file]"
+        ).set_input_files(file)
         person.sees("The file is complete").rest()
         framed(person).get_by_text("What is promised").first.wait_for()
         person.sees("About ")
@@ -145,7 +167,12 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         assert "<script" not in report
         assert "Histogram of age" in report
         assert person.outside == []
-        broken = {**file, "buffer": text.replace('"epsilon": "1"', '"epsilon": "1/9"').encode()}
-        person.page.get_by_test_id("stExpanderDetails").locator("input[type=file]").set_input_files(broken)
+        broken = {
+            **file,
+            "buffer": text.replace('"epsilon": "1"', '"epsilon": "1/9"').encode(),
+        }
+        person.page.get_by_test_id("stExpanderDetails").locator(
+            "input[type=file]"
+        ).set_input_files(broken)
         person.sees("altered after it was made")
         person.close()

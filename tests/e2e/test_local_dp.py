@@ -23,17 +23,24 @@ def fill(person: Person, label: str, value: str) -> None:
 
 
 def test_from_design_to_estimate(visitor, server, browser):
-    """A step between the question and its estimate would be missing: links, answers, key, or decoding."""
+    """A step between the question and its estimate would be missing: links, answers,
+    key, or decoding.
+    """
     person = visitor("local_dp")
     fill(person, "Question", "Tea or <b>coffee</b>?")
     fill(person, "Possible answers, one per line", "tea\ncoffee\nneither")
     fill(person, "exactly", "8")
     fill(person, "People who answer", "12")
-    person.press("Make 12 links").sees("only their digests are stored").sees("open on this computer only")
+    person.press("Make 12 links").sees("only their digests are stored").sees(
+        "open on this computer only"
+    )
     key = person.page.get_by_test_id("stCode").inner_text().strip()
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
         person.button("Links (CSV)").click()
-    links = [row["link"] for row in csv.DictReader(waiting.value.path().read_text().splitlines())]
+    links = [
+        row["link"]
+        for row in csv.DictReader(waiting.value.path().read_text().splitlines())
+    ]
     assert len(links) == 12
     assert all(link.startswith(f"{server.url}/answer/") for link in links)
     somebody_answers(browser, {**dict.fromkeys(links[:8], "coffee"), links[8]: "tea"})
@@ -50,17 +57,26 @@ def test_from_design_to_estimate(visitor, server, browser):
     assert late.goto(links[10]).status == 404
     late.close()
     part(person, "Reports as JSON lines, one per answer")
-    file = {"name": "r.jsonl", "mimeType": "application/json", "buffer": "\n".join(lines).encode()}
+    file = {
+        "name": "r.jsonl",
+        "mimeType": "application/json",
+        "buffer": "\n".join(lines).encode(),
+    }
     person.page.locator("input[type=file]").set_input_files(file)
     person.sees("9 reports by").rest()
 
 
 def somebody_answers(browser: Any, said: dict[str, str]) -> None:
-    """People who share a phone open a link each and answer; what leaves is what they were shown."""
+    """People who share a phone open a link each and answer; what leaves is what they
+    were shown.
+    """
     context = browser.new_context(**PHONE)
     page = context.new_page()
     posted: list[str] = []
-    page.on("request", lambda each: posted.append(each.post_data) if each.method == "POST" else None)
+    page.on(
+        "request",
+        lambda each: posted.append(each.post_data) if each.method == "POST" else None,
+    )
     for link, label in said.items():
         posted.clear()
         page.goto(link)

@@ -1,17 +1,31 @@
-"""Nothing of the private table reaches the browser where it should not, and nothing leaves the app."""
+"""Nothing of the private table reaches the browser where it should not, and nothing
+leaves the app.
+"""
 
 from __future__ import annotations
 
-HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "<script>alert(1)</script>", "=cmd|' /C calc'!A0")
+HOSTILE = (
+    "![x](http://127.0.0.1:9/beacon.png)",
+    "<script>alert(1)</script>",
+    "=cmd|' /C calc'!A0",
+)
 PERSON = '<img src="http://127.0.0.1:9/beacon.png" onerror="alert(2)"> person_id'
 
 
 def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
-    """A column name could report who looks at the page, or take it over. The visitor checks both."""
+    """A column name could report who looks at the page, or take it over.
+
+    The visitor checks both.
+    """
     quoted = [name.replace('"', '""') for name in (*HOSTILE, PERSON)]
     header = ",".join(f'"{name}"' for name in quoted)
-    rows = "\n".join(f'{i % 9},"{quoted[i % 3]}",{i % 5},"{quoted[i % 3]} p{i % 60}"' for i in range(240))
-    person = visitor().upload(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/file).csv")
+    rows = "\n".join(
+        f'{i % 9},"{quoted[i % 3]}",{i % 5},"{quoted[i % 3]} p{i % 60}"'
+        for i in range(240)
+    )
+    person = visitor().upload(
+        f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/file).csv"
+    )
     person.page.get_by_text("Show the first rows").click()
     person.choose_rows().page.get_by_text("What is publicly known?").click()
     person.rest().page.get_by_text("Check against the table").click()
@@ -38,13 +52,18 @@ def leads_nowhere(person) -> None:
 
 def test_private_values_are_not_sent_to_the_pages_that_show_releases(visitor):
     """The browser would receive rows of the table, hidden in what draws a page."""
-    secret, number, shown = "Xanthippe Quisling", "86753.09", "Zebulon Ophiuchus"
-    lines = [f"{20 + i % 50},{'FM'[i % 2]},{100 + i % 400}.5,name {i}" for i in range(500)]
+    secret = "Xanthippe Quisling"
+    number = "86753.09"
+    shown = "Zebulon Ophiuchus"
+    lines = [
+        f"{20 + i % 50},{'FM'[i % 2]},{100 + i % 400}.5,name {i}" for i in range(500)
+    ]
     lines[250] = f"33,F,{number},{secret}"
     lines[3] = f"33,F,100.5,{shown}"
     person = visitor().open(("age,sex,cost,name\n" + "\n".join(lines)).encode())
     assert any(secret.encode() in frame for frame in person.received) is False
-    assert any(shown.encode() in frame for frame in person.received)  # the owner's first rows: the look works
+    # the owner's first rows: the look works
+    assert any(shown.encode() in frame for frame in person.received)
     person.received.clear()
     person.go("Synthesize").release()
     person.press("Release something else").press("A whole table").release()

@@ -12,40 +12,61 @@ from tests.e2e.browser import Person, free_port, serving
 from tests.e2e.test_flows import choose_something_slow, count, open_for_release, until
 
 
-def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(browser, table, tmp_path: Path):
+def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(
+    browser, table, tmp_path: Path
+):
     """The open tab became an empty first page, without a word of what happened."""
-    port, kept = free_port(), str(tmp_path / "var")
+    port = free_port()
+    kept = str(tmp_path / "var")
     with serving(port=port, WORKBENCH_DATA_DIR=kept) as server:
         person = Person(browser, server)
         a_bookmark_of_one_page(person)
-        person.go("Data").press("Open another table").open(table).go("Synthesize").release()
+        person.go("Data").press("Open another table").open(table).go(
+            "Synthesize"
+        ).release()
         idle = Person(browser, server, person.context).visit()
-    person.sees("Connection error", seconds=60)  # Streamlit's own words while nobody answers
+    # Streamlit's own words while nobody answers
+    person.sees("Connection error", seconds=60)
     with serving(port=port, WORKBENCH_DATA_DIR=kept):
         person.sees("This tab lost its server", seconds=60).rest()
-        person.sees("What was spent and released is kept. Open the same table again to go on.")
+        person.sees(
+            "What was spent and released is kept. Open the same table again to go on."
+        )
         person.sees("Histogram of age")  # what was released is shown still
         person.press("Understood").go("Data")
-        person.bring(table, "people.csv", "Drop a table here").sees("The data set is open")
+        person.bring(table, "people.csv", "Drop a table here").sees(
+            "The data set is open"
+        )
         assert "epsilon: spent 0.5" in person.page.locator("body").inner_text()
         person.go("Synthesize").sees("Histogram of")  # the release that was paid before
         idle.page.reload()
         idle.rest()
-        assert "This tab lost its server" not in idle.page.locator("body").inner_text()  # it had no table
+        # it had no table
+        assert "This tab lost its server" not in idle.page.locator("body").inner_text()
         person.close()
 
 
 def a_bookmark_of_one_page(person: Person) -> None:
-    """As the first address that a new server is asked for, it would break the navigation for everybody."""
+    """As the first address that a new server is asked for, it would break the
+    navigation for everybody.
+    """
     person.visit("ledger").sees("Here is every charge")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
-    person.press("Open this sample: Census").press("Open the data set").sees("spent 0 · held 0")
+    person.press("Open this sample: Census").press("Open the data set").sees(
+        "spent 0 · held 0"
+    )
 
 
-def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(browser, table, tmp_path: Path):
+def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(
+    browser, table, tmp_path: Path
+):
     """The charge would come twice, or be held for ever without a word."""
-    port, kept = free_port(), tmp_path / "var"
-    with suppress(ProcessLookupError), serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server:
+    port = free_port()
+    kept = tmp_path / "var"
+    with (
+        suppress(ProcessLookupError),
+        serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server,
+    ):
         server.folder = kept
         person = open_for_release(Person(browser, server).visit(), table)
         choose_something_slow(person)
@@ -55,13 +76,19 @@ def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(browser, t
         os.kill(server.process, signal.SIGKILL)
     with serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server:
         server.folder = kept
-        person.sees("This tab lost its server", seconds=60).press("Understood").go("Ledger")
+        person.sees("This tab lost its server", seconds=60).press("Understood").go(
+            "Ledger"
+        )
         person.sees("spent 0 · held 0.5 · left 2.5").sees("Being made: Marginals")
         with sqlite3.connect(kept / "workbench.sqlite") as database:
             database.execute("UPDATE ledger_running SET renewed = 0")  # a minute later
         until(lambda: count(server, "failed") == 1)
         person.sees("spent 0.5 · held 0 · left 2.5")  # by itself
-        assert [state for _, state, _ in server.lines() if state in ("reserved", "committed", "failed")] == [
+        assert [
+            state
+            for _, state, _ in server.lines()
+            if state in ("reserved", "committed", "failed")
+        ] == [
             "reserved",
             "failed",
         ]

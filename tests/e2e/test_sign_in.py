@@ -1,4 +1,6 @@
-"""People who sign in with an OpenID provider on this computer, each in a browser of their own."""
+"""People who sign in with an OpenID provider on this computer, each in a browser of
+their own.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ import pytest
 from playwright.sync_api import BrowserContext
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from tests.e2e.browser import SECOND, Person, Server, browser_of_somebody, free_port, serving
+from tests.e2e.browser import (
+    SECOND,
+    Person,
+    Server,
+    browser_of_somebody,
+    free_port,
+    serving,
+)
 from tests.workbench.server.web.client import Visitor, get
 
 pytest.importorskip("authlib")
@@ -23,10 +32,13 @@ COOKIE_SECRET = "a secret of the tests, as long as it needs to be"
 
 
 def table(seed: int) -> bytes:
-    """One that no other test opens, nor one like it: who brings a table again is asked about it."""
+    """One that no other test opens, nor one like it: who brings a table again is asked
+    about it.
+    """
     draw = random.Random(seed)
     rows = (
-        b"%d,%d,%s\n" % (draw.randint(18, 90), draw.randint(1000, 9999), draw.choice((b"F", b"M")))
+        b"%d,%d,%s\n"
+        % (draw.randint(18, 90), draw.randint(1000, 9999), draw.choice((b"F", b"M")))
         for _ in range(300)
     )
     return b"age,pay,sex\n" + b"".join(rows)
@@ -51,11 +63,21 @@ class Workbench:
     def lines(self) -> list[tuple[str, str]]:
         """(state, who) of each line of the ledger."""
         with sqlite3.connect(self.server.folder / "workbench.sqlite") as database:
-            rows = database.execute("SELECT state, content FROM ledger_lines ORDER BY dataset, number")
-            return [(state, json.loads(content).get("by", "")) for state, content in rows]
+            rows = database.execute(
+                "SELECT state, content FROM ledger_lines ORDER BY dataset, number"
+            )
+            return [
+                (state, json.loads(content).get("by", "")) for state, content in rows
+            ]
 
 
-def _write(path: Path, url: str, provider: int, stewards: tuple[str, ...], analysts: tuple[str, ...]) -> None:
+def _write(
+    path: Path,
+    url: str,
+    provider: int,
+    stewards: tuple[str, ...],
+    analysts: tuple[str, ...],
+) -> None:
     path.write_text(
         f"""
         [auth]
@@ -84,10 +106,13 @@ def provider(port: int) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    port, provider_port = free_port(), free_port()
+    port = free_port()
+    provider_port = free_port()
     secrets = tmp_path_factory.mktemp("secrets") / "secrets.toml"
     people = ("ada@example.org", "bob@example.org", "cy@example.org")
-    _write(secrets, f"http://127.0.0.1:{port}", provider_port, people, ("ann@example.org",))
+    _write(
+        secrets, f"http://127.0.0.1:{port}", provider_port, people, ("ann@example.org",)
+    )
     with serving(port=port, STREAMLIT_SECRETS_FILES=str(secrets)) as server:
         yield Workbench(server, secrets, provider_port)
 
@@ -101,7 +126,9 @@ def provider_runs(workbench: Workbench) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def browsers(browser, known_browser) -> Iterator[list[BrowserContext]]:
-    """Two browsers that keep the program of the pages from test to test, and nothing else."""
+    """Two browsers that keep the program of the pages from test to test, and nothing
+    else.
+    """
     second = browser_of_somebody(browser)
     yield [known_browser, second]
     second.close()
@@ -109,7 +136,10 @@ def browsers(browser, known_browser) -> Iterator[list[BrowserContext]]:
 
 @pytest.fixture
 def come(
-    browser, browsers: list[BrowserContext], workbench: Workbench, provider_runs
+    browser,
+    browsers: list[BrowserContext],
+    workbench: Workbench,
+    provider_runs,
 ) -> Iterator[Callable[[], Person]]:
     """Opens a browser of somebody who has not signed in."""
     people: list[Person] = []
@@ -139,10 +169,16 @@ def sign_in(person: Person, address: str) -> Person:
 
 
 def test_a_provider_that_is_down_is_said(
-    workbench: Workbench, browser, browsers, request: pytest.FixtureRequest
+    workbench: Workbench,
+    browser,
+    browsers,
+    request: pytest.FixtureRequest,
 ) -> None:
-    """A bare "Authentication error" would be all that a person reads. This is the first test of the file:
-    later the provider runs, and the server knows it."""
+    """A bare "Authentication error" would be all that a person reads.
+
+    This is the first test of the file: later the provider runs, and the server knows
+    it.
+    """
     person = Person(browser, workbench.server, browsers[0]).visit()
     person.button("Sign in").click()
     person.sees("The sign-in failed")
@@ -157,8 +193,11 @@ def test_a_provider_that_is_down_is_said(
 
 
 def test_two_people_at_once_see_their_own_only(workbench: Workbench, come) -> None:
-    """Somebody would learn from an upload whether a colleague holds the same table, or spend its budget."""
-    ada, bob = come().sees("Sign in to go on"), come()
+    """Somebody would learn from an upload whether a colleague holds the same table, or
+    spend its budget.
+    """
+    ada = come().sees("Sign in to go on")
+    bob = come()
     assert ada.page.locator("input[type=file]").count() == 0
     sign_in(ada, "ada@example.org").sees("steward")
     sign_in(bob, "Bob@Example.org").sees(shown("bob@example.org"))
@@ -190,30 +229,50 @@ def a_removed_person_spends_nothing_more(workbench: Workbench, bob: Person) -> N
         assert workbench.lines() == before
         bob.visit().sees("who has no role here")
     finally:
-        workbench.allow("ada@example.org", "bob@example.org", "cy@example.org", analysts=("ann@example.org",))
+        workbench.allow(
+            "ada@example.org",
+            "bob@example.org",
+            "cy@example.org",
+            analysts=("ann@example.org",),
+        )
 
 
 def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> None:
-    """Somebody who may only look would read rows, or not even find what was made for them."""
-    cy, ann = sign_in(come(), "cy@example.org"), sign_in(come(), "ann@example.org")
+    """Somebody who may only look would read rows, or not even find what was made for
+    them.
+    """
+    cy = sign_in(come(), "cy@example.org")
+    ann = sign_in(come(), "ann@example.org")
     ann.sees("analyst").sees("Nothing is shown to you yet")
     assert ann.page.locator("input[type=file]").count() == 0
     cy.open(table(2), "shown.csv").go("Synthesize").release()
-    cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill("nobody@example.org")
+    cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill(
+        "nobody@example.org"
+    )
     cy.press("Show the releases").sees("has no such role on this server")
     cy.page.get_by_label("Address of somebody with a role here").fill("ann@example.org")
     cy.page.get_by_label("Name that they see").fill("Pay of people")
     cy.press("Show the releases").sees(shown("Stop showing it to ann@example.org"))
     ann.visit().press("Continue with Pay of people").press("Open Histogram of").sees(
-        "What is promised, and what not"
+        "What is promised, and what not",
     )
-    assert ann.button("How good is it?").count() == ann.button("Is it good enough?").count() == 0
+    assert (
+        ann.button("How good is it?").count()
+        == ann.button("Is it good enough?").count()
+        == 0
+    )
     cy.go("Synthesize").press("Show it to somebody").sees("The page behind the link")
     title = cy.page.get_by_label("Title").input_value()
     cy.page.get_by_text("people who sign in, of these addresses").click()
     cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")
     cy.page.keyboard.press("Control+Enter")
-    address = cy.rest().press("Make the link").sees("Copy it now").page.locator("code").first.inner_text()
+    address = (
+        cy.rest()
+        .press("Make the link")
+        .sees("Copy it now")
+        .page.locator("code")
+        .first.inner_text()
+    )
     ann.go("Links").sees("Links of this data set").sees(shown("*@example.org"))
     assert title in ann.page.locator("body").inner_text()
     for way in ("Revoke", "Make again", "Make the link"):
@@ -225,18 +284,23 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     assert answer.status == 200
     assert ann.page.locator("h1").inner_text() == title
     cy.button("Revoke").scroll_into_view_if_needed()
-    cy.page.wait_for_timeout(1_000)  # the frame above it has scrolled too, and takes no click meant for it
+    # the frame above it has scrolled too, and takes no click meant for it
+    cy.page.wait_for_timeout(1_000)
     cy.press("Revoke").sees("revoked")
     answer = ann.page.goto(address)
     assert answer is not None
     assert answer.status == 404
     before = workbench.lines()
     ann.visit("audit").sees("This page is for stewards")
-    for path in ("anonymize", "ledger", "codebook"):  # without a browser: each would load the program again
+    # without a browser: each would load the program again
+    for path in ("anonymize", "ledger", "codebook"):
         assert "This page is for stewards" in of_the_same_person(ann).go(path).text()
     assert workbench.lines() == before
     cy.go("Ledger").press(shown("Stop showing it to ann@example.org"))
-    assert ann.visit().sees("Nothing is shown to you yet").button("Continue with").count() == 0
+    assert (
+        ann.visit().sees("Nothing is shown to you yet").button("Continue with").count()
+        == 0
+    )
     links = of_the_same_person(ann).go("links")
     assert "Open a data set first" in links.text()
     assert not links.elements("file_uploader")
@@ -279,11 +343,21 @@ def signing_out_ends_every_tab(cy: Person) -> None:
 def _with_a_cookie(workbench: Workbench, **claims: object) -> Visitor:
     """Somebody who comes with this cookie, as Streamlit signs it; without a browser."""
     origin = workbench.server.url
-    said = {"origin": origin, "is_logged_in": True, "provider": "default", "iat": time.time(), **claims}
-    signed = create_signed_value(COOKIE_SECRET, "_streamlit_user", json.dumps(said)).decode()
+    said = {
+        "origin": origin,
+        "is_logged_in": True,
+        "provider": "default",
+        "iat": time.time(),
+        **claims,
+    }
+    signed = create_signed_value(
+        COOKIE_SECRET, "_streamlit_user", json.dumps(said)
+    ).decode()
     host = origin.removeprefix("http://")
     visitor = Visitor(host).cookie
-    return Visitor(host, visit=False, cookie=f"{visitor}; _streamlit_user={signed}").run()
+    return Visitor(
+        host, visit=False, cookie=f"{visitor}; _streamlit_user={signed}"
+    ).run()
 
 
 def test_a_sign_in_ends_by_itself(workbench: Workbench, provider_runs) -> None:

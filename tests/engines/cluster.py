@@ -1,4 +1,5 @@
-"""A program on a cluster of two processes, of which one ends in a run, one in a table, and then the driver.
+"""A program on a cluster of two processes, of which one ends in a run, one in a table,
+and then the driver.
 
     python -m tests.engines.cluster FOLDER
 
@@ -34,9 +35,13 @@ SCHEMA = dp.Schema(
 
 
 def rows(session: Any, partitions: int, marker: Path) -> Any:
-    """The rows. Where the last of them is read once there is what the marker names, a process is killed.
+    """The rows.
 
-    That is the process of the cluster, which has read others before, or the one that the marker names too.
+    Where the last of them is read once there is what the marker names, a process is
+    killed.
+
+    That is the process of the cluster, which has read others before, or the one that
+    the marker names too.
     """
 
     def deadly(batches: Iterable[Any]) -> Iterator[Any]:
@@ -45,8 +50,14 @@ def rows(session: Any, partitions: int, marker: Path) -> Any:
                 there, _, process = marker.read_text().partition(" ")
                 if any(marker.parent.glob(there)):
                     marker.unlink()
-                    daemon = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-                    os.kill(int(process or daemon[1]), signal.SIGKILL)  # Java started what started this
+                    daemon = (
+                        Path(f"/proc/{os.getppid()}/stat")
+                        .read_text()
+                        .rpartition(")")[2]
+                        .split()
+                    )
+                    # Java started what started this
+                    os.kill(int(process or daemon[1]), signal.SIGKILL)
             yield batch
 
     there = session.range(0, ROWS, 1, partitions).mapInArrow(deadly, "id bigint")
@@ -62,16 +73,23 @@ def main(folder: Path) -> None:
     marker = folder / "deadly"
     engine = SparkEngine(rows(session, 256, marker), SCHEMA, key=KEY)
     counts = engine.counts([("age", "zip"), ("age",)])
-    engine, loss = SparkEngine(rows(session, 8, marker), SCHEMA, key=KEY), dp.PureDP(epsilon="500")
-    curator = dp.Curator.open(engine, SCHEMA, budget=loss, ledger=dp.MemoryLedger(), identity="visits")
+    engine = SparkEngine(rows(session, 8, marker), SCHEMA, key=KEY)
+    loss = dp.PureDP(epsilon="500")
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=loss, ledger=dp.MemoryLedger(), identity="visits"
+    )
     engine._coded.unpersist()  # the cells are lost with the process that kept them
     marker.write_text(marker.name)
     release = curator.run(dp.Marginals(cliques=[("age",)]), loss)
     answer = {
         "cells": [int((each.values > 0).sum()) for each in counts],
-        "each": sorted({int(count) for each in counts for count in each.values.ravel() if count}),
+        "each": sorted(
+            {int(count) for each in counts for count in each.values.ravel() if count}
+        ),
         "killed": not marker.exists(),
-        "released": sorted({round(float(count)) for count in release.marginals[("age",)].values}),
+        "released": sorted(
+            {round(float(count)) for count in release.marginals[("age",)].values}
+        ),
         "lines": [line.state for line in curator.lines()],
         "left": curator.balance().left,
     }
@@ -86,7 +104,9 @@ def main(folder: Path) -> None:
     marker.write_text(".out.*/rows/*")
     answer["written"] = curator.anonymize_to(folder / "out", plan)
     answer["killed in writing"] = not marker.exists()
-    answer["as in memory"] = texts(pd.read_parquet(folder / "out")).equals(texts(apply(frame, plan)))
+    answer["as in memory"] = texts(pd.read_parquet(folder / "out")).equals(
+        texts(apply(frame, plan))
+    )
     marker.write_text(f".gone.*/rows/* {session.sparkContext._gateway.proc.pid}")
     try:
         curator.anonymize_to(folder / "gone", plan)

@@ -1,4 +1,6 @@
-"""Sources that are broken, changed, foreign or too large: refused with a sentence that tells nothing."""
+"""Sources that are broken, changed, foreign or too large: refused with a sentence that
+tells nothing.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,10 @@ from tests.needs import need_driver
 KEY = b"k" * 32
 NOBODY = 65534
 SCHEMA = dp.Schema(
-    columns=(dp.Integer("age", low=0, high=9), dp.Categorical("sex", categories=("F", "M"))),
+    columns=(
+        dp.Integer("age", low=0, high=9),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
 FRAME = pd.DataFrame({"age": np.arange(400) % 10, "sex": ["F", "M"] * 200})
@@ -86,11 +91,18 @@ def opened(kind: str, folder: Path) -> ArrowEngine:
     [
         (FRAME.assign(more=1), "'more'"),
         (FRAME[["age"]], "'sex'"),
-        (FRAME.assign(age=FRAME["age"].astype(float)), "disagree about the column 'age'"),
+        (
+            FRAME.assign(age=FRAME["age"].astype(float)),
+            "disagree about the column 'age'",
+        ),
     ],
 )
-def test_files_of_a_folder_must_agree(folder: Path, other: pd.DataFrame, says: str) -> None:
-    """Files that disagree would be counted by halves, or by what somebody else's file says."""
+def test_files_of_a_folder_must_agree(
+    folder: Path, other: pd.DataFrame, says: str
+) -> None:
+    """Files that disagree would be counted by halves, or by what somebody else's file
+    says.
+    """
     pq.write_table(pa.Table.from_pandas(other), folder / "b.parquet")
     with pytest.raises(dp.SchemaError, match=says):
         parquet_engine(folder, SCHEMA, key=KEY)
@@ -107,15 +119,21 @@ def test_nested_columns_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
-def test_a_file_that_changes_fails_the_run_and_keeps_the_charge(folder: Path, kind: str) -> None:
-    """Counts of half the old table and half the new one have no sensitivity that anybody knows."""
+def test_a_file_that_changes_fails_the_run_and_keeps_the_charge(
+    folder: Path, kind: str
+) -> None:
+    """Counts of half the old table and half the new one have no sensitivity that
+    anybody knows.
+    """
     ledger = dp.MemoryLedger()
 
     def changed(rows: int) -> None:
         pq.write_table(pa.Table.from_pandas(FRAME[:-1]), folder / "a.parquet")
 
     engine = opened(kind, folder)
-    curator = dp.Curator.open(engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger, identity="visits")
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger, identity="visits"
+    )
     curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
     engine._on_rows = changed
     with pytest.raises(dp.ReadError, match="was changed since it was opened"):
@@ -156,7 +174,9 @@ def test_a_file_without_rights(folder: Path) -> None:
 
 
 def test_what_is_no_parquet(folder: Path) -> None:
-    """A cut file must not be counted up to the cut, and its bytes must not be in a message."""
+    """A cut file must not be counted up to the cut, and its bytes must not be in a
+    message.
+    """
     whole = (folder / "a.parquet").read_bytes()
     for data in (b"", b"secret,1\n", whole[:-20], b"PAR1" + b"\0" * 40 + b"PAR1"):
         (folder / "a.parquet").write_bytes(data)
@@ -195,24 +215,37 @@ def test_a_query_is_one_select(query: str) -> None:
         DuckDBSource(kind="csv", location="/none", query=query, declared_by="Ada")
 
 
-@pytest.mark.parametrize("function", ["read_csv('{}')", "read_text('{}')", "glob('{}')", "'{}'"])
-def test_a_query_reads_no_other_file(folder: Path, tmp_path: Path, function: str) -> None:
+@pytest.mark.parametrize(
+    "function", ["read_csv('{}')", "read_text('{}')", "glob('{}')", "'{}'"]
+)
+def test_a_query_reads_no_other_file(
+    folder: Path, tmp_path: Path, function: str
+) -> None:
     """Whoever may write a query could read every file of the server."""
     (tmp_path / "other.csv").write_text("age,sex\n1,F\n")
-    query = f"SELECT 1 AS age, 'F' AS sex FROM {function.format(tmp_path / 'other.csv')}"
+    query = (
+        f"SELECT 1 AS age, 'F' AS sex FROM {function.format(tmp_path / 'other.csv')}"
+    )
     with pytest.raises(dp.ReadError):
         duckdb(kind="parquet", location=str(folder), query=query, declared_by="Ada")
 
 
 def test_a_duckdb_file_is_read_only(tmp_path: Path) -> None:
-    """Joins and views of the owner are read as they are, and a file of DuckDB is never written to."""
+    """Joins and views of the owner are read as they are, and a file of DuckDB is never
+    written to.
+    """
     import duckdb as library
 
     place = tmp_path / "people.duckdb"
     with library.connect(str(place)) as connection:
-        connection.execute("CREATE TABLE ages AS SELECT range AS id, range % 10 AS age FROM range(400)")
         connection.execute(
-            "CREATE VIEW sexes AS SELECT id, CASE id % 2 WHEN 0 THEN 'F' ELSE 'M' END AS sex FROM ages"
+            "CREATE TABLE ages AS SELECT range AS id, range % 10 AS age FROM range(400)"
+        )
+        connection.execute(
+            (
+                "CREATE VIEW sexes AS SELECT id, CASE id % 2 WHEN 0 THEN 'F' ELSE 'M' "
+                "END AS sex FROM ages"
+            ),
         )
     before = place.read_bytes()
     query = "SELECT age, sex FROM ages JOIN sexes USING (id)"
@@ -222,7 +255,9 @@ def test_a_duckdb_file_is_read_only(tmp_path: Path) -> None:
 
 
 def test_the_rows_of_a_person_in_a_duckdb_file(tmp_path: Path) -> None:
-    """The table of rows that count lies beside a file that is attached read-only, and must be found."""
+    """The table of rows that count lies beside a file that is attached read-only, and
+    must be found.
+    """
     import duckdb as library
 
     frame = FRAME.assign(person=np.arange(400) * 7919 % 50)
@@ -230,23 +265,33 @@ def test_the_rows_of_a_person_in_a_duckdb_file(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE people AS SELECT * FROM frame")
     unit = dp.PrivacyUnit(max_rows=2, id_column="person")
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
-    source = DuckDBSource(kind="duckdb", location=str(tmp_path / "people.duckdb"), table="people")
-    engine, reference = duckdb_engine(source, schema, key=KEY), FrameEngine(frame, schema, key=KEY)
+    source = DuckDBSource(
+        kind="duckdb", location=str(tmp_path / "people.duckdb"), table="people"
+    )
+    engine = duckdb_engine(source, schema, key=KEY)
+    reference = FrameEngine(frame, schema, key=KEY)
     pair = [each.counts([("age", "sex")])[0].values for each in (engine, reference)]
     assert (pair[0] == pair[1]).all()
     assert engine.people() == reference.people() == {8: 50}
 
 
 def test_a_duckdb_file_is_nobody_elses_while_it_is_open(tmp_path: Path) -> None:
-    """A row that is written between two passes of a run would be in the second one alone."""
+    """A row that is written between two passes of a run would be in the second one
+    alone.
+    """
     import duckdb as library
 
     place = tmp_path / "people.duckdb"
     with library.connect(str(place)) as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS age, 'F' AS sex")
     engine = duckdb(kind="duckdb", location=str(place), table="people")
-    write = f"import duckdb; duckdb.connect({str(place)!r}).execute('INSERT INTO people VALUES (2, 3)')"
-    other = subprocess.run([sys.executable, "-c", write], capture_output=True, text=True, check=False)
+    write = (
+        f"import duckdb; duckdb.connect({str(place)!r}).execute('INSERT INTO people "
+        "VALUES (2, 3)')"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", write], capture_output=True, text=True, check=False
+    )
     assert "lock" in other.stderr
     with engine.held():
         assert len(engine.rows().frame) == engine.counts([()])[0].values == 1
@@ -262,7 +307,10 @@ def test_no_rows(folder: Path, kind: str) -> None:
 
 def test_a_value_without_a_cell_is_found_at_the_start(folder: Path) -> None:
     """Found in a run, it would cost the charge; and the message must not name it."""
-    pq.write_table(pa.Table.from_pandas(FRAME.replace({"sex": {"M": "secret"}})), folder / "a.parquet")
+    pq.write_table(
+        pa.Table.from_pandas(FRAME.replace({"sex": {"M": "secret"}})),
+        folder / "a.parquet",
+    )
     for make in (
         lambda: parquet_engine(folder, SCHEMA, key=KEY),
         lambda: duckdb(kind="parquet", location=str(folder)),
@@ -274,7 +322,9 @@ def test_a_value_without_a_cell_is_found_at_the_start(folder: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 def test_cancel_in_the_middle(folder: Path, kind: str) -> None:
-    """Whoever goes away must not keep two threads of the server busy; the next pass must be whole."""
+    """Whoever goes away must not keep two threads of the server busy; the next pass
+    must be whole.
+    """
 
     class Gone(Exception):
         pass
@@ -283,7 +333,8 @@ def test_cancel_in_the_middle(folder: Path, kind: str) -> None:
         raise Gone
 
     engine = opened(kind, folder)
-    going_on, engine._on_rows = engine._on_rows, stop
+    going_on = engine._on_rows
+    engine._on_rows = stop
     with pytest.raises(Gone):
         engine.counts([("age",)])
     engine._on_rows = going_on
@@ -291,19 +342,22 @@ def test_cancel_in_the_middle(folder: Path, kind: str) -> None:
 
 
 def test_more_rows_than_32_bits_hold() -> None:
-    """Two thousand million rows are a large country's visits; a count that wraps there would be negative."""
+    """Two thousand million rows are a large country's visits; a count that wraps there
+    would be negative.
+    """
     batch = Batch(FRAME, SCHEMA)
     counting = Counting(domain=SCHEMA.domain, cliques=[("age",), ()])
     digesting = Digesting(key=KEY)
     summing = Summing(domain=SCHEMA.domain, by=(), entries=[{}])
-    counts, digest, sums, rows = counting.of(batch), digesting.of(batch), summing.of(batch), 400
+    counts = counting.of(batch)
+    digest = digesting.of(batch)
+    sums = summing.of(batch)
+    rows = 400
     once = digest
     while rows <= 2**31:
-        counts, digest, sums = (
-            counting.add(counts, counts),
-            digesting.add(digest, digest),
-            summing.add(sums, sums),
-        )
+        counts = counting.add(counts, counts)
+        digest = digesting.add(digest, digest)
+        sums = summing.add(sums, sums)
         rows *= 2
     assert counts.tolist() == [*[rows // 10] * 10, rows]
     assert sums[0, 0] == rows * GRID
@@ -311,47 +365,87 @@ def test_more_rows_than_32_bits_hold() -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
-def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that asks for the rows of a cluster would end the server; an audit needs their tuples alone."""
-    pq.write_table(pa.Table.from_pandas(FRAME.assign(age=FRAME["age"] ** 3 % 7)), folder / "a.parquet")
+def test_rows_that_do_not_fit(
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that asks for the rows of a cluster would end the server; an audit needs
+    their tuples alone.
+    """
+    pq.write_table(
+        pa.Table.from_pandas(FRAME.assign(age=FRAME["age"] ** 3 % 7)),
+        folder / "a.parquet",
+    )
     whole = dp.Curator.open(
-        pd.read_parquet(folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+        pd.read_parquet(folder),
+        SCHEMA,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
     )
     monkeypatch.setattr(base, "MOST_ROWS", 399)
     engine = opened(kind, folder)
     with pytest.raises(dp.LimitError, match="more than 399 rows"):
         engine.rows()
     curator = dp.Curator.open(
-        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+        engine,
+        SCHEMA,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="visits",
     )
-    audit = Audit(quasi_identifiers=("age",), sensitive=("sex",), others=("sex",), population=9000)
-    expected, found = whole.evaluate(audit).content, curator.evaluate(audit).content
-    for name in ("people", "suppressed", "risk", "sets", "changes", "secrets", "estimates"):
+    audit = Audit(
+        quasi_identifiers=("age",), sensitive=("sex",), others=("sex",), population=9000
+    )
+    expected = whole.evaluate(audit).content
+    found = curator.evaluate(audit).content
+    for name in (
+        "people",
+        "suppressed",
+        "risk",
+        "sets",
+        "changes",
+        "secrets",
+        "estimates",
+    ):
         if name in ("risk", "estimates"):  # sums of shares, in another order
-            pair = [dataclasses.asdict(getattr(each, name)) for each in (found, expected)]
+            pair = [
+                dataclasses.asdict(getattr(each, name)) for each in (found, expected)
+            ]
             assert pair[0] == pytest.approx(pair[1], nan_ok=True)
         else:
             assert getattr(found, name) == getattr(expected, name)
     asked = CountsOf(cliques=(("age",), ("sex",)), other=PublicTable(FRAME))
-    expected_counts, shares = whole.evaluate(asked).content, curator.evaluate(asked).content  # from counts
+    # from counts
+    expected_counts = whole.evaluate(asked).content
+    shares = curator.evaluate(asked).content
     for one, other in zip(expected_counts, shares, strict=True):
         assert (one.original == other.original).all()
     ranges = RangeErrorsOf(source=PublicTable(FRAME), column="age", named=((0, 3),))
     assert curator.evaluate(ranges).content == whole.evaluate(ranges).content
-    distances = DistancesOf(cliques=(("age",), ("sex",), ("age", "sex")), other=PublicTable(FRAME))
+    distances = DistancesOf(
+        cliques=(("age",), ("sex",), ("age", "sex")), other=PublicTable(FRAME)
+    )
     report = curator.evaluate(distances).content
     assert [report["age",], report["sex",]] == [each.distance for each in shares]
     assert report["age", "sex"] >= max(report["age",], report["sex",])
     with pytest.raises(dp.RowsError, match="more than 399 rows"):
         curator.evaluate(Similarity(release=PublicTable(FRAME)))
-    assert curator.evaluate(Similarity(release=PublicTable(FRAME)), first_rows=100).content.columns
-    assert {each.column for each in curator.evaluate(RolesOf()).content} == {"age", "sex"}
+    assert curator.evaluate(
+        Similarity(release=PublicTable(FRAME)), first_rows=100
+    ).content.columns
+    assert {each.column for each in curator.evaluate(RolesOf()).content} == {
+        "age",
+        "sex",
+    }
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_files_of_a_folder_must_agree_in_duckdb(tmp_path: Path, kind: str) -> None:
-    """DuckDB leaves out columns that the first file lacks, and casts the others to its types."""
-    for number, other in enumerate((FRAME.assign(more=1), FRAME[["age"]], FRAME.assign(age=0.5))):
+    """DuckDB leaves out columns that the first file lacks, and casts the others to its
+    types.
+    """
+    for number, other in enumerate(
+        (FRAME.assign(more=1), FRAME[["age"]], FRAME.assign(age=0.5))
+    ):
         place = tmp_path / str(number)
         place.mkdir()
         for name, frame in (("a", FRAME), ("b", other)):
@@ -359,12 +453,18 @@ def test_files_of_a_folder_must_agree_in_duckdb(tmp_path: Path, kind: str) -> No
             write(place / f"{name}.{kind}", index=False)
         if kind == "csv" and number == 2:  # texts are texts
             continue
-        with pytest.raises(dp.SchemaError, match="the files of the folder disagree about"):
+        with pytest.raises(
+            dp.SchemaError, match="the files of the folder disagree about"
+        ):
             duckdb(kind=kind, location=str(place))
 
 
-def test_files_that_may_not_be_read_for_anybody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root may read everything, so that the test above is left out there; the place is in no message."""
+def test_files_that_may_not_be_read_for_anybody(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may read everything, so that the test above is left out there; the place is
+    in no message.
+    """
 
     def refused(*words: object, **named: object) -> None:
         raise PermissionError(13, "Permission denied", str(folder))
@@ -376,7 +476,9 @@ def test_files_that_may_not_be_read_for_anybody(folder: Path, monkeypatch: pytes
 
 
 def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
-    """A query that takes hours would keep a page, and the server's memory, until somebody restarts it."""
+    """A query that takes hours would keep a page, and the server's memory, until
+    somebody restarts it.
+    """
     place = tmp_path / "a.csv"
     place.write_text("age,sex\n1,F\n")
     told: list[int] = []
@@ -389,7 +491,9 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
         raise Gone
 
     slow = "SELECT sum(range)::INT % 10 AS age, 'F' AS sex FROM range(1000000000000)"
-    source = DuckDBSource(kind="csv", location=str(place), query=slow, declared_by="Ada")
+    source = DuckDBSource(
+        kind="csv", location=str(place), query=slow, declared_by="Ada"
+    )
     for ask in (
         lambda: duckdb_engine(source, SCHEMA, key=KEY, on_rows=leave),
         lambda: sample_of(DuckDBReader(source), 5, leave),
@@ -400,8 +504,12 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
 
 
 def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk would keep a table from being opened that needs none; or half of the cells would count."""
-    expected = parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
+    """A full disk would keep a table from being opened that needs none; or half of the
+    cells would count.
+    """
+    expected = (
+        parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
+    )
 
     def full(self: Spool, data: object, start: int) -> None:
         if start:
@@ -412,11 +520,16 @@ def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (engine.counts([("age", "sex")])[0].values == expected).all()
     monkeypatch.undo()
     monkeypatch.setattr(work_module, "MOST_BYTES", 799)
-    assert (parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
+    assert (
+        parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
+        == expected
+    ).all()
 
 
 def test_what_a_run_has_counted_is_not_counted_again() -> None:
-    """A recipe that asks round by round reads a large table each time; or is told of other cells."""
+    """A recipe that asks round by round reads a large table each time; or is told of
+    other cells.
+    """
     asked: list[int] = []
     engine = FrameEngine(FRAME, SCHEMA, key=KEY)
 
@@ -426,12 +539,21 @@ def test_what_a_run_has_counted_is_not_counted_again() -> None:
 
     remembered = Remembered(counts)
     halves = {"age": np.arange(10) // 2}
-    for groups in ({}, halves, {"age": np.arange(10) // 5}, {"age": np.arange(10)[::-1].copy()}):
+    for groups in (
+        {},
+        halves,
+        {"age": np.arange(10) // 5},
+        {"age": np.arange(10)[::-1].copy()},
+    ):
         for cliques in ([("age",), ("sex",)], [("sex", "age"), ("age",)], [("sex",)]):
             pairs = zip(
-                remembered(cliques, groups=groups), engine.counts(cliques, groups=groups), strict=True
+                remembered(cliques, groups=groups),
+                engine.counts(cliques, groups=groups),
+                strict=True,
             )
-            assert all(a.clique == b.clique and (a.values == b.values).all() for a, b in pairs)
+            assert all(
+                a.clique == b.clique and (a.values == b.values).all() for a, b in pairs
+            )
     assert asked == [2, 1] + [1, 1] * 3
 
 
@@ -445,7 +567,9 @@ def mixed(place: Path, frames: Sequence[pd.DataFrame]) -> int:
 
 
 def test_a_written_table_does_not_follow_the_source(tmp_path: Path) -> None:
-    """Whoever knows where somebody was in the source would find them at the same place again."""
+    """Whoever knows where somebody was in the source would find them at the same place
+    again.
+    """
     frame = pd.DataFrame({"place": np.arange(4000)})
     assert mixed(tmp_path / "out", [frame[:1500], frame[1500:]]) == 4000
     places = pd.read_parquet(tmp_path / "out")["place"].to_numpy()
@@ -453,13 +577,20 @@ def test_a_written_table_does_not_follow_the_source(tmp_path: Path) -> None:
     assert abs(np.corrcoef(places, np.arange(4000))[0, 1]) < 5 / np.sqrt(4000)
 
 
-def test_a_disk_that_is_full_leaves_no_half_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half a table under its final name would be taken for the table; a hidden half fills the disk."""
+def test_a_disk_that_is_full_leaves_no_half_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a table under its final name would be taken for the table; a hidden half
+    fills the disk.
+    """
 
     def full(*words: object, **named: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for broken in ("pyarrow.ipc.RecordBatchFileWriter.write_batch", "pyarrow.parquet.write_table"):
+    for broken in (
+        "pyarrow.ipc.RecordBatchFileWriter.write_batch",
+        "pyarrow.parquet.write_table",
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(broken, full)
             with pytest.raises(dp.ParameterError, match="could not be written"):
@@ -467,8 +598,12 @@ def test_a_disk_that_is_full_leaves_no_half_table(tmp_path: Path, monkeypatch: p
         assert not list(tmp_path.iterdir())
 
 
-def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    """A plan on a large source would end the server, or publish other rows than the same plan in memory."""
+def test_an_anonymized_table_that_does_not_fit(
+    folder: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """A plan on a large source would end the server, or publish other rows than the
+    same plan in memory.
+    """
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "sensitive"},
         hierarchies=suggest_together(FRAME, ["age"]),
@@ -479,7 +614,11 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
         monkeypatch.setattr(base, "MOST_ROWS", most)
         ledger = dp.MemoryLedger()
         curator = dp.Curator.open(
-            opened("parquet", folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger, identity="visits"
+            opened("parquet", folder),
+            SCHEMA,
+            budget=dp.PureDP(epsilon="1"),
+            ledger=ledger,
+            identity="visits",
         )
         assert curator.anonymize_to(tmp_path / str(most), plan) == 400
         tables.append(pq.read_table(tmp_path / str(most)))
@@ -488,9 +627,13 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
     assert counts[0] == counts[1]
     assert tables[0].schema.metadata == tables[1].schema.metadata
     with pytest.raises(dp.RowsError, match="needs all rows"):
-        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, method=Mondrian()))
+        curator.anonymize_to(
+            tmp_path / "other", dataclasses.replace(plan, method=Mondrian())
+        )
     with pytest.raises(dp.InfeasibleError, match="above the number of rows"):
-        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, models=(KAnonymity(k=401),)))
+        curator.anonymize_to(
+            tmp_path / "other", dataclasses.replace(plan, models=(KAnonymity(k=401),))
+        )
 
     def gone(rows: int) -> None:
         if rows:
@@ -505,9 +648,13 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
 
 
 def test_a_source_that_gives_other_rows_the_second_time(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A table named k = 25 would have groups of 21: the first look decides, the second one writes."""
+    """A table named k = 25 would have groups of 21: the first look decides, the second
+    one writes.
+    """
     monkeypatch.setattr(base, "MOST_ROWS", 99)
     query = "SELECT * FROM source WHERE random() < 0.5"
     curator = dp.Curator.open(
@@ -535,16 +682,22 @@ def test_a_source_that_gives_other_rows_the_second_time(
         ([0] * 5 + [1] * 5 + [2], "FMFMF" * 2 + "F"),  # as it was
         ([0] * 6 + [1] * 4 + [2], "FMFMF" * 2 + "F"),  # as many rows, another class
         ([0] * 5 + [1] * 5 + [3], "FMFMF" * 2 + "F"),  # a class that was not there
-        ([0] * 5 + [1] * 5 + [2], "FMFMM" + "FMFMF" + "F"),  # the same classes, another secret
+        # the same classes, another secret
+        ([0] * 5 + [1] * 5 + [2], "FMFMM" + "FMFMF" + "F"),
         ([0] * 5 + [1] * 5, "FMFMF" * 2),  # one less
         ([0] * 5 + [1] * 5 + [2] * 2, "FMFMF" * 2 + "FF"),  # one more
     ],
 )
 @pytest.mark.parametrize("suppressed", ["kept", "blanked", "dropped"])
 def test_each_class_and_secret_is_counted_while_it_is_written(
-    age: list[int], sex: str, suppressed: Any, monkeypatch: pytest.MonkeyPatch
+    age: list[int],
+    sex: str,
+    suppressed: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The right number of rows in the wrong classes breaks k; the right classes of other secrets break l."""
+    """The right number of rows in the wrong classes breaks k; the right classes of
+    other secrets break l.
+    """
     first = pd.DataFrame({"age": [0] * 5 + [1] * 5 + [2], "sex": [*"FMFMF" * 2, "F"]})
     second = pd.DataFrame({"age": age, "sex": [*sex]})
     plan = Plan(
@@ -564,7 +717,8 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
     published = functools.reduce(operator.add, parts)
 
     shown = [
-        sorted(map(str, recoding(each)[["age", "sex"]].itertuples(index=False))) for each in (first, second)
+        sorted(map(str, recoding(each)[["age", "sex"]].itertuples(index=False)))
+        for each in (first, second)
     ]
     if shown[0] == shown[1]:
         tally.check(published)
@@ -575,23 +729,34 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
-def test_rows_of_a_source_that_was_changed(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A source that grew would be anonymized, or audited, without its last rows and without a word."""
+def test_rows_of_a_source_that_was_changed(
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A source that grew would be anonymized, or audited, without its last rows and
+    without a word.
+    """
     engine = opened(kind, folder)
     assert len(engine.rows().frame) == 400
-    pq.write_table(pa.Table.from_pandas(pd.concat([FRAME, FRAME])), folder / "a.parquet")
+    pq.write_table(
+        pa.Table.from_pandas(pd.concat([FRAME, FRAME])), folder / "a.parquet"
+    )
     for ask in (engine.rows, lambda: engine.sample(5)):
         with pytest.raises(dp.ReadError, match="was changed since it was opened"):
             ask()
     if kind == "duckdb":
-        monkeypatch.setattr(DuckDBReader, "_check", lambda self: None)  # as of a data base
+        # as of a data base
+        monkeypatch.setattr(DuckDBReader, "_check", lambda self: None)
         with pytest.raises(dp.ReadError, match="was changed since it was opened"):
             engine.rows()
 
 
 def test_no_room_for_the_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk while the rows of people are sorted would let other rows count, or more of them."""
-    schema = dp.Schema(columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="sex"))
+    """A full disk while the rows of people are sorted would let other rows count, or
+    more of them.
+    """
+    schema = dp.Schema(
+        columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="sex")
+    )
     taken: list[int] = []
 
     def full(self: Slices, records: np.ndarray) -> None:
@@ -608,10 +773,16 @@ def test_no_room_for_the_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_file_that_was_cut_is_refused_before_the_charge(folder: Path) -> None:
-    """A copy that stopped half-way would be counted up to there, or cost a charge for nothing."""
+    """A copy that stopped half-way would be counted up to there, or cost a charge for
+    nothing.
+    """
     engine = parquet_engine(folder, SCHEMA, key=KEY)
     curator = dp.Curator.open(
-        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+        engine,
+        SCHEMA,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="visits",
     )
     os.truncate(folder / "a.parquet", (folder / "a.parquet").stat().st_size - 100)
     before = curator.lines()

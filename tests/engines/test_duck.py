@@ -20,11 +20,15 @@ from tests.contracts.engine_kinds import duckdb_engine
 KEY = b"k" * 32
 ROWS = 400_000
 SCHEMA = dp.Schema(
-    columns=(dp.Integer("age", low=0, high=9), dp.Categorical("sex", categories=("F", "M"))),
+    columns=(
+        dp.Integer("age", low=0, high=9),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
 LONG = 30
-One, Other = TypeVar("One"), TypeVar("Other")
+One = TypeVar("One")
+Other = TypeVar("Other")
 
 
 class Gone(Exception):
@@ -43,7 +47,11 @@ def engine(tmp_path: Path) -> ArrowEngine:
 @pytest.fixture
 def curator(engine: ArrowEngine) -> dp.Curator:
     return dp.Curator.open(
-        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="people"
+        engine,
+        SCHEMA,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="people",
     )
 
 
@@ -78,14 +86,17 @@ def in_the_middle_of(
     engine: ArrowEngine,
     told: Callable[[], object] = lambda: None,
 ) -> tuple[One, Other]:
-    """What both give, where the second one begins when the first one is in a pass and not at its end.
+    """What both give, where the second one begins when the first one is in a pass and
+    not at its end.
 
     The first one goes on when the second one has read some rows or has ended.
 
-    Args: told: what the second one calls while it reads.
+    Args:
+        told: what the second one calls while it reads.
     """
     here = threading.get_ident()
-    begun, go_on = threading.Event(), threading.Event()
+    begun = threading.Event()
+    go_on = threading.Event()
 
     def on_rows(rows: int) -> None:
         if threading.get_ident() == here:
@@ -108,9 +119,13 @@ def in_the_middle_of(
 
 @pytest.mark.parametrize("ask", [counted, tupled, sampled])
 def test_a_page_asks_during_a_paid_run(
-    engine: ArrowEngine, curator: dp.Curator, ask: Callable[[ArrowEngine], int]
+    engine: ArrowEngine,
+    curator: dp.Curator,
+    ask: Callable[[ArrowEngine], int],
 ) -> None:
-    """The run would fail as if its source had changed, its charge be kept, and the page read nothing."""
+    """The run would fail as if its source had changed, its charge be kept, and the page
+    read nothing.
+    """
 
     def asked() -> int | dp.ReadError:
         try:
@@ -124,9 +139,13 @@ def test_a_page_asks_during_a_paid_run(
     assert states(curator) == ["opened", "reserved", "committed"]
 
 
-def test_a_paid_run_begins_while_a_page_reads(engine: ArrowEngine, curator: dp.Curator) -> None:
+def test_a_paid_run_begins_while_a_page_reads(
+    engine: ArrowEngine, curator: dp.Curator
+) -> None:
     """The run would fail, its charge be kept: its connection had an open result."""
-    found, release = in_the_middle_of(lambda: counted(engine), lambda: paid(curator), engine=engine)
+    found, release = in_the_middle_of(
+        lambda: counted(engine), lambda: paid(curator), engine=engine
+    )
     assert found == ROWS
     assert isinstance(release, dp.Release)
     assert states(curator) == ["opened", "reserved", "committed"]
@@ -134,7 +153,9 @@ def test_a_paid_run_begins_while_a_page_reads(engine: ArrowEngine, curator: dp.C
 
 @pytest.mark.parametrize("ask", [counted, tupled])
 def test_a_click_ends_the_query_of_its_page_alone(
-    engine: ArrowEngine, curator: dp.Curator, ask: Callable[[ArrowEngine], int]
+    engine: ArrowEngine,
+    curator: dp.Curator,
+    ask: Callable[[ArrowEngine], int],
 ) -> None:
     """To interrupt what both share would end the query of the paid run."""
 
@@ -142,31 +163,42 @@ def test_a_click_ends_the_query_of_its_page_alone(
         with pytest.raises(Gone):
             ask(engine)
 
-    release, _ = in_the_middle_of(lambda: paid(curator), asked, engine=engine, told=leave)
+    release, _ = in_the_middle_of(
+        lambda: paid(curator), asked, engine=engine, told=leave
+    )
     assert isinstance(release, dp.Release)
     assert states(curator) == ["opened", "reserved", "committed"]
 
 
-def test_a_paid_run_can_be_stopped_while_a_page_reads(engine: ArrowEngine, curator: dp.Curator) -> None:
-    """A run is stopped by its listener alone, wherever it is; what was charged stays so."""
+def test_a_paid_run_can_be_stopped_while_a_page_reads(
+    engine: ArrowEngine, curator: dp.Curator
+) -> None:
+    """A run is stopped by its listener alone, wherever it is; what was charged stays
+    so.
+    """
 
     def asked() -> None:
         with pytest.raises(Gone):
             paid(curator)
 
-    found, _ = in_the_middle_of(lambda: counted(engine), asked, engine=engine, told=leave)
+    found, _ = in_the_middle_of(
+        lambda: counted(engine), asked, engine=engine, told=leave
+    )
     assert found == ROWS
     assert states(curator) == ["opened", "reserved", "failed"]
 
 
 def test_a_pass_that_was_left_holds_up_nobody(engine: ArrowEngine) -> None:
-    """An error that is shown keeps all that was at work alive: a result of DuckDB must end all the same."""
+    """An error that is shown keeps all that was at work alive: a result of DuckDB must
+    end all the same.
+    """
 
     def leave_in_the_middle(rows: int) -> None:
         if rows:
             raise Gone
 
-    going_on, engine._on_rows = engine._on_rows, leave_in_the_middle
+    going_on = engine._on_rows
+    engine._on_rows = leave_in_the_middle
     with pytest.raises(Gone) as kept:
         tupled(engine)
     engine._on_rows = going_on

@@ -1,4 +1,6 @@
-"""A live data base of PostgreSQL: what its values become, one state a run, and words that tell nothing."""
+"""A live data base of PostgreSQL: what its values become, one state a run, and words
+that tell nothing.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,19 @@ from dpcore.engines.sql import postgres
 from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.schema.source import Source
 from dpcore.schema.values import texts
-from tests.contracts.engine_kinds import postgres_engine, postgres_schema, postgres_source
+from tests.contracts.engine_kinds import (
+    postgres_engine,
+    postgres_schema,
+    postgres_source,
+)
 from tests.needs import need_driver
 
 KEY = b"k" * 32
 SCHEMA = dp.Schema(
-    columns=(dp.Integer("age", low=0, high=9), dp.Categorical("job", categories=("a", "b"), other=True)),
+    columns=(
+        dp.Integer("age", low=0, high=9),
+        dp.Categorical("job", categories=("a", "b"), other=True),
+    ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
 QUARTER = dp.PureDP(epsilon="0.25")
@@ -38,7 +47,9 @@ def driver() -> None:
 def place() -> Iterator[str]:
     """A table of 400 people, to which others write."""
     name = f"{postgres_schema()}.people"
-    rows = "SELECT i % 10 AS age, chr(97 + i % 3) AS job FROM generate_series(0, 399) AS i"
+    rows = (
+        "SELECT i % 10 AS age, chr(97 + i % 3) AS job FROM generate_series(0, 399) AS i"
+    )
     do(f"CREATE TABLE {name} AS {rows}")
     yield name
     do(f"DROP TABLE {name}")
@@ -56,7 +67,11 @@ def source(query: str) -> Source:
 def curator_of(place: str) -> tuple[dp.Curator, ArrowEngine]:
     engine = postgres_engine(source(f"SELECT * FROM {place}"), SCHEMA, key=KEY)
     return dp.Curator.open(
-        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="people"
+        engine,
+        SCHEMA,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="people",
     ), engine
 
 
@@ -94,7 +109,9 @@ NASTY = {
 
 @pytest.mark.parametrize("name", NASTY)
 def test_a_value_has_one_text(name: str) -> None:
-    """19.99 would be another price, one of two digits of an id be lost, or a year of 5874897 be counted."""
+    """19.99 would be another price, one of two digits of an id be lost, or a year of
+    5874897 be counted.
+    """
     written, text = NASTY[name]
     assert texts(seen(f"({written})")["column1"]) == [text]
 
@@ -109,14 +126,21 @@ def test_the_cell_of_a_number_is_exact() -> None:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    query = "SELECT 0.1::numeric(20, 19) AS x, 19.990::numeric AS price, 7::numeric(20, 0) AS id"
-    counts = postgres_engine(source(query), schema, key=KEY).counts([("x",), ("price",), ("id",)])
+    query = (
+        "SELECT 0.1::numeric(20, 19) AS x, 19.990::numeric AS price, 7::numeric(20, "
+        "0) AS id"
+    )
+    counts = postgres_engine(source(query), schema, key=KEY).counts(
+        [("x",), ("price",), ("id",)]
+    )
     assert [int(each.values.argmax()) for each in counts] == [1, 0, 7]
 
 
 def test_times_with_a_zone_are_instants() -> None:
     """The hour that an October has twice would be one time, and two people one."""
-    shown = seen("('2020-10-25 02:30+02'::timestamptz), ('2020-10-25 02:30+01'::timestamptz)")["column1"]
+    shown = seen(
+        "('2020-10-25 02:30+02'::timestamptz), ('2020-10-25 02:30+01'::timestamptz)"
+    )["column1"]
     assert len({*texts(shown)}) == 2
 
 
@@ -142,22 +166,36 @@ def test_what_has_no_text_is_refused_by_name(kind: str) -> None:
 
 def test_ids_of_many_digits_are_people(place: str) -> None:
     """40 people were one: a float holds 16 digits of their ids."""
-    frame = pd.DataFrame({"id": [Decimal(12345678901234567000 + i) for i in range(40)], "age": 1})
-    schema = dp.Schema(columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="id"))
+    frame = pd.DataFrame(
+        {"id": [Decimal(12345678901234567000 + i) for i in range(40)], "age": 1}
+    )
+    schema = dp.Schema(
+        columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="id")
+    )
     for kind in ("numeric", "numeric(20, 0)", "text"):
-        query = f"SELECT (12345678901234567000 + i)::{kind} AS id, 1 AS age FROM generate_series(0, 39) AS i"
+        query = (
+            f"SELECT (12345678901234567000 + i)::{kind} AS id, 1 AS age FROM "
+            "generate_series(0, 39) AS i"
+        )
         engine = postgres_engine(source(query), schema, key=KEY)
-        assert engine.people() == FrameEngine(frame, schema, key=KEY).people() == {1: 40}
+        assert (
+            engine.people() == FrameEngine(frame, schema, key=KEY).people() == {1: 40}
+        )
         assert engine.counts([()])[0].values == 40
 
 
 @pytest.mark.parametrize("level", ["REPEATABLE READ", "READ COMMITTED"])
-def test_a_run_reads_one_state(place: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts of half the old table and half the new one have no sensitivity that anybody knows.
+def test_a_run_reads_one_state(
+    place: str, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts of half the old table and half the new one have no sensitivity that
+    anybody knows.
 
     The usual level of PostgreSQL is the planted fault: this test would see it.
     """
-    monkeypatch.setattr(postgres, "_BEGIN", postgres._BEGIN.replace("REPEATABLE READ", level))
+    monkeypatch.setattr(
+        postgres, "_BEGIN", postgres._BEGIN.replace("REPEATABLE READ", level)
+    )
     _, engine = curator_of(place)
 
     def insert(rows: int) -> None:
@@ -170,11 +208,15 @@ def test_a_run_reads_one_state(place: str, level: str, monkeypatch: pytest.Monke
 
 
 def test_a_changed_number_of_rows_is_seen_before_the_charge(place: str) -> None:
-    """One INSERT between opening and a run cost the charge of every run until the table was opened anew."""
+    """One INSERT between opening and a run cost the charge of every run until the table
+    was opened anew.
+    """
     curator, _ = curator_of(place)
     curator.run(dp.Histogram("age"), QUARTER)
     do(f"INSERT INTO {place} VALUES (1, 'a')")
-    with pytest.raises(dp.ReadError, match=r"was changed since it was opened; open it again"):
+    with pytest.raises(
+        dp.ReadError, match=r"was changed since it was opened; open it again"
+    ):
         curator.run(dp.Histogram("job"), QUARTER)
     assert states(curator) == ["opened", "reserved", "committed"]
     again, _ = curator_of(place)
@@ -185,16 +227,19 @@ def test_a_connection_that_is_lost_in_a_run(place: str) -> None:
     """The charge stays, the words tell nothing, and the next run connects again."""
     engine = postgres_engine(source(f"SELECT * FROM {place}"), SCHEMA, key=KEY)
     budget = dp.ApproxDP(epsilon="4", delta="1e-6", threshold_delta="5e-7")
-    curator = dp.Curator.open(engine, SCHEMA, budget=budget, ledger=dp.MemoryLedger(), identity="people")
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=budget, ledger=dp.MemoryLedger(), identity="people"
+    )
     recipe = dp.Categories(column="job", delta="1e-7")
 
     def cut(rows: int) -> None:
         do(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            f"WHERE pid != pg_backend_pid() AND query LIKE '%{place}%'"
+            f"WHERE pid != pg_backend_pid() AND query LIKE '%{place}%'",
         )
 
-    going_on, engine._on_rows = engine._on_rows, cut
+    going_on = engine._on_rows
+    engine._on_rows = cut
     with pytest.raises(dp.ReadError, match="could not be read") as lost:
         curator.run(recipe, QUARTER)
     assert place not in str(lost.value)
@@ -206,7 +251,9 @@ def test_a_connection_that_is_lost_in_a_run(place: str) -> None:
 
 
 def test_a_transaction_only_reads_and_ends() -> None:
-    """A query could write, see other people's changes in mid-run, or hold up the data base for ever."""
+    """A query could write, see other people's changes in mid-run, or hold up the data
+    base for ever.
+    """
     settings = (
         "transaction_isolation",
         "transaction_read_only",
@@ -214,7 +261,9 @@ def test_a_transaction_only_reads_and_ends() -> None:
         "statement_timeout",
         "idle_in_transaction_session_timeout",
     )
-    shown = seen("(" + ", ".join(f"current_setting('{name}')" for name in settings) + ")")
+    shown = seen(
+        "(" + ", ".join(f"current_setting('{name}')" for name in settings) + ")"
+    )
     assert shown.iloc[0].tolist() == ["repeatable read", "on", "UTC", "1h", "1h"]
     for query in (
         "SELECT nextval('s')",
@@ -225,7 +274,9 @@ def test_a_transaction_only_reads_and_ends() -> None:
             postgres_engine(source(query), SCHEMA, key=KEY)
 
 
-@pytest.mark.parametrize("values", ["('hunter2'::int)", "(1), (1 / 0)", "((SELECT 1 FROM hunter2))"])
+@pytest.mark.parametrize(
+    "values", ["('hunter2'::int)", "(1), (1 / 0)", "((SELECT 1 FROM hunter2))"]
+)
 def test_words_of_the_driver_are_repeated_nowhere(values: str) -> None:
     """PostgreSQL quotes the value that it could not take, and ADBC the whole query."""
     with pytest.raises(dp.ReadError) as refused:
@@ -237,7 +288,9 @@ def test_words_of_the_driver_are_repeated_nowhere(values: str) -> None:
 
 
 def test_a_query_that_takes_long_can_be_left() -> None:
-    """A view of hours would keep a page, and the data base, until somebody restarts it."""
+    """A view of hours would keep a page, and the data base, until somebody restarts
+    it.
+    """
 
     class Gone(Exception):
         pass
@@ -248,9 +301,14 @@ def test_a_query_that_takes_long_can_be_left() -> None:
     slow = source("SELECT 1 AS age FROM pg_sleep(600)")
     with pytest.raises(Gone):
         look(slow, 5, leave)
-    left = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(600)%'"
+    left = (
+        "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE "
+        "'%pg_sleep(600)%'"
+    )
     with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
-        assert connection.execute(f"{left} AND pid != pg_backend_pid()").fetchone() == (0,)
+        assert connection.execute(f"{left} AND pid != pg_backend_pid()").fetchone() == (
+            0,
+        )
 
 
 def test_a_column_that_is_there_twice(place: str) -> None:

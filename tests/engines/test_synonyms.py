@@ -1,4 +1,6 @@
-"""What counts as what, and what cannot be read, is the same whichever engine reads it."""
+"""What counts as what, and what cannot be read, is the same whichever engine reads
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,17 @@ from dpcore.schema.source import Source
 
 
 def test_synonyms_and_unreadable_cells_on_every_engine(tmp_path: Path) -> None:
-    """A censored or an odd cell could be another cell in a file than in memory, or fail a paid run."""
+    """A censored or an odd cell could be another cell in a file than in memory, or fail
+    a paid run.
+    """
     odd = ["<0,5", "00.x", "k.A.", None]
     frame = pd.DataFrame(
         {
-            "crp": [odd[row % 4] if row % 5 == 0 else f"{row % 9}.5" for row in range(900)],
+            "crp": [
+                odd[row % 4] if row % 5 == 0 else f"{row % 9}.5" for row in range(900)
+            ],
             "ward": ["A", "a", "B"] * 300,
-        }
+        },
     )
     crp = dp.Real(
         "crp",
@@ -36,12 +42,15 @@ def test_synonyms_and_unreadable_cells_on_every_engine(tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "a.parquet")
     frame.to_csv(tmp_path / "a.csv", index=False)
     sources = [
-        Source(name=kind, kind=kind, location=str(tmp_path / f"a.{kind}")) for kind in ("parquet", "csv")
+        Source(name=kind, kind=kind, location=str(tmp_path / f"a.{kind}"))
+        for kind in ("parquet", "csv")
     ]  # type: ignore[arg-type]
     counted = [
         [
             table.values.tolist()
-            for table in engine_of(each, schema, key=b"k" * 32).counts([("crp",), ("ward",)])
+            for table in engine_of(each, schema, key=b"k" * 32).counts(
+                [("crp",), ("ward",)]
+            )
         ]
         for each in (frame, *sources)
     ]

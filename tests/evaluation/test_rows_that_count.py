@@ -1,4 +1,6 @@
-"""Figures about a release are about the rows that count, whatever the size of the table."""
+"""Figures about a release are about the rows that count, whatever the size of the
+table.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,19 @@ from dpcore.tables.rows import PublicTable
 from tests.contracts.engine_kinds import parquet_engine
 
 SCHEMA = dp.Schema(
-    columns=(dp.Integer("age", low=0, high=99), dp.Categorical("sex", categories=("F", "M"))),
+    columns=(
+        dp.Integer("age", low=0, high=99),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
     unit=dp.PrivacyUnit(max_rows=2, id_column="id"),
 )
-PEOPLE, OF_EACH = 30, 4
-ROWS = pd.DataFrame({"id": [place // OF_EACH for place in range(PEOPLE * OF_EACH)]}).assign(
-    age=lambda rows: rows.index % 100, sex="F"
+PEOPLE = 30
+OF_EACH = 4
+ROWS = pd.DataFrame(
+    {"id": [place // OF_EACH for place in range(PEOPLE * OF_EACH)]}
+).assign(
+    age=lambda rows: rows.index % 100,
+    sex="F",
 )
 RELEASE = PublicTable(ROWS[["age", "sex"]])
 ABOUT_A_RELEASE: list[RowsEvaluation[Any]] = [
@@ -42,7 +51,9 @@ ABOUT_A_RELEASE: list[RowsEvaluation[Any]] = [
 
 @pytest.mark.parametrize("evaluation", ABOUT_A_RELEASE, ids=lambda each: each.kind)
 def test_what_is_compared_with_a_release_is_what_it_counted(
-    evaluation: RowsEvaluation[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    evaluation: RowsEvaluation[Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A release that is right would look wrong to a learner, or safe from attacks."""
     ROWS.to_parquet(tmp_path / "a.parquet")

@@ -10,22 +10,58 @@ import pytest
 import dpcore as dp
 
 WORKCLASS = (
-    "Federal-gov", "Local-gov", "Never-worked", "Private", "Self-emp-inc", "Self-emp-not-inc", "State-gov",
+    "Federal-gov",
+    "Local-gov",
+    "Never-worked",
+    "Private",
+    "Self-emp-inc",
+    "Self-emp-not-inc",
+    "State-gov",
     "Without-pay",
-)  # fmt: skip
+)
 EDUCATION = (
-    "10th", "11th", "12th", "1st-4th", "5th-6th", "7th-8th", "9th", "Assoc-acdm", "Assoc-voc", "Bachelors",
-    "Doctorate", "HS-grad", "Masters", "Preschool", "Prof-school", "Some-college",
-)  # fmt: skip
+    "10th",
+    "11th",
+    "12th",
+    "1st-4th",
+    "5th-6th",
+    "7th-8th",
+    "9th",
+    "Assoc-acdm",
+    "Assoc-voc",
+    "Bachelors",
+    "Doctorate",
+    "HS-grad",
+    "Masters",
+    "Preschool",
+    "Prof-school",
+    "Some-college",
+)
 MARITAL = (
-    "Divorced", "Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent", "Never-married",
-    "Separated", "Widowed",
-)  # fmt: skip
+    "Divorced",
+    "Married-AF-spouse",
+    "Married-civ-spouse",
+    "Married-spouse-absent",
+    "Never-married",
+    "Separated",
+    "Widowed",
+)
 OCCUPATION = (
-    "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing",
-    "Handlers-cleaners", "Machine-op-inspct", "Other-service", "Priv-house-serv", "Prof-specialty",
-    "Protective-serv", "Sales", "Tech-support", "Transport-moving",
-)  # fmt: skip
+    "Adm-clerical",
+    "Armed-Forces",
+    "Craft-repair",
+    "Exec-managerial",
+    "Farming-fishing",
+    "Handlers-cleaners",
+    "Machine-op-inspct",
+    "Other-service",
+    "Priv-house-serv",
+    "Prof-specialty",
+    "Protective-serv",
+    "Sales",
+    "Tech-support",
+    "Transport-moving",
+)
 UNKNOWN = {"missing": True, "missing_tokens": ("?",)}
 
 
@@ -39,7 +75,9 @@ def adult_schema(*names: str, low: int = 0, high: int = 99) -> dp.Schema:
         "occupation": dp.Categorical("occupation", categories=OCCUPATION, **UNKNOWN),
         "sex": dp.Categorical("sex", categories=("Female", "Male")),
     }
-    return dp.Schema(columns=tuple(columns[name] for name in names), unit=dp.PrivacyUnit(max_rows=1))
+    return dp.Schema(
+        columns=tuple(columns[name] for name in names), unit=dp.PrivacyUnit(max_rows=1)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -14,19 +14,27 @@ from dpcore.tables.counts import Marginal
 from dpcore.tables.nearest import nearest_distribution
 
 
-def opened(frame: pd.DataFrame, schema: dp.Schema, epsilon: int | str = 100_000) -> dp.Curator:
+def opened(
+    frame: pd.DataFrame, schema: dp.Schema, epsilon: int | str = 100_000
+) -> dp.Curator:
     """A curator over the schema's columns alone, with a ledger of its own."""
     columns = list(schema.domain.names)
     return dp.Curator.open(
-        frame[columns], schema, budget=dp.PureDP(epsilon=epsilon), ledger=dp.MemoryLedger()
+        frame[columns],
+        schema,
+        budget=dp.PureDP(epsilon=epsilon),
+        ledger=dp.MemoryLedger(),
     )
 
 
-def draws(curator: dp.Curator, recipe: Recipe, times: int, epsilon: int | str = 1) -> list[dp.Release]:
+def draws(
+    curator: dp.Curator, recipe: Recipe, times: int, epsilon: int | str = 1
+) -> list[dp.Release]:
     """`times` independent releases of one recipe."""
     taken = len(curator.lines())
     return [
-        curator.run(recipe, dp.PureDP(epsilon=epsilon), request_id=f"draw {taken + i}") for i in range(times)
+        curator.run(recipe, dp.PureDP(epsilon=epsilon), request_id=f"draw {taken + i}")
+        for i in range(times)
     ]
 
 
@@ -36,13 +44,21 @@ def exact_counts(frame: pd.DataFrame, schema: dp.Schema, *clique: str) -> np.nda
 
 
 def noiseless(frame: pd.DataFrame, schema: dp.Schema, *clique: str) -> dp.Release:
-    """A release whose only marginal holds the exact counts; the library never makes one."""
-    return made(schema, clique, exact_counts(frame, schema, *clique).astype(float), variance=0.0)
+    """A release whose only marginal holds the exact counts; the library never makes
+    one.
+    """
+    return made(
+        schema, clique, exact_counts(frame, schema, *clique).astype(float), variance=0.0
+    )
 
 
-def made(schema: dp.Schema, clique: Clique, values: np.ndarray, variance: float) -> dp.Release:
+def made(
+    schema: dp.Schema, clique: Clique, values: np.ndarray, variance: float
+) -> dp.Release:
     """A release of these values."""
-    marginal = Marginal(clique=clique, values=values, variance=variance, noise="laplace")
+    marginal = Marginal(
+        clique=clique, values=values, variance=variance, noise="laplace"
+    )
     return dp.Release(
         request_id="by hand",
         recipe={},
@@ -66,6 +82,8 @@ def clipped(values: np.ndarray) -> np.ndarray:
 
 
 def projected(values: np.ndarray) -> np.ndarray:
-    """What the library does to noisy counts: the nearest table with the noisy total, scaled to 1."""
+    """What the library does to noisy counts: the nearest table with the noisy total,
+    scaled to 1.
+    """
     table = nearest_distribution(values, values.sum())
     return table / table.sum()

@@ -1,6 +1,8 @@
-"""SEEDS B1, B3, B14 to B27 and C1, C6 to C10: the listings of section 6.3, and composition.
+"""SEEDS B1, B3, B14 to B27 and C1, C6 to C10: the listings of section 6.3, and
+composition.
 
-B1, B3, C1 and the audit of C10 need no reference table. B15 to B19 are with the histogram of ages.
+B1, B3, C1 and the audit of C10 need no reference table. B15 to B19 are with the
+histogram of ages.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ UNIT_LAPLACE = laws.discrete_laplace_pmf(1.0)
 
 def small() -> tuple[pd.DataFrame, dp.Schema]:
     """Twelve invented rows in two columns."""
-    frame = pd.DataFrame({"group": ["a", "b", "b", "c"] * 3, "level": [1.0, -0.5, 0.25, 9.0] * 3})
+    frame = pd.DataFrame(
+        {"group": ["a", "b", "b", "c"] * 3, "level": [1.0, -0.5, 0.25, 9.0] * 3}
+    )
     columns = (
         dp.Categorical("group", categories=("a", "b", "c", "d")),
         dp.Real("level", low=-1, high=1, bin_width=0.25),
@@ -34,25 +38,46 @@ def small() -> tuple[pd.DataFrame, dp.Schema]:
 
 
 def test_run_record() -> None:
-    """SEEDS B1: the ledger must hold each step of a run: what was asked, each draw with its loss, the end."""
+    """SEEDS B1: the ledger must hold each step of a run: what was asked, each draw with
+    its loss, the end.
+    """
     frame, schema = small()
     curator = opened(frame, schema, epsilon=3)
-    release = curator.run(dp.Independent(columns=("group", "level")), dp.PureDP(epsilon=1))
-    curator.evaluate(CountsOf(cliques=(("group",), ("level",)), other=PublicTable(release.sample(100))))
+    release = curator.run(
+        dp.Independent(columns=("group", "level")), dp.PureDP(epsilon=1)
+    )
+    curator.evaluate(
+        CountsOf(
+            cliques=(("group",), ("level",)), other=PublicTable(release.sample(100))
+        )
+    )
     asked, ended, judged = curator.lines()[1:]
-    assert (asked.state, ended.state, judged.state) == ("reserved", "committed", "outside")
-    assert asked.content["recipe"] == {"kind": "independent", "columns": ["group", "level"]}
+    assert (asked.state, ended.state, judged.state) == (
+        "reserved",
+        "committed",
+        "outside",
+    )
+    assert asked.content["recipe"] == {
+        "kind": "independent",
+        "columns": ["group", "level"],
+    }
     assert asked.content["loss"] == {"epsilon": "1"}
     events = [Event.from_dict(event) for event in ended.content["events"]]
     assert [event.reads for event in events] == [(("group",),), (("level",),)]
-    assert sum(event.epsilon for event in events) == Fraction(asked.charge.units, 10**12) == 1
+    assert (
+        sum(event.epsilon for event in events)
+        == Fraction(asked.charge.units, 10**12)
+        == 1
+    )
     assert len(ended.content["release"]) == 64
     assert judged.charge.units == 0
     assert judged.content["evaluation"] == "counts together"
 
 
 def test_public_bounds() -> None:
-    """SEEDS B3: values are clipped to public bounds; a neighbor with a new maximum changes no other row."""
+    """SEEDS B3: values are clipped to public bounds; a neighbor with a new maximum
+    changes no other row.
+    """
     frame, schema = small()
     column = schema.column("level")
     codes = column.encode(frame["level"])
@@ -64,12 +89,17 @@ def test_public_bounds() -> None:
         0,
         7,
     ]  # to the nearest bound, not the other
-    low, high = column.edges[:-1], column.ends
+    low = column.edges[:-1]
+    high = column.ends
     scaled = pd.Series(column.decode(codes, np.random.default_rng(1)))
     assert ((scaled >= low[codes]) & (scaled <= high[codes])).all()
-    least, most = beyond.min(), beyond.max()
-    by_data = ((beyond - least) / (most - least))[:-1]  # twin: what scaling by the data's maximum does
-    assert (by_data != (frame["level"] - frame["level"].min()) / np.ptp(frame["level"])).any()
+    least = beyond.min()
+    most = beyond.max()
+    # twin: what scaling by the data's maximum does
+    by_data = ((beyond - least) / (most - least))[:-1]
+    assert (
+        by_data != (frame["level"] - frame["level"].min()) / np.ptp(frame["level"])
+    ).any()
 
 
 def test_adult_is_read_whole(adult: pd.DataFrame) -> None:
@@ -105,22 +135,32 @@ def test_age_and_marital_status(adult: pd.DataFrame) -> None:
 
 
 def test_cells_of_pairs_have_noise_of_their_own() -> None:
-    """SEEDS B21: one draw shared by all cells, or none on empty ones, releases differences exactly."""
+    """SEEDS B21: one draw shared by all cells, or none on empty ones, releases
+    differences exactly.
+    """
     schema = dp.Schema(
-        columns=(dp.Integer("age", low=0, high=99), dp.Categorical("marital", categories=MARITAL)),
+        columns=(
+            dp.Integer("age", low=0, high=99),
+            dp.Categorical("marital", categories=MARITAL),
+        ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    frame = pd.DataFrame({"age": np.arange(350) % 100, "marital": [MARITAL[i % 5] for i in range(350)]})
+    frame = pd.DataFrame(
+        {"age": np.arange(350) % 100, "marital": [MARITAL[i % 5] for i in range(350)]}
+    )
     counts = exact_counts(frame, schema, "age", "marital")
     recipe = dp.Joint(columns=("age", "marital"))
     noise = np.array(
         [
             each.marginals[("age", "marital")].values - counts
             for each in draws(opened(frame, schema), recipe, 100)
-        ]
+        ],
     ).reshape(100, 700)
     assert laws.chi_square_p(noise.ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
-    assert laws.chi_square_p(noise[:, (counts == 0).ravel()].ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
+    assert (
+        laws.chi_square_p(noise[:, (counts == 0).ravel()].ravel(), UNIT_LAPLACE)
+        > laws.FALSE_ALARM
+    )
     shared = np.repeat(noise[:, :1], 700, axis=1)  # twin: the book's single draw
     assert laws.chi_square_p(shared.ravel(), UNIT_LAPLACE) < laws.FALSE_ALARM
     assert laws.uncorrelated(noise)
@@ -128,9 +168,13 @@ def test_cells_of_pairs_have_noise_of_their_own() -> None:
 
 
 def test_shape_does_not_follow_the_data() -> None:
-    """SEEDS B21: a row in an empty cell must not change the shape of what is released."""
+    """SEEDS B21: a row in an empty cell must not change the shape of what is
+    released.
+    """
     frame, schema = small()
-    more = pd.concat([frame, pd.DataFrame({"group": ["d"], "level": [0.0]})], ignore_index=True)
+    more = pd.concat(
+        [frame, pd.DataFrame({"group": ["d"], "level": [0.0]})], ignore_index=True
+    )
     shapes = {
         opened(table, schema)
         .run(dp.Joint(columns=("group", "level")), dp.PureDP(epsilon=1))
@@ -142,7 +186,9 @@ def test_shape_does_not_follow_the_data() -> None:
 
 
 def test_marital_status_from_pairs(adult: pd.DataFrame) -> None:
-    """SEEDS B22, B24: marital counts from pairs are within 4 deviations and the bias of empty cells."""
+    """SEEDS B22, B24: marital counts from pairs are within 4 deviations and the bias of
+    empty cells.
+    """
     true = adult["marital-status"].value_counts().reindex(MARITAL).to_numpy()
     assert true.tolist() == [4_443, 23, 14_976, 418, 10_683, 1_025, 993]
     curator = opened(adult, adult_schema(*COUPLE), epsilon=2)
@@ -161,7 +207,9 @@ def distance(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def test_education_and_occupation(adult: pd.DataFrame) -> None:
-    """SEEDS B25, E6: exercise 1 in four steps, with the rows of unknown occupation in their own cells."""
+    """SEEDS B25, E6: exercise 1 in four steps, with the rows of unknown occupation in
+    their own cells.
+    """
     columns = ("education", "occupation")
     schema = adult_schema(*columns)
     counts = exact_counts(adult, schema, *columns)
@@ -169,9 +217,12 @@ def test_education_and_occupation(adult: pd.DataFrame) -> None:
     assert known.size == 224
     assert ((known > 0).sum(), (counts > 0).sum()) == (201, 217)
     assert known.sum() == 30_718
-    # the same steps as for age and marital status: noise, rows drawn from it, both compared with the original
+    # the same steps as for age and marital status: noise, rows drawn from it, both
+    # compared with the original
     releases = draws(opened(adult, schema), dp.Joint(columns=columns), 40)
-    noise = np.array([release.marginals[columns].values - counts for release in releases]).ravel()
+    noise = np.array(
+        [release.marginals[columns].values - counts for release in releases]
+    ).ravel()
     assert laws.chi_square_p(noise, UNIT_LAPLACE) > laws.FALSE_ALARM
     for scale in (0.8, 1.25):  # twins: too little noise, and too much
         wrong = laws.fast_laplace(noise.shape, scale, np.random.default_rng(1))
@@ -182,25 +233,35 @@ def test_education_and_occupation(adult: pd.DataFrame) -> None:
     assert distance(drawn, counts) < 0.01
     for axis in (0, 1):
         assert distance(drawn.sum(axis=axis), counts.sum(axis=axis)) < 0.004
-    shuffled = table.assign(occupation=table["occupation"].to_numpy()[::-1])  # twin: the link is lost
+    # twin: the link is lost
+    shuffled = table.assign(occupation=table["occupation"].to_numpy()[::-1])
     assert distance(exact_counts(shuffled, schema, *columns), counts) > 0.1
 
 
 def test_three_columns(adult: pd.DataFrame) -> None:
-    """SEEDS B26, E6: exercise 2; at epsilon 1, a few percent of the mass falls on cells that nobody is in."""
+    """SEEDS B26, E6: exercise 2; at epsilon 1, a few percent of the mass falls on cells
+    that nobody is in.
+    """
     columns = ("age", "occupation", "marital-status")
     schema = adult_schema(*columns, low=17, high=90)
     counts = exact_counts(adult, schema, *columns)
     assert ((counts[:, :14] > 0).sum(), (counts > 0).sum()) == (2_896, 3_175)
-    values = draws(opened(adult, schema), dp.Joint(columns=columns), 1)[0].marginals[columns].values
+    values = (
+        draws(opened(adult, schema), dp.Joint(columns=columns), 1)[0]
+        .marginals[columns]
+        .values
+    )
     on_empty = clipped(values)[counts == 0].sum()
     nearest = projected(values)[counts == 0].sum()
-    assert on_empty == pytest.approx(0.057, abs=0.01)  # 0.066 with the book's continuous noise
+    # 0.066 with the book's continuous noise
+    assert on_empty == pytest.approx(0.057, abs=0.01)
     assert nearest < 0.8 * on_empty
 
 
 def test_losses_add_up() -> None:
-    """SEEDS C1: releases at 1 and 1 cost 2; at e1 and e2 their sum; k at e cost k times e, exactly."""
+    """SEEDS C1: releases at 1 and 1 cost 2; at e1 and e2 their sum; k at e cost k times
+    e, exactly.
+    """
     frame, schema = small()
     curator = opened(frame, schema, epsilon=100)
     recipe = dp.Histogram("group")
@@ -212,18 +273,26 @@ def test_losses_add_up() -> None:
 
 
 def test_disjoint_cells_and_parts_cost_the_most(adult: pd.DataFrame) -> None:
-    """SEEDS C6: 16 bins cost epsilon 1 in all, and questions on disjoint public parts cost the largest."""
+    """SEEDS C6: 16 bins cost epsilon 1 in all, and questions on disjoint public parts
+    cost the largest.
+    """
     curator = opened(adult, adult_schema("education", "sex"), epsilon=2)
     release = curator.run(dp.Histogram("education"), dp.PureDP(epsilon=1))
     assert release.marginals[("education",)].values.shape == (16,)
     assert curator.balance().spent == 10**12
-    curator.run(dp.Histogram("education"), dp.PureDP(epsilon="0.5"), part={"sex": "Female"})
-    curator.run(dp.Histogram("education"), dp.PureDP(epsilon="0.4"), part={"sex": "Male"})
+    curator.run(
+        dp.Histogram("education"), dp.PureDP(epsilon="0.5"), part={"sex": "Female"}
+    )
+    curator.run(
+        dp.Histogram("education"), dp.PureDP(epsilon="0.4"), part={"sex": "Male"}
+    )
     assert curator.balance().spent == 15 * 10**11
 
 
 def test_education_histogram(adult: pd.DataFrame) -> None:
-    """SEEDS C7: the counts of the seed, and noise within 7 rows of them in 99.9 % of the bins."""
+    """SEEDS C7: the counts of the seed, and noise within 7 rows of them in 99.9 % of
+    the bins.
+    """
     schema = adult_schema("education")
     counts = exact_counts(adult, schema, "education")
     quoted = {
@@ -239,7 +308,7 @@ def test_education_histogram(adult: pd.DataFrame) -> None:
         [
             release.marginals[("education",)].values - counts
             for release in draws(opened(adult, schema), dp.Histogram("education"), 300)
-        ]
+        ],
     )
     assert laws.at_least(int((np.abs(noise) <= 7).sum()), noise.size, 0.999)
     assert (
@@ -249,17 +318,25 @@ def test_education_histogram(adult: pd.DataFrame) -> None:
 
 
 def test_education_and_sex(adult: pd.DataFrame) -> None:
-    """SEEDS C8: the crosstab of the seed, 16 x 2, and noisy cells within 7 rows in 99.9 %."""
+    """SEEDS C8: the crosstab of the seed, 16 x 2, and noisy cells within 7 rows in 99.9
+    %.
+    """
     columns = ("education", "sex")
     schema = adult_schema(*columns)
     counts = exact_counts(adult, schema, *columns)
     assert counts.shape == (16, 2)
-    assert counts[:5].tolist() == [[295, 638], [432, 743], [144, 289], [46, 122], [84, 249]]
+    assert counts[:5].tolist() == [
+        [295, 638],
+        [432, 743],
+        [144, 289],
+        [46, 122],
+        [84, 249],
+    ]
     noise = np.array(
         [
             release.marginals[columns].values - counts
             for release in draws(opened(adult, schema), dp.Joint(columns=columns), 100)
-        ]
+        ],
     )
     assert laws.at_least(int((np.abs(noise) <= 7).sum()), noise.size, 0.999)
     assert laws.chi_square_p(noise.ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
@@ -268,14 +345,22 @@ def test_education_and_sex(adult: pd.DataFrame) -> None:
 def test_relative_error_grows_with_columns(adult: pd.DataFrame) -> None:
     """SEEDS C9: the same noise on thinner cells is a larger share of them."""
     shares = []
-    for columns in (("education",), ("education", "sex"), ("education", "sex", "occupation")):
+    for columns in (
+        ("education",),
+        ("education", "sex"),
+        ("education", "sex", "occupation"),
+    ):
         schema = adult_schema(*columns)
         counts = exact_counts(adult, schema, *columns)
         noise = np.concatenate(
             [
                 (release.marginals[columns].values - counts).ravel()
-                for release in draws(opened(adult, schema), dp.Joint(columns=columns), 200 // counts.ndim**2)
-            ]
+                for release in draws(
+                    opened(adult, schema),
+                    dp.Joint(columns=columns),
+                    200 // counts.ndim**2,
+                )
+            ],
         )
         assert laws.chi_square_p(noise, UNIT_LAPLACE) > laws.FALSE_ALARM
         shares.append(np.abs(noise).mean() / counts.mean())
@@ -284,13 +369,16 @@ def test_relative_error_grows_with_columns(adult: pd.DataFrame) -> None:
 
 @pytest.mark.proof
 def test_post_processing_gains_nothing() -> None:
-    """SEEDS C10: clipping and rounding cost nothing, and an attack sees no more than epsilon afterwards.
+    """SEEDS C10: clipping and rounding cost nothing, and an attack sees no more than
+    epsilon afterwards.
 
-    1,000 draws prove 1.46 of a loss of 2, which half the noise would have: 8 deviations more than epsilon.
+    1,000 draws prove 1.46 of a loss of 2, which half the noise would have: 8 deviations
+    more than epsilon.
     """
     people = pd.DataFrame({"group": ["a"] * 3 + ["b"] * 5})
     schema = dp.Schema(
-        columns=(dp.Categorical("group", categories=("a", "b")),), unit=dp.PrivacyUnit(max_rows=1)
+        columns=(dp.Categorical("group", categories=("a", "b")),),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
     seen = []
     for frame in (people, people.iloc[1:]):
@@ -299,12 +387,19 @@ def test_post_processing_gains_nothing() -> None:
             curator = opened(frame, schema)
             releases = draws(curator, dp.Histogram("group"), 20)
             before = curator.balance()
-            values = np.array([release.marginals[("group",)].values[0] for release in releases])
-            answers += np.round(np.clip(values, 0, None)).tolist()  # an attacker may know that the rest is 2
+            values = np.array(
+                [release.marginals[("group",)].values[0] for release in releases]
+            )
+            # an attacker may know that the rest is 2
+            answers += np.round(np.clip(values, 0, None)).tolist()
             assert curator.balance() == before
         seen.append(np.array(answers))
     with_her, without = seen
     for threshold in range(6):
-        low, _ = laws.clopper_pearson(int((with_her > threshold).sum()), 1_000, laws.FALSE_ALARM)
-        _, high = laws.clopper_pearson(int((without > threshold).sum()), 1_000, laws.FALSE_ALARM)
+        low, _ = laws.clopper_pearson(
+            int((with_her > threshold).sum()), 1_000, laws.FALSE_ALARM
+        )
+        _, high = laws.clopper_pearson(
+            int((without > threshold).sum()), 1_000, laws.FALSE_ALARM
+        )
         assert low <= np.e * high

@@ -1,4 +1,6 @@
-"""What earlier programs stored opens unchanged: the files of `stored/`, written by `write_stored`."""
+"""What earlier programs stored opens unchanged: the files of `stored/`, written by
+`write_stored`.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def _text(file: Path) -> str:
 
 def test_nothing_was_left_out() -> None:
     """A file nobody opens would prove nothing."""
-    files = {file_of(name, "release") for name in recipes()} | {file_of(name, "plan") for name in plans()}
+    files = {file_of(name, "release") for name in recipes()} | {
+        file_of(name, "plan") for name in plans()
+    }
     others = {FOLDER / name for name in ("schema.json", "workbench.sql", "facts.json")}
     assert set(FOLDER.iterdir()) == files | others
 
@@ -51,7 +55,9 @@ def test_a_schema_is_read_back() -> None:
 
 @pytest.mark.parametrize("name", recipes())
 def test_a_release_is_read_back(name: str) -> None:
-    """A file that somebody was sent would be refused, lose a field, or draw other rows."""
+    """A file that somebody was sent would be refused, lose a field, or draw other
+    rows.
+    """
     text = _text(file_of(name, "release"))
     release = dp.read_release(text.encode())
     assert json.loads(release.to_json()) == json.loads(text)
@@ -72,15 +78,20 @@ def test_a_plan_is_read_back(name: str) -> None:
 
 
 def test_a_workbench_is_opened(tmp_path: Path) -> None:
-    """After an update the ledger would be shut or forget a charge, or links and surveys would end."""
+    """After an update the ledger would be shut or forget a charge, or links and surveys
+    would end.
+    """
     with sqlite3.connect(tmp_path / "workbench.sqlite") as file:
         file.executescript(_text(FOLDER / "workbench.sql"))
         file.execute("UPDATE shares SET expires = '2999-01-01T00:00:00+00:00'")
     file.close()
     with opened(tmp_path) as store:
-        ledger, dataset = ledger_of(store), FACTS["dataset"]
+        ledger = ledger_of(store)
+        dataset = FACTS["dataset"]
         ledger.verify(dataset)
-        lines: list[dict[str, Any]] = [dataclasses.asdict(line) for line in ledger.lines(dataset)]
+        lines: list[dict[str, Any]] = [
+            dataclasses.asdict(line) for line in ledger.lines(dataset)
+        ]
         assert json.loads(json.dumps(lines)) == FACTS["lines"]
         curator = curator_of(ledger)
         assert curator.account.dataset == dataset

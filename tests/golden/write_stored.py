@@ -1,6 +1,8 @@
-"""Write what today's program stores into `stored/`: `python -m tests.golden.write_stored`.
+"""Write what today's program stores into `stored/`: `python -m
+tests.golden.write_stored`.
 
-Run it before a change that must keep stored files, never after one; `test_stored` opens each file again.
+Run it before a change that must keep stored files, never after one; `test_stored` opens
+each file again.
 """
 
 from __future__ import annotations
@@ -69,22 +71,30 @@ def table() -> pd.DataFrame:
             "town": rng.choice(["A", "B", "C", "Z", None], 400),
             "smoker": age + rng.integers(-20, 20, 400) > 50,
             "weight": np.round(rng.normal(75, 12, 400), 1),
-            "seen": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, 400), unit="D"),
-        }
+            "seen": pd.Timestamp("2024-01-01")
+            + pd.to_timedelta(rng.integers(0, 700, 400), unit="D"),
+        },
     )
 
 
 def recipes() -> dict[str, tuple[Any, Any]]:
     """One of each kind, with its loss."""
-    pure, zcdp = dp.PureDP(epsilon=2), dp.ZCDP(rho="0.5")
+    pure = dp.PureDP(epsilon=2)
+    zcdp = dp.ZCDP(rho="0.5")
     return {
         "histogram": (dp.Histogram("age"), pure),
-        "marginals": (dp.Marginals(cliques=[("age", "sex"), ("town",), ()], weights=(1, 2, 3)), zcdp),
+        "marginals": (
+            dp.Marginals(cliques=[("age", "sex"), ("town",), ()], weights=(1, 2, 3)),
+            zcdp,
+        ),
         "independent": (dp.Independent(columns=("age", "sex")), pure),
         "joint": (dp.Joint(columns=("sex", "smoker")), pure),
         "tree": (ds.Tree(ordered=frozenset({"age"})), zcdp),
         "adaptive": (dp.Adaptive(), zcdp),
-        "some columns": (dp.SomeColumns(columns=("age", "sex"), recipe=ds.Tree()), pure),
+        "some columns": (
+            dp.SomeColumns(columns=("age", "sex"), recipe=ds.Tree()),
+            pure,
+        ),
         "categories": (ds.Categories("town", delta="1e-7"), pure),
         "gaussian": (ds.Gaussian(label="smoker", features=("age", "weight")), zcdp),
         "statistics": (ds.Statistics.of(SCHEMA, "weight"), pure),
@@ -97,22 +107,32 @@ def plans() -> dict[str, da.Plan]:
         "age": da.intervals(range(100), (10, 20, 40)),
         "town": da.flat(("A", "B", "C", "Z")),
     }
-    first = da.Plan(roles=QUASI, hierarchies=hierarchies, models=(da.KAnonymity(k=3),), limit=0.1)
+    first = da.Plan(
+        roles=QUASI, hierarchies=hierarchies, models=(da.KAnonymity(k=3),), limit=0.1
+    )
 
     def plan(*models: Any, **changes: Any) -> da.Plan:
         return dataclasses.replace(first, models=models or first.models, **changes)
 
     return {
         "full domain": plan(
-            da.KAnonymity(k=3), da.DistinctL(column="sex", l=2), metric=da.NonUniformEntropy()
+            da.KAnonymity(k=3),
+            da.DistinctL(column="sex", l=2),
+            metric=da.NonUniformEntropy(),
         ),
         "local recoding": plan(method="local recoding", suppressed="dropped"),
         "mondrian": plan(da.EntropyL(column="sex", l=1.2), method="mondrian"),
         "microaggregation": plan(
-            method="microaggregation", limit=0.0, roles={**QUASI, "town": "insensitive"}
+            method="microaggregation",
+            limit=0.0,
+            roles={**QUASI, "town": "insensitive"},
         ),
-        "closeness": plan(da.TCloseness(column="sex", t=0.4), metric=da.AverageClassSize()),
-        "recursive": plan(da.RecursiveCL(column="sex", c=3.0, l=2), metric=da.Discernibility()),
+        "closeness": plan(
+            da.TCloseness(column="sex", t=0.4), metric=da.AverageClassSize()
+        ),
+        "recursive": plan(
+            da.RecursiveCL(column="sex", c=3.0, l=2), metric=da.Discernibility()
+        ),
         "subset": plan(
             da.KMap(k=3),
             da.DeltaPresence(lowest=0.0, highest=0.9),
@@ -168,16 +188,25 @@ def _write_workbench(folder: Path) -> dict[str, Any]:
         curator = curator_of(ledger)
         dataset = curator.account.dataset
         releases = {
-            name: curator.run(recipe, loss, request_id=name) for name, (recipe, loss) in recipes().items()
+            name: curator.run(recipe, loss, request_id=name)
+            for name, (recipe, loss) in recipes().items()
         }
-        curator.run(dp.Histogram("age"), dp.PureDP(epsilon=1), part={"sex": "F"}, request_id="part")
+        curator.run(
+            dp.Histogram("age"),
+            dp.PureDP(epsilon=1),
+            part={"sex": "F"},
+            request_id="part",
+        )
         with contextlib.suppress(BudgetExceeded):
-            curator.run(dp.Histogram("age"), dp.PureDP(epsilon=1000), request_id="too much")
+            curator.run(
+                dp.Histogram("age"), dp.PureDP(epsilon=1000), request_id="too much"
+            )
         for name, plan in plans().items():
             other = dp.Curator.open(
                 frame_of(plan),
                 dp.Schema(
-                    columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1)
+                    columns=(dp.Categorical("sex", categories=("F", "M")),),
+                    unit=dp.PrivacyUnit(max_rows=1),
                 ),
                 budget=dp.PureDP(epsilon=1),
                 ledger=ledger,
@@ -187,27 +216,43 @@ def _write_workbench(folder: Path) -> dict[str, Any]:
                 shares = Shares(store)
                 link = LinkDraft(title="Anonymized", expires=_soon())
                 syntactic = shares.make_syntactic(
-                    anonymized, ["No epsilon."], link, dataset=other.account.dataset
+                    anonymized,
+                    ["No epsilon."],
+                    link,
+                    dataset=other.account.dataset,
                 )
         token = Shares(store).make(
             releases["marginals"],
-            LinkDraft(title="Ages", expires=_soon(), contents=frozenset(["counts", "rows"])),
+            LinkDraft(
+                title="Ages", expires=_soon(), contents=frozenset(["counts", "rows"])
+            ),
             dataset=dataset,
         )
         question = dl.Question(
-            text="Do you?", categories=["yes", "no"], protocol="randomized response", epsilon="0.7"
+            text="Do you?",
+            categories=["yes", "no"],
+            protocol="randomized response",
+            epsilon="0.7",
         )
         key, _ = Surveys(store).make(question, people=3, days=3)
         for name, release in releases.items():
-            file_of(name, "release").write_text(release.to_json() + "\n", encoding="utf-8")
+            file_of(name, "release").write_text(
+                release.to_json() + "\n", encoding="utf-8"
+            )
         return {
             "dataset": dataset,
             "lines": [dataclasses.asdict(each) for each in ledger.lines(dataset)],
             "spent": str(curator.balance().spent),
             "tokens": [token, syntactic],
             "survey": key,
-            "drawn": {name: digest(each.sample(50, seed=3)) for name, each in drawing(releases).items()},
-            "anonymized": {name: digest(da.apply(frame_of(plan), plan)) for name, plan in plans().items()},
+            "drawn": {
+                name: digest(each.sample(50, seed=3))
+                for name, each in drawing(releases).items()
+            },
+            "anonymized": {
+                name: digest(da.apply(frame_of(plan), plan))
+                for name, plan in plans().items()
+            },
         }
 
 
@@ -222,12 +267,16 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     facts = _write_workbench(folder)
     with sqlite3.connect(folder / "workbench.sqlite") as file:
-        (FOLDER / "workbench.sql").write_text("\n".join(file.iterdump()) + "\n", encoding="utf-8")
+        (FOLDER / "workbench.sql").write_text(
+            "\n".join(file.iterdump()) + "\n", encoding="utf-8"
+        )
     shutil.rmtree(folder)
     (FOLDER / "schema.json").write_text(SCHEMA.to_json() + "\n", encoding="utf-8")
     for name, plan in plans().items():
         file_of(name, "plan").write_text(plan.to_json() + "\n", encoding="utf-8")
-    (FOLDER / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    (FOLDER / "facts.json").write_text(
+        json.dumps(facts, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Small projects as ARX 3.9 saves them, written after its classes WorkerSave, XMLWriter and RowSet."""
+"""Small projects as ARX 3.9 saves them, written after its classes WorkerSave, XMLWriter
+and RowSet.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
-QUASI, SENSITIVE = "QUASI_IDENTIFYING_ATTRIBUTE", "SENSITIVE_ATTRIBUTE"
-INSENSITIVE, IDENTIFYING = "INSENSITIVE_ATTRIBUTE", "IDENTIFYING_ATTRIBUTE"
+QUASI = "QUASI_IDENTIFYING_ATTRIBUTE"
+SENSITIVE = "SENSITIVE_ATTRIBUTE"
+INSENSITIVE = "INSENSITIVE_ATTRIBUTE"
+IDENTIFYING = "IDENTIFYING_ATTRIBUTE"
 USUAL = "Loss (0.5/1.0/1.0)"
 ROWS = [
     ("Ann", 31, "F", "flu", 2),
@@ -24,9 +28,21 @@ ROWS = [
     ("Ida", 67, "F", "flu", 1),
     ("Jon", 68, "M", "cold", 2),
 ]
-COLUMNS = {"name": IDENTIFYING, "age": QUASI, "sex": QUASI, "diagnosis": SENSITIVE, "visits": INSENSITIVE}
-AGES = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(30, 70))
-HIERARCHIES = {"age": AGES, "sex": "F;*\nM;*\n", "diagnosis": "flu;light;*\ncold;light;*\ncancer;grave;*\n"}
+COLUMNS = {
+    "name": IDENTIFYING,
+    "age": QUASI,
+    "sex": QUASI,
+    "diagnosis": SENSITIVE,
+    "visits": INSENSITIVE,
+}
+AGES = "".join(
+    f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(30, 70)
+)
+HIERARCHIES = {
+    "age": AGES,
+    "sex": "F;*\nM;*\n",
+    "diagnosis": "flu;light;*\ncold;light;*\ncancer;grave;*\n",
+}
 
 
 def element(name: str, content: str) -> str:
@@ -34,7 +50,9 @@ def element(name: str, content: str) -> str:
 
 
 def row_set(marks: Sequence[bool]) -> bytes:
-    """A RowSet in Java's object stream: its class, length, size, and longs of 64 bits, the lowest first."""
+    """A RowSet in Java's object stream: its class, length, size, and longs of 64 bits,
+    the lowest first.
+    """
     longs = [
         sum(1 << place for place, mark in enumerate(marks[start : start + 64]) if mark)
         for start in range(0, len(marks), 64)
@@ -42,11 +60,16 @@ def row_set(marks: Sequence[bool]) -> bytes:
     fields = b"\x00\x03I\x00\x06lengthI\x00\x04size[\x00\x05arrayt\x00\x02[Jxp"
     name = b"org.deidentifier.arx.RowSet"
     return (
-        b"\xac\xed\x00\x05sr" + struct.pack(">H", len(name)) + name + b"\x14\xb6l\xa2\xa2\x16\xae\x7f\x02"
-        + fields + struct.pack(">ii", len(marks), sum(marks))
-        + b"ur\x00\x02[Jx \x04\xb5\x12\xb1u\x93\x02\x00\x00xp" + struct.pack(">i", len(longs))
+        b"\xac\xed\x00\x05sr"
+        + struct.pack(">H", len(name))
+        + name
+        + b"\x14\xb6l\xa2\xa2\x16\xae\x7f\x02"
+        + fields
+        + struct.pack(">ii", len(marks), sum(marks))
+        + b"ur\x00\x02[Jx \x04\xb5\x12\xb1u\x93\x02\x00\x00xp"
+        + struct.pack(">i", len(longs))
         + struct.pack(f">{len(longs)}Q", *longs)
-    )  # fmt: skip
+    )
 
 
 def parts(
@@ -64,30 +87,44 @@ def parts(
 ) -> dict[str, bytes]:
     """The parts of a project by name.
 
-    Args: more: further elements of a column. objects: further bytes among Java's objects.
+    Args:
+        more: further elements of a column.
+        objects: further bytes among Java's objects.
     """
     rows = list(rows)
     assignments = []
     for name, role in columns.items():
-        about = element("name", escape(name)) + element("type", role) + element("datatype", "String")
+        about = (
+            element("name", escape(name))
+            + element("type", role)
+            + element("datatype", "String")
+        )
         if name in hierarchies:
             about += element("ref", f"hierarchies/{name}.csv")
             about += element("min", "All") + element("max", "All")
         assignments.append(element("assigment", about + (more or {}).get(name, "")))
     weighed = "".join(
-        element("attributeWeight", element("attribute", name) + element("weight", str(weight)))
+        element(
+            "attributeWeight",
+            element("attribute", name) + element("weight", str(weight)),
+        )
         for name, weight in {**dict.fromkeys(columns, 0.5), **(weights or {})}.items()
     )
     config = (
-        element("relativeMaxOutliers", str(limit)) + element("metric", metric)
+        element("relativeMaxOutliers", str(limit))
+        + element("metric", metric)
         + element("attributeWeights", weighed)
-        + element("criteria", "".join(element("criterion", escape(each)) for each in criteria))
-    )  # fmt: skip
+        + element(
+            "criteria", "".join(element("criterion", escape(each)) for each in criteria)
+        )
+    )
     table = "\n".join(";".join(map(str, row)) for row in [tuple(columns), *rows]) + "\n"
     about = element("version", "3.9.2") + element("vocabulary", "2.0")
     result = {
         "metadata.xml": element("metadata", about),
-        "project.xml": element("project", element("name", "Example") + element("separator", ";")),
+        "project.xml": element(
+            "project", element("name", "Example") + element("separator", ";")
+        ),
         "data/input.csv": table,
         "input/config.xml": element("config", config),
         "input/definition.xml": element("definition", "".join(assignments)),

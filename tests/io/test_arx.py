@@ -1,4 +1,6 @@
-"""Projects of ARX: what its window shows is what opens here, and nothing in the file is ever run."""
+"""Projects of ARX: what its window shows is what opens here, and nothing in the file is
+ever run.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,15 @@ from dpcore.anonymization import (
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, ReadResult, read_table
 from dpcore.synthesis import read_release
-from tests.io.arx_project import AGES, HIERARCHIES, USUAL, packed, parts, project, row_set
+from tests.io.arx_project import (
+    AGES,
+    HIERARCHIES,
+    USUAL,
+    packed,
+    parts,
+    project,
+    row_set,
+)
 from tests.needs import ARX
 
 SUBSET = [True] * 5 + [False] * 2 + [True] * 3
@@ -36,19 +46,32 @@ MODELS = {
     "5-anonymity": KAnonymity(k=5),
     "(3)-map": KMap(k=3),
     "(0.0,0.5)-presence": DeltaPresence(lowest=0, highest=0.5),
-    "distinct-3-diversity for attribute 'diagnosis'": DistinctL(column="diagnosis", l=3),
-    "shannon-entropy-2.5-diversity for attribute 'diagnosis'": EntropyL(column="diagnosis", l=2.5),
-    "recursive-(4.0,2)-diversity for attribute 'diagnosis'": RecursiveCL(column="diagnosis", c=4, l=2),
+    "distinct-3-diversity for attribute 'diagnosis'": DistinctL(
+        column="diagnosis", l=3
+    ),
+    "shannon-entropy-2.5-diversity for attribute 'diagnosis'": EntropyL(
+        column="diagnosis", l=2.5
+    ),
+    "recursive-(4.0,2)-diversity for attribute 'diagnosis'": RecursiveCL(
+        column="diagnosis", c=4, l=2
+    ),
     "0.2-closeness with equal ground-distance for attribute 'diagnosis'": TCloseness(
-        column="diagnosis", t=0.2
+        column="diagnosis",
+        t=0.2,
     ),
     "1.0E-3-closeness with hierarchical ground-distance for attribute 'diagnosis'": TCloseness(
-        column="diagnosis", t=0.001, distance="hierarchical"
+        column="diagnosis",
+        t=0.001,
+        distance="hierarchical",
     ),
     "0.4-closeness with ordered distance for attribute 'diagnosis'": TCloseness(
-        column="diagnosis", t=0.4, distance="ordered"
+        column="diagnosis",
+        t=0.4,
+        distance="ordered",
     ),
-    "2.5-basic likeness for attribute 'diagnosis'": BetaLikeness(column="diagnosis", beta=2.5),
+    "2.5-basic likeness for attribute 'diagnosis'": BetaLikeness(
+        column="diagnosis", beta=2.5
+    ),
     "(0.2)-avg-reidentification-risk": AverageRisk(most=0.2),
 }
 METRICS = {
@@ -64,9 +87,16 @@ def read(data: bytes, **options: object) -> ReadResult:
 
 
 def test_a_project_opens_with_all_that_it_says() -> None:
-    """Whoever comes from ARX would make hierarchies, roles and demands again by hand."""
+    """Whoever comes from ARX would make hierarchies, roles and demands again by
+    hand.
+    """
     read_back = read(
-        project(criteria=("Inclusion", *MODELS), limit=0.04, weights={"age": 1.0}, subset=SUBSET)
+        project(
+            criteria=("Inclusion", *MODELS),
+            limit=0.04,
+            weights={"age": 1.0},
+            subset=SUBSET,
+        ),
     )
     plan = read_back.plan
     assert plan is not None
@@ -77,7 +107,9 @@ def test_a_project_opens_with_all_that_it_says() -> None:
         "diagnosis": "sensitive",
         "visits": "insensitive",
     }
-    assert {name: (len(each.values), each.height) for name, each in plan.hierarchies.items()} == {
+    assert {
+        name: (len(each.values), each.height) for name, each in plan.hierarchies.items()
+    } == {
         "age": (40, 2),
         "sex": (2, 1),
         "diagnosis": (3, 2),
@@ -89,7 +121,7 @@ def test_a_project_opens_with_all_that_it_says() -> None:
     assert read_back.frame[plan.subset].tolist() == SUBSET
     assert read_back.frame["age"].tolist() == [31, 34, 38, 39, 33, 61, 62, 64, 67, 68]
     assert [str(note) for note in read_back.notes] == [
-        "The project file holds the raw table: do not hand it on"
+        "The project file holds the raw table: do not hand it on",
     ]
 
 
@@ -102,7 +134,9 @@ def test_what_is_minimized_is_taken_over(words: str) -> None:
 
 
 def test_the_arithmetic_mean_is_told_from_the_geometric_one() -> None:
-    """The mean over the columns is in Java's objects alone; the wrong one finds another node."""
+    """The mean over the columns is in Java's objects alone; the wrong one finds another
+    node.
+    """
     plan = read(project(objects=b"t\x00\x0fARITHMETIC_MEAN")).plan
     assert plan is not None
     assert plan.metric == InformationLoss(mean="arithmetic")
@@ -121,13 +155,26 @@ def test_the_plan_makes_the_table_of_the_published_rows() -> None:
 @pytest.mark.parametrize(
     ("choices", "note"),
     [
-        ({"criteria": ["2-anonymity", "(1.0,0.1)-DP"]}, "left out of the plan: (1.0,0.1)-DP"),
+        (
+            {"criteria": ["2-anonymity", "(1.0,0.1)-DP"]},
+            "left out of the plan: (1.0,0.1)-DP",
+        ),
         ({"criteria": ["(1.0,0.1)-DP"]}, "left out of the plan: (1.0,0.1)-DP"),
-        ({"metric": "Classification accuracy"}, "left out of the plan: Classification accuracy"),
+        (
+            {"metric": "Classification accuracy"},
+            "left out of the plan: Classification accuracy",
+        ),
         ({"metric": "Loss (0.1/0.2/1.0)"}, "left out of the plan: Loss (0.1/0.2/1.0)"),
         ({"more": {"visits": "<min>1</min>"}}, "left out of the plan: visits"),
         (
-            {"more": {"age": "<microaggregationFunction>Arithmetic mean</microaggregationFunction>"}},
+            {
+                "more": {
+                    "age": (
+                        "<microaggregationFunction>Arithmetic "
+                        "mean</microaggregationFunction>"
+                    )
+                }
+            },
             "left out of the plan: age",
         ),
     ],
@@ -137,11 +184,15 @@ def test_what_is_not_taken_over_is_said(choices: dict[str, object], note: str) -
     result = read(project(**choices))
     assert result.plan is not None
     assert any(note in each for each in result.notes[1:])
-    assert KAnonymity(k=2) in result.plan.models or result.plan.models == (KAnonymity(k=5),)
+    assert KAnonymity(k=2) in result.plan.models or result.plan.models == (
+        KAnonymity(k=5),
+    )
 
 
 def test_a_hierarchy_that_ends_early_gets_its_last_level() -> None:
-    """ARX takes hierarchies without one label for all; the whole project would be refused for one."""
+    """ARX takes hierarchies without one label for all; the whole project would be
+    refused for one.
+    """
     plan = read(project(hierarchies=HIERARCHIES | {"sex": "F\nM\n"})).plan
     assert plan is not None
     assert plan.hierarchies["sex"].levels == (("F", "M"), ("*", "*"))
@@ -157,11 +208,17 @@ def test_the_research_subset_is_that_of_java(rows: int) -> None:
     assert result.plan is not None
     assert result.plan.subset is not None
     pd.testing.assert_series_equal(
-        result.frame[result.plan.subset], pd.Series(marks), check_names=False, check_index=False
+        result.frame[result.plan.subset],
+        pd.Series(marks),
+        check_names=False,
+        check_index=False,
     )
 
 
-ENTITY = '<!DOCTYPE c [<!ENTITY a "5-anonymity">]><config><criterion>&a;</criterion></config>'
+ENTITY = (
+    "<!DOCTYPE c [<!ENTITY a "
+    '"5-anonymity">]><config><criterion>&a;</criterion></config>'
+)
 ROLELESS = "<definition><assigment><name>age</name></assigment></definition>"
 REFUSED = {
     "an entity": {"input/config.xml": ENTITY.encode()},
@@ -169,7 +226,9 @@ REFUSED = {
     "no xml": {"input/definition.xml": b"<definition><assigment>"},
     "a part that swells": {"input/hierarchies/age.csv": b"30;*\n" * 2_000_000},
     "a column without a role": {"input/definition.xml": ROLELESS.encode()},
-    "a limit without a number": {"input/config.xml": b"<c><relativeMaxOutliers>x</relativeMaxOutliers></c>"},
+    "a limit without a number": {
+        "input/config.xml": b"<c><relativeMaxOutliers>x</relativeMaxOutliers></c>"
+    },
 }
 
 
@@ -181,7 +240,9 @@ def test_hostile_projects_are_refused_without_their_content(what: str) -> None:
     assert "30;" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("missing", ["project.xml", "input/config.dat", "data/input.csv"])
+@pytest.mark.parametrize(
+    "missing", ["project.xml", "input/config.dat", "data/input.csv"]
+)
 def test_a_project_without_a_part_is_refused(missing: str) -> None:
     """ARX saves projects without a table; nothing could be opened of one."""
     files = parts()
@@ -210,10 +271,18 @@ def test_a_project_is_nothing_to_share() -> None:
         read_release(project())
 
 
-FIGURES = {  # of ARX's own window: rows, published rows, k, limit, leaves and levels of two hierarchies
+# of ARX's own window: rows, published rows, k, limit, leaves and levels of two
+# hierarchies
+FIGURES = {
     "example": (30_162, 5_692, 5, 1.0, {"age": (100, 5), "education": (16, 4)}),
     "example2": (68_725, 68_725, 5, 1.0, {"Age": (93, 7), "Income": (464, 7)}),
-    "example3": (30_162, 30_162, None, 1.0, {"age": (100, 5), "native-country": (41, 3)}),
+    "example3": (
+        30_162,
+        30_162,
+        None,
+        1.0,
+        {"age": (100, 5), "native-country": (41, 3)},
+    ),
     "example4": (30_162, 5_692, 5, 1.0, {"occupation": (14, 3), "workclass": (8, 3)}),
     "example5": (30_162, 5_692, 5, 1.0, {"age": (100, 5), "salary-class": (2, 2)}),
 }
@@ -222,7 +291,8 @@ FIGURES = {  # of ARX's own window: rows, published rows, k, limit, leaves and l
 @pytest.mark.proof
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_example_projects_of_arx_open(name: str) -> None:
-    """The format is documented nowhere: a small project of our own could misread it in the same way.
+    """The format is documented nowhere: a small project of our own could misread it in
+    the same way.
 
     `ARX_PROJECTS` names the folder of ARX's example projects, `data` of its sources.
     """
@@ -233,7 +303,9 @@ def test_the_example_projects_of_arx_open(name: str) -> None:
     plan, (rows, published, k, limit, trees) = result.plan, FIGURES[name]
     assert plan is not None
     assert (len(result.frame), plan.limit) == (rows, limit)
-    assert (rows if plan.subset is None else int(result.frame[plan.subset].sum())) == published
+    assert (
+        rows if plan.subset is None else int(result.frame[plan.subset].sum())
+    ) == published
     assert set(plan.roles.values()) == {"quasi-identifier"}
     assert len(plan.roles) == (30 if name == "example2" else 9)
     if k is not None:

@@ -1,4 +1,6 @@
-"""Bytes are recognized for what they are, and text is decoded with the right alphabet."""
+"""Bytes are recognized for what they are, and text is decoded with the right
+alphabet.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from dpcore.io import ReadOptions, read_table
 CHINESE = "姓名,城市,年龄\n王小明,北京,34\n李娜,上海,27\n欧阳靖,广州,51\n"
 GERMAN = "Name;Straße;Größe\nMüller;Am Gänsemarkt;5\nJörg;Übergang;7\nRené;Café;6\n"
 FRENCH = "prénom,ville\nZoé,Orléans\nFrançois,Nîmes\nAnaïs,Béziers\n"
-RUSSIAN = "имя,город\nИван Петрович Сидоров,Москва\nАнна Сергеевна Кузнецова,Санкт-Петербург\n" * 20
+RUSSIAN = (
+    "имя,город\nИван Петрович Сидоров,Москва\nАнна Сергеевна "
+    "Кузнецова,Санкт-Петербург\n"
+) * 20
 
 
 @pytest.mark.parametrize(
@@ -31,14 +36,17 @@ RUSSIAN = "имя,город\nИван Петрович Сидоров,Моск�
         ("名,n\n𠮷,1\n王,2\n李,3\n张,4\n", "gb18030", "gb18030"),
         (GERMAN, "cp1252", "cp1252"),
         (FRENCH, "cp1252", "cp1252"),
-        ("name,n\nMüller,1\nJörg,2\nKäthe,3\n", "cp1252", "cp1252"),  # these bytes are valid GB18030, too
+        # these bytes are valid GB18030, too
+        ("name,n\nMüller,1\nJörg,2\nKäthe,3\n", "cp1252", "cp1252"),
         ("item,price\nTea,“£3”\nCoffee,€4\n", "cp1252", "cp1252"),
         (GERMAN, "utf-16-le", "utf-16-le"),
         (GERMAN, "utf-16-be", "utf-16-be"),
         ("a,b\nx,2\n", "ascii", "utf-8"),
     ],
 )
-def test_an_encoding_is_detected_and_every_letter_survives(text: str, encoding: str, expected: str) -> None:
+def test_an_encoding_is_detected_and_every_letter_survives(
+    text: str, encoding: str, expected: str
+) -> None:
     """Names with accents or Chinese letters would be garbled."""
     result = read_table(text.encode(encoding), "people.csv")
     separator = ";" if ";" in text else ","
@@ -57,38 +65,56 @@ def test_other_alphabets_are_left_to_charset_normalizer() -> None:
 
 def test_a_guessed_encoding_is_said_to_be_a_guess() -> None:
     """A person would not know that letters may be wrong, or what to do about it."""
-    assert any("guess" in note for note in read_table(CHINESE.encode("gb18030"), "x.csv").notes)
+    assert any(
+        "guess" in note for note in read_table(CHINESE.encode("gb18030"), "x.csv").notes
+    )
     assert not read_table(CHINESE.encode("utf-8"), "x.csv").notes
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-8-sig", "utf-16"])
 def test_a_named_encoding_is_used(encoding: str) -> None:
-    """The choice of a person would be ignored, or its byte order mark end up in a column's name."""
-    result = read_table(CHINESE.encode(encoding), "x.csv", options=ReadOptions(encoding=encoding))
+    """The choice of a person would be ignored, or its byte order mark end up in a
+    column's name.
+    """
+    result = read_table(
+        CHINESE.encode(encoding), "x.csv", options=ReadOptions(encoding=encoding)
+    )
     assert result.frame.columns[0] == "姓名"
     assert (
-        read_table(CHINESE.encode("utf-8-sig"), "x.csv", options=ReadOptions(encoding="utf-8")).frame.columns[
-            0
-        ]
+        read_table(
+            CHINESE.encode("utf-8-sig"), "x.csv", options=ReadOptions(encoding="utf-8")
+        ).frame.columns[0]
         == "姓名"
     )
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "no such encoding", "zip", "hex", "\0"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "ascii", "utf-16", "no such encoding", "zip", "hex", "\0"]
+)
 def test_a_wrong_encoding_is_refused_by_name(encoding: str) -> None:
     """A wrong choice would end in a traceback, or a packed file be unpacked."""
-    with pytest.raises(ReadError, match=r"encoding of the text does not fit.*; choose another encoding"):
-        read_table(CHINESE.encode("gb18030") + b"\xff", "x.csv", options=ReadOptions(encoding=encoding))
+    with pytest.raises(
+        ReadError, match=r"encoding of the text does not fit.*; choose another encoding"
+    ):
+        read_table(
+            CHINESE.encode("gb18030") + b"\xff",
+            "x.csv",
+            options=ReadOptions(encoding=encoding),
+        )
 
 
 def test_undecodable_bytes_are_refused() -> None:
     """Noise would be read as a table of odd letters."""
     noise = bytes(range(128, 256)) * 40
-    with pytest.raises(ReadError, match=r"encoding .* could not be recognized; choose another encoding"):
+    with pytest.raises(
+        ReadError, match=r"encoding .* could not be recognized; choose another encoding"
+    ):
         read_table(b"a,b\n" + noise, "x.csv")
 
 
-@pytest.mark.parametrize("data", [b"a,b\n1,\x002\n3,4\n" * 5, b"\0" * 400, "a\n\0\n".encode("utf-16")])
+@pytest.mark.parametrize(
+    "data", [b"a,b\n1,\x002\n3,4\n" * 5, b"\0" * 400, "a\n\0\n".encode("utf-16")]
+)
 def test_nul_characters_are_refused(data: bytes) -> None:
     """Binary data, or text cut by a broken disk, would be taken for a table."""
     with pytest.raises(ReadError, match="encoding of the text does not fit"):
@@ -110,7 +136,10 @@ def zipped(name: str) -> bytes:
         (gzip.compress(b"secret,1\n" * 10_000), "gzip"),
         (bz2.compress(b"secret,1\n"), "bzip2"),
         (lzma.compress(b"secret,1\n"), "xz"),
-        *[(pickle.dumps({"secret": 1}, protocol=number), "Python pickle") for number in (2, 3, 4, 5)],
+        *[
+            (pickle.dumps({"secret": 1}, protocol=number), "Python pickle")
+            for number in (2, 3, 4, 5)
+        ],
         (b"\x89PNG\r\n\x1a\n" + bytes(50), "PNG"),
         (b"\xff\xd8\xff\xe0" + bytes(50), "PNG"),
         (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "PNG"),
@@ -121,7 +150,9 @@ def zipped(name: str) -> bytes:
         (b"PAR1 anything PAR1", "Parquet"),
     ],
 )
-def test_another_format_named_csv_is_called_by_its_name(data: bytes, words: str) -> None:
+def test_another_format_named_csv_is_called_by_its_name(
+    data: bytes, words: str
+) -> None:
     """A packed or pickled file would be unpacked, run, or read as text."""
     with pytest.raises(ReadError, match=f"the file looks like {words}") as refusal:
         read_table(data, "table.csv")
@@ -129,9 +160,13 @@ def test_another_format_named_csv_is_called_by_its_name(data: bytes, words: str)
 
 
 def test_text_that_begins_like_a_mark_is_still_text() -> None:
-    """A column named PK or BM, or a header with markup, would be taken for an archive or a web page."""
+    """A column named PK or BM, or a header with markup, would be taken for an archive
+    or a web page.
+    """
     for header in ("PK,BM,PAR1,BZh", "<script>alert(1)</script>,x,y,z"):
-        assert list(read_table(f"{header}\n1,2,3,4\n".encode(), "x.csv").frame.columns) == header.split(",")
+        assert list(
+            read_table(f"{header}\n1,2,3,4\n".encode(), "x.csv").frame.columns
+        ) == header.split(",")
 
 
 def test_no_bytes_make_anything_but_a_table_or_a_named_error() -> None:

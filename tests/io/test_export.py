@@ -33,12 +33,26 @@ FORMULAS = [
     "＝1",
     "-1\n=2",
 ]
-HARMLESS = ["a=b", "'=1", " x", "-5", "-0.25", "-1e-3", "3", "x@y.org", "北京", 'say "hi", twice', "01234"]
+HARMLESS = [
+    "a=b",
+    "'=1",
+    " x",
+    "-5",
+    "-0.25",
+    "-1e-3",
+    "3",
+    "x@y.org",
+    "北京",
+    'say "hi", twice',
+    "01234",
+]
 
 
 @pytest.mark.parametrize("dtype", ["str", "object", "category"])
 def test_formulas_in_cells_are_disarmed_and_nothing_else_is_changed(dtype: str) -> None:
-    """Opening a download in a spreadsheet would run a command, or numbers and names come out altered."""
+    """Opening a download in a spreadsheet would run a command, or numbers and names
+    come out altered.
+    """
     cells = pd.Series(FORMULAS + HARMLESS, dtype=dtype)
     header, *rows = rows_of(pd.DataFrame({"x": cells, "n": -1}))
     assert header == ["x", "n"]
@@ -48,7 +62,9 @@ def test_formulas_in_cells_are_disarmed_and_nothing_else_is_changed(dtype: str) 
 
 def test_formulas_in_the_header_are_disarmed() -> None:
     """A column's name would run as a formula."""
-    header, _ = rows_of(pd.DataFrame([range(len(FORMULAS) + 1)], columns=[*FORMULAS, "age"]))
+    header, _ = rows_of(
+        pd.DataFrame([range(len(FORMULAS) + 1)], columns=[*FORMULAS, "age"])
+    )
     assert header == ["'" + name for name in FORMULAS] + ["age"]
 
 
@@ -70,11 +86,19 @@ def test_values_are_written_as_they_are_read() -> None:
 
 
 def test_parquet_keeps_texts_verbatim_and_carries_the_guarantee() -> None:
-    """Parquet would be altered like CSV, lose its guarantee, or carry what pandas knew of the original."""
-    frame = pd.DataFrame({"=x": FORMULAS, "n": range(len(FORMULAS))}, index=range(5, 5 + len(FORMULAS)))
+    """Parquet would be altered like CSV, lose its guarantee, or carry what pandas knew
+    of the original.
+    """
+    frame = pd.DataFrame(
+        {"=x": FORMULAS, "n": range(len(FORMULAS))}, index=range(5, 5 + len(FORMULAS))
+    )
     data = to_parquet(PublicTable(frame), metadata={"guarantee": '{"epsilon": "0.5"}'})
-    assert pq.read_schema(io.BytesIO(data)).metadata == {b"guarantee": b'{"epsilon": "0.5"}'}
-    pd.testing.assert_frame_equal(read_table(data, "x.parquet").frame, frame.reset_index(drop=True))
+    assert pq.read_schema(io.BytesIO(data)).metadata == {
+        b"guarantee": b'{"epsilon": "0.5"}'
+    }
+    pd.testing.assert_frame_equal(
+        read_table(data, "x.parquet").frame, frame.reset_index(drop=True)
+    )
     assert not pq.read_schema(io.BytesIO(to_parquet(PublicTable(frame)))).metadata
 
 
@@ -83,6 +107,8 @@ def test_parquet_keeps_texts_verbatim_and_carries_the_guarantee() -> None:
 def test_private_rows_do_not_leave(write: object, wrap: object) -> None:
     """The original table would be written to a file by a slip of one argument."""
     frame = pd.DataFrame({"name": ["secret"]})
-    with pytest.raises(DisclosureError, match="release or anonymize it first") as refusal:
+    with pytest.raises(
+        DisclosureError, match="release or anonymize it first"
+    ) as refusal:
         write(wrap(frame))  # type: ignore[operator]
     assert "secret" not in str(refusal.value)

@@ -1,4 +1,6 @@
-"""Numbers and dates of many countries, title lines, no header: read as they are meant, or asked about."""
+"""Numbers and dates of many countries, title lines, no header: read as they are meant,
+or asked about.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_a_german_table_is_read_as_it_is_meant() -> None:
     ]
     assert result.understood[0].examples[0] == ("3.461,21", "3461.21")
     assert "3.461" not in repr(result)
-    assert read(GERMAN, **{"decimal": result.options.decimal}).frame.equals(result.frame)
+    assert read(GERMAN, **{"decimal": result.options.decimal}).frame.equals(
+        result.frame
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,7 +88,9 @@ def test_numbers_of_many_countries(cells: list[str], numbers: list[float]) -> No
     ],
 )
 def test_what_may_be_something_else_stays_a_text(cells: list[str]) -> None:
-    """A code, an address or a date that is none would turn into a number or another day."""
+    """A code, an address or a date that is none would turn into a number or another
+    day.
+    """
     assert column(cells, "|").tolist() == cells
 
 
@@ -109,8 +115,14 @@ def test_marks_for_missing_do_not_hide_numbers() -> None:
         (["2002/4/6", "1999/12/31"], ["2002-04-06", "1999-12-31"]),
         (["31/12/1999", "06/04/2002"], ["1999-12-31", "2002-04-06"]),
         (["12/31/1999", "06/04/2002"], ["1999-12-31", "2002-06-04"]),
-        (["12/31/1999 3:05 PM", "06/04/2002 12:00 AM"], ["1999-12-31 15:05:00", "2002-06-04 00:00:00"]),
-        (["6.4.2002 07:30", "31.12.1999 23:59"], ["2002-04-06 07:30:00", "1999-12-31 23:59:00"]),
+        (
+            ["12/31/1999 3:05 PM", "06/04/2002 12:00 AM"],
+            ["1999-12-31 15:05:00", "2002-06-04 00:00:00"],
+        ),
+        (
+            ["6.4.2002 07:30", "31.12.1999 23:59"],
+            ["2002-04-06 07:30:00", "1999-12-31 23:59:00"],
+        ),
     ],
 )
 def test_dates_of_many_countries(cells: list[str], days: list[str]) -> None:
@@ -124,16 +136,26 @@ def test_the_order_of_day_and_month_is_asked_for_where_both_fit() -> None:
     asked = read(text)
     assert asked.undecided == ("born",)
     assert asked.frame["born"].tolist() == ["06/04/2002", "01/02/2003"]
-    assert read(text, day_first=True).frame["born"].tolist() == ["2002-04-06", "2003-02-01"]
-    assert read(text, day_first=False).frame["born"].tolist() == ["2002-06-04", "2003-01-02"]
+    assert read(text, day_first=True).frame["born"].tolist() == [
+        "2002-04-06",
+        "2003-02-01",
+    ]
+    assert read(text, day_first=False).frame["born"].tolist() == [
+        "2002-06-04",
+        "2003-01-02",
+    ]
     assert read(text, day_first=False).undecided == ()
     beside = read("born,seen\n06/04/2002,31/12/2003\n01/02/2003,01/01/2004\n")
-    assert beside.frame["born"].tolist() == ["2002-04-06", "2003-02-01"]  # another column decides
+    # another column decides
+    assert beside.frame["born"].tolist() == ["2002-04-06", "2003-02-01"]
 
 
 def test_e7_a_file_without_a_header_keeps_its_first_row() -> None:
     """SEEDS E7, B14: the first person of adult.data would become the column names."""
-    lines = "39, State-gov, 77516, <=50K\n50, Private, 83311, <=50K\n38, State-gov, 215646, >50K\n"
+    lines = (
+        "39, State-gov, 77516, <=50K\n50, Private, 83311, <=50K\n38, State-gov, "
+        "215646, >50K\n"
+    )
     noticed = read(lines * 3)
     assert len(noticed.frame) == 9
     assert list(noticed.frame) == ["column_1", "column_2", "column_3", "column_4"]
@@ -163,9 +185,17 @@ def test_title_lines_above_the_table_are_left_out() -> None:
     assert list(result.frame) == ["name", "age", "city"]
     assert result.options.skip == 2
     assert any("left out: 2" in note for note in result.notes)
-    assert list(read("Report;;\nname;age;city\nAda;3;Bonn\nBo;4;Kiel\n").frame) == ["name", "age", "city"]
-    assert list(read('x\n"Doe, John"\n"Roe, Jane"\n').frame) == ["x"]  # a list of names has no title
-    assert list(read(text, skip=3, header=False, names=("n", "a", "c")).frame["a"]) == [3, 4]
+    assert list(read("Report;;\nname;age;city\nAda;3;Bonn\nBo;4;Kiel\n").frame) == [
+        "name",
+        "age",
+        "city",
+    ]
+    # a list of names has no title
+    assert list(read('x\n"Doe, John"\n"Roe, Jane"\n').frame) == ["x"]
+    assert list(read(text, skip=3, header=False, names=("n", "a", "c")).frame["a"]) == [
+        3,
+        4,
+    ]
 
 
 def test_long_whole_numbers_stay_exact() -> None:
@@ -193,22 +223,35 @@ def test_an_id_stays_as_written_where_numbers_would_merge_people() -> None:
 
 
 def test_some_odd_cells_do_not_keep_numbers_and_dates_from_being_read() -> None:
-    """One "k.A.", one "<0,5" or one impossible date left a whole German column as it was written."""
-    rows = [f"{place % 28 + 1:02}.0{place % 9 + 1}.1980;{place},5;{place}.000,25" for place in range(500)]
+    """One "k.A.", one "<0,5" or one impossible date left a whole German column as it
+    was written.
+    """
+    rows = [
+        f"{place % 28 + 1:02}.0{place % 9 + 1}.1980;{place},5;{place}.000,25"
+        for place in range(500)
+    ]
     rows[3] = "00.00.1950;k.A.;<0,5"
     rows[4] = "unbekannt;<0,5;keine Angabe"
     read = read_table(
-        ("geboren;crp;kosten\n" + "\n".join(rows)).encode(), "a.csv", options=ReadOptions(decimal=",")
+        ("geboren;crp;kosten\n" + "\n".join(rows)).encode(),
+        "a.csv",
+        options=ReadOptions(decimal=","),
     )
     assert [each.column for each in read.understood] == ["crp", "kosten", "geboren"]
     table = read.frame
-    assert table.loc[[0, 3, 4], "geboren"].tolist() == ["1980-01-01", "00.00.1950", "unbekannt"]
+    assert table.loc[[0, 3, 4], "geboren"].tolist() == [
+        "1980-01-01",
+        "00.00.1950",
+        "unbekannt",
+    ]
     assert table.loc[[0, 3, 4], "crp"].tolist() == ["0.5", "k.A.", "<0,5"]
     assert table.loc[[2, 3], "kosten"].tolist() == ["2000.25", "<0,5"]
 
 
 def test_reading_makes_no_two_ids_one() -> None:
-    """Among ids with decimal commas, one with a point would become the same as another."""
+    """Among ids with decimal commas, one with a point would become the same as
+    another.
+    """
     rows = [f"{place},5" for place in range(1, 500)]
     clash = "\n".join(["id", *(f'"{row}"' for row in rows), "7.5"])
     table = read_table(clash.encode(), "a.csv", options=ReadOptions(decimal=",")).frame

@@ -26,7 +26,9 @@ def written(table: Any, **options: Any) -> bytes:
 
 
 def test_kinds_are_taken_over() -> None:
-    """Numbers, dates or texts of a Parquet file would come in as something no schema knows."""
+    """Numbers, dates or texts of a Parquet file would come in as something no schema
+    knows.
+    """
     day = dt.date(2020, 1, 31)
     frame = pd.DataFrame(
         {
@@ -40,14 +42,27 @@ def test_kinds_are_taken_over() -> None:
             "zip": ["01234", None, "?"],
             "group": pd.Categorical(["a", None, "b"]),
             "empty": [None] * 3,
-        }
+        },
     )
     result = read_table(written(pa.Table.from_pandas(frame)), "table.PARQUET")
     read = result.frame
-    assert (result.kind, result.encoding, result.separator, result.notes) == ("parquet", None, None, ())
+    assert (result.kind, result.encoding, result.separator, result.notes) == (
+        "parquet",
+        None,
+        None,
+        (),
+    )
     assert [str(kind) for kind in read.dtypes] == [
-        *("int64", "float64", "float64", "decimal128(3, 2)[pyarrow]", "bool"),
-        *("datetime64[ms]", "datetime64[us, UTC]", "str", "str", "str"),
+        "int64",
+        "float64",
+        "float64",
+        "decimal128(3, 2)[pyarrow]",
+        "bool",
+        "datetime64[ms]",
+        "datetime64[us, UTC]",
+        "str",
+        "str",
+        "str",
     ]
     assert canonical(read["exact"]).values == ["n1.5", "n2"]
     assert read["time"][0] == pd.Timestamp("2020-01-31 21:30", tz="UTC")
@@ -58,9 +73,13 @@ def test_kinds_are_taken_over() -> None:
 
 @pytest.mark.parametrize("kind", ["Int64", "UInt64"])
 def test_long_numbers_stay_exact_beside_missing_ones(kind: str) -> None:
-    """Two people whose ids differ in the last digit would be one; a source would have another fingerprint."""
+    """Two people whose ids differ in the last digit would be one; a source would have
+    another fingerprint.
+    """
     ids = [2**62 + 1, 2**62 + 2, None]
-    frame = pd.DataFrame({"id": pd.array(ids, dtype=kind), "few": pd.array([1, 2, None], dtype=kind)})
+    frame = pd.DataFrame(
+        {"id": pd.array(ids, dtype=kind), "few": pd.array([1, 2, None], dtype=kind)}
+    )
     read = read_table(written(pa.Table.from_pandas(frame)), "ids.parquet").frame
     assert canonical(read["id"]).values[:2] == [f"n{each}" for each in ids[:2]]
     assert list(read["id"][:2]) == ids[:2]
@@ -69,8 +88,12 @@ def test_long_numbers_stay_exact_beside_missing_ones(kind: str) -> None:
 
 def test_what_pandas_wrote_beside_the_data_is_not_followed() -> None:
     """A column declared as index would vanish, and hostile metadata be interpreted."""
-    table = pa.Table.from_pandas(pd.DataFrame({"id": [7, 3, 5], "x": [1, 2, 3]}).set_index("id"))
-    hostile = table.replace_schema_metadata({b"pandas": b'{"index_columns": ["nothing"], "columns": 3}'})
+    table = pa.Table.from_pandas(
+        pd.DataFrame({"id": [7, 3, 5], "x": [1, 2, 3]}).set_index("id")
+    )
+    hostile = table.replace_schema_metadata(
+        {b"pandas": b'{"index_columns": ["nothing"], "columns": 3}'}
+    )
     for stored in (table, hostile):
         frame = read_table(written(stored), "x.parquet").frame
         assert sorted(frame.columns) == ["id", "x"]
@@ -79,7 +102,13 @@ def test_what_pandas_wrote_beside_the_data_is_not_followed() -> None:
 
 def repeated(rows: int, text: str) -> bytes:
     return written(
-        pa.table({"x": pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, dtype="int32")), [text])})
+        pa.table(
+            {
+                "x": pa.DictionaryArray.from_arrays(
+                    pa.array(np.zeros(rows, dtype="int32")), [text]
+                )
+            }
+        ),
     )
 
 
@@ -87,14 +116,27 @@ def repeated(rows: int, text: str) -> bytes:
     ("data", "words"),
     [
         (repeated(1_900_000, "y" * 9_000), "more than 50 MB"),
-        (written(pa.table({f"c{i}": np.zeros(60_000, dtype="int8") for i in range(900)})), "more than 50 MB"),
-        (written(pa.table({"x": np.zeros(2_000_001, dtype="int8")})), "more than .* 2,000,000 rows"),
-        (written(pa.table({f"c{i}": [0] for i in range(1_001)})), "more than .* 1,000 columns"),
+        (
+            written(
+                pa.table({f"c{i}": np.zeros(60_000, dtype="int8") for i in range(900)})
+            ),
+            "more than 50 MB",
+        ),
+        (
+            written(pa.table({"x": np.zeros(2_000_001, dtype="int8")})),
+            "more than .* 2,000,000 rows",
+        ),
+        (
+            written(pa.table({f"c{i}": [0] for i in range(1_001)})),
+            "more than .* 1,000 columns",
+        ),
         (repeated(3, "y" * 10_001), "a cell has more than 10,000 characters"),
     ],
     ids=["repeated text", "cells", "rows", "columns", "cell length"],
 )
-def test_a_small_file_that_unpacks_to_a_large_table_is_refused(data: bytes, words: str) -> None:
+def test_a_small_file_that_unpacks_to_a_large_table_is_refused(
+    data: bytes, words: str
+) -> None:
     """A few kilobytes would fill the memory of the machine."""
     assert len(data) < 2**20
     with pytest.raises(LimitError, match=words) as refusal:
@@ -104,7 +146,9 @@ def test_a_small_file_that_unpacks_to_a_large_table_is_refused(data: bytes, word
 
 def test_the_unpacked_size_counts_against_the_limit() -> None:
     """A file below the limit would unpack to one above it."""
-    data = written(pa.table({"x": np.arange(20_000) % 7}), use_dictionary=False, compression="zstd")
+    data = written(
+        pa.table({"x": np.arange(20_000) % 7}), use_dictionary=False, compression="zstd"
+    )
     assert len(data) < 100_000
     with pytest.raises(LimitError, match="more than"):
         read_table(data, "x.parquet", limits=Limits(bytes=100_000))
@@ -121,21 +165,32 @@ def test_the_unpacked_size_counts_against_the_limit() -> None:
 )
 def test_nested_and_binary_columns_are_refused_by_name(column: Any) -> None:
     """A list or structure would end in a crash far from its cause."""
-    with pytest.raises(ReadError, match="column 'odd' holds values that are no numbers, dates or texts"):
+    with pytest.raises(
+        ReadError, match="column 'odd' holds values that are no numbers, dates or texts"
+    ):
         read_table(written(pa.table({"odd": column})), "x.parquet")
 
 
 def test_texts_that_are_not_utf8_are_refused() -> None:
-    """A broken text would be read in silence and raise wherever it is first looked at."""
+    """A broken text would be read in silence and raise wherever it is first looked
+    at.
+    """
     offsets = pa.array([0, 2, 4], pa.int32()).buffers()[1]
-    broken = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xff\xfeab")])
+    broken = pa.Array.from_buffers(
+        pa.string(), 2, [None, offsets, pa.py_buffer(b"\xff\xfeab")]
+    )
     for use_dictionary in (True, False):
         with pytest.raises(ReadError, match="damaged"):
-            read_table(written(pa.table({"x": broken}), use_dictionary=use_dictionary), "x.parquet")
+            read_table(
+                written(pa.table({"x": broken}), use_dictionary=use_dictionary),
+                "x.parquet",
+            )
 
 
 def test_names_follow_the_same_rules_as_in_text() -> None:
-    """Two columns of one name, or a control character, would come in through this door."""
+    """Two columns of one name, or a control character, would come in through this
+    door.
+    """
     twins = pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])
     with pytest.raises(ReadError, match="more than one column 'a'"):
         read_table(written(twins), "x.parquet")
@@ -158,7 +213,9 @@ def test_what_is_no_parquet_is_refused() -> None:
 
 def test_damaged_files_are_refused_or_read_but_never_crash() -> None:
     """A flipped byte would end in a traceback."""
-    whole = written(pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"]}), compression="none")
+    whole = written(
+        pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"]}), compression="none"
+    )
     for position in range(4, len(whole) - 4):
         damaged = bytearray(whole)
         damaged[position] ^= 0x15

@@ -1,4 +1,6 @@
-"""Text files become tables: separators, quoting, kinds of values, limits, and what is refused."""
+"""Text files become tables: separators, quoting, kinds of values, limits, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,17 @@ def read(text: str, **options: object) -> ReadResult:
 
 
 def test_b14_adult_is_read_in_full_with_its_question_marks(shared: Path) -> None:
-    """SEEDS B14: rows or columns would be lost, or `?` be taken away before the schema sees it."""
+    """SEEDS B14: rows or columns would be lost, or `?` be taken away before the schema
+    sees it.
+    """
     frame = read_table((shared / "data" / "adult.csv").read_bytes(), "adult.csv").frame
     assert frame.shape == (32_561, 15)
     marks = (frame == "?").sum()
-    assert dict(marks[marks > 0]) == {"workclass": 1_836, "occupation": 1_843, "native-country": 583}
+    assert dict(marks[marks > 0]) == {
+        "workclass": 1_836,
+        "occupation": 1_843,
+        "native-country": 583,
+    }
     assert int((frame != "?").all(axis=1).sum()) == 30_162
     assert int(frame.duplicated().sum()) == 24
     assert frame["age"].dtype == "int64"
@@ -37,7 +45,9 @@ def test_b14_adult_is_read_in_full_with_its_question_marks(shared: Path) -> None
 
 def test_files_with_semicolons_are_read(shared: Path) -> None:
     """The reference table of ARX would come out as one column."""
-    result = read_table((shared / "data" / "arx" / "adult_30162.csv").read_bytes(), "adult.csv")
+    result = read_table(
+        (shared / "data" / "arx" / "adult_30162.csv").read_bytes(), "adult.csv"
+    )
     assert result.separator == ";"
     assert result.frame.shape == (30_162, 9)
 
@@ -46,11 +56,15 @@ def test_files_with_semicolons_are_read(shared: Path) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_separators_and_line_ends(separator: str, end: str) -> None:
     """A file of another country or system would be one wide column, or one long row."""
-    text = end.join([separator.join(row) for row in (("id", "name"), ("1", "Ann"), ("2", "Bo"))])
+    text = end.join(
+        [separator.join(row) for row in (("id", "name"), ("1", "Ann"), ("2", "Bo"))]
+    )
     result = read(text)
     assert result.separator == separator
     assert result.kind == ("tsv" if separator == "\t" else "csv")
-    pd.testing.assert_frame_equal(result.frame, pd.DataFrame({"id": [1, 2], "name": ["Ann", "Bo"]}))
+    pd.testing.assert_frame_equal(
+        result.frame, pd.DataFrame({"id": [1, 2], "name": ["Ann", "Bo"]})
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,7 +76,9 @@ def test_separators_and_line_ends(separator: str, end: str) -> None:
         ("a|b,c\n1|2\n3|4\n", "|"),
     ],
 )
-def test_the_separator_is_the_one_that_fits_most_rows(text: str, separator: str) -> None:
+def test_the_separator_is_the_one_that_fits_most_rows(
+    text: str, separator: str
+) -> None:
     """Decimal commas or a separator inside quotes would mislead."""
     assert read(text).separator == separator
 
@@ -71,19 +87,29 @@ def test_one_column_is_a_table() -> None:
     """A list of values would be refused for lack of a separator."""
     result = read('city\nBonn\n""\n\n"Washington, DC"\n')
     assert result.separator is None
-    assert list(result.frame["city"].fillna("missing")) == ["Bonn", "missing", "Washington, DC"]
+    assert list(result.frame["city"].fillna("missing")) == [
+        "Bonn",
+        "missing",
+        "Washington, DC",
+    ]
 
 
 def test_quotes_hold_separators_line_breaks_and_quotes() -> None:
     """A quoted address would be cut in two rows."""
-    frame = read('name,note\r\n"Smith, Ann","line 1\r\nline 2"\r\n"Bo ""B""",\r\n').frame
+    frame = read(
+        'name,note\r\n"Smith, Ann","line 1\r\nline 2"\r\n"Bo ""B""",\r\n'
+    ).frame
     assert list(frame["name"]) == ["Smith, Ann", 'Bo "B"']
     assert frame["note"][0] == "line 1\r\nline 2"
 
 
 def test_blanks_after_separators_are_cut_off() -> None:
-    """`39, State-gov` would be another category than `State-gov`, and ` 39` no number."""
-    frame = read('age, workclass, "note"\n 39, State-gov, "a, b"\n50,  Private, x\n').frame
+    """`39, State-gov` would be another category than `State-gov`, and ` 39` no
+    number.
+    """
+    frame = read(
+        'age, workclass, "note"\n 39, State-gov, "a, b"\n50,  Private, x\n'
+    ).frame
     assert list(frame.columns) == ["age", "workclass", "note"]
     assert list(frame["age"]) == [39, 50]
     assert list(frame["workclass"]) == ["State-gov", "Private"]
@@ -120,7 +146,9 @@ def test_blanks_after_separators_are_cut_off() -> None:
     ],
 )
 def test_only_plain_numbers_become_numbers(cells: list[str], kind: str) -> None:
-    """A zip code would lose its zero, an id its last digits, and `?` or `NA` its meaning."""
+    """A zip code would lose its zero, an id its last digits, and `?` or `NA` its
+    meaning.
+    """
     frame = read("x;y\n" + "".join(f"{cell};a\n" for cell in cells)).frame
     assert str(frame["x"].dtype) == kind
     if kind == "str":
@@ -139,18 +167,24 @@ def test_an_all_missing_column_and_one_row_are_a_table() -> None:
 
 def test_a_text_in_the_last_row_of_many_keeps_its_column_a_text() -> None:
     """A text far down would be lost, or its column come out mixed."""
-    rows = [(number, "x" if number == 19_999 else str(number)) for number in range(20_000)]
+    rows = [
+        (number, "x" if number == 19_999 else str(number)) for number in range(20_000)
+    ]
     frame = read("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows)).frame
     assert list(frame["a"]) == [a for a, _ in rows]
     assert list(frame["b"]) == [b for _, b in rows]
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map(str.strip)
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map(
+    str.strip
+)
 
 
 @examples(200)
 @given(st.data(), st.integers(1, 4), st.sampled_from([",", ";", "\t", "|"]))
-def test_what_a_csv_writer_writes_is_read_back(data: st.DataObject, width: int, separator: str) -> None:
+def test_what_a_csv_writer_writes_is_read_back(
+    data: st.DataObject, width: int, separator: str
+) -> None:
     """Some text in some cell would be changed on the way in."""
     row = st.lists(TEXTS, min_size=width, max_size=width)
     cells = data.draw(st.lists(row, min_size=1, max_size=6))
@@ -165,7 +199,9 @@ def test_what_a_csv_writer_writes_is_read_back(data: st.DataObject, width: int, 
         if column.dtype == "str":
             assert list(column.fillna("")) == [row[position] for row in cells]
         else:
-            numbers = [float(row[position]) if row[position] else np.nan for row in cells]
+            numbers = [
+                float(row[position]) if row[position] else np.nan for row in cells
+            ]
             np.testing.assert_array_equal(column.to_numpy(dtype=float), numbers)
 
 
@@ -179,24 +215,39 @@ def test_what_a_csv_writer_writes_is_read_back(data: st.DataObject, width: int, 
         ("a,b\n\n\n", "the table has no rows; choose a table"),
         (
             "a,b\n1,2\n3,secret,5\n",
-            "more or fewer fields than the 2 expected from the header; put quotation marks",
+            (
+                "more or fewer fields than the 2 expected from the header; put "
+                "quotation "
+                "marks"
+            ),
         ),
-        ("a,b,c\n1,2,3\n3,secret\n", "more or fewer fields than the 3 expected from the header; put"),
+        (
+            "a,b,c\n1,2,3\n3,secret\n",
+            "more or fewer fields than the 3 expected from the header; put",
+        ),
         ("a\nsecret,1\n", "more or fewer fields than the 1 expected"),
-        ('a,b\n1,"secret\n2,3\n', "quotation marks do not pair up; close every quoted cell"),
+        (
+            'a,b\n1,"secret\n2,3\n',
+            "quotation marks do not pair up; close every quoted cell",
+        ),
         ('a,b\n1,"secret" x\n', "quotation marks do not pair up"),
         ("a,b,a\n1,secret,3\n", "more than one column 'a'; rename"),
         ("a, b,b\n1,secret,3\n", "more than one column 'b'; rename"),
         (
             "a,b\x07\n1,secret\n",
-            "name of column 2 is too long, or has a line break or other control character; give",
+            (
+                "name of column 2 is too long, or has a line break or other control "
+                "character; give"
+            ),
         ),
         ('a,"b\nc"\n1,secret\n', "name of column 2 is too long, or has a line break"),
         ("a,b\u202etxt\n1,secret\n", "name of column 2 is"),
     ],
 )
 def test_what_is_no_table_is_refused_with_a_remedy(text: str, words: str) -> None:
-    """Bad input would end in a traceback, a half-read table, or a message that shows a cell."""
+    """Bad input would end in a traceback, a half-read table, or a message that shows a
+    cell.
+    """
     with pytest.raises(ReadError, match=words) as refusal:
         read(text)
     assert refusal.value.remedy
@@ -216,7 +267,9 @@ HOSTILE = [
 
 
 def test_hostile_names_are_kept_as_data() -> None:
-    """A name would be altered on the way in, so that no declared schema fits, or refused without need."""
+    """A name would be altered on the way in, so that no declared schema fits, or
+    refused without need.
+    """
     out = io.StringIO()
     csv.writer(out).writerows([HOSTILE, range(len(HOSTILE))])
     frame = read(out.getvalue()).frame
@@ -231,7 +284,9 @@ def test_a_long_name_is_cut_in_a_message() -> None:
 
 
 def test_empty_names_are_made_up_and_noted() -> None:
-    """Files with an unnamed index column would be refused, or the made-up name come as a surprise."""
+    """Files with an unnamed index column would be refused, or the made-up name come as
+    a surprise.
+    """
     result = read(",age,,x\n0,1,2,3\n")
     assert list(result.frame.columns) == ["column_1", "age", "column_3", "x"]
     assert result.notes == ("2 header cells were empty and named column_1, column_3",)
@@ -239,7 +294,9 @@ def test_empty_names_are_made_up_and_noted() -> None:
 
 
 def test_a_missing_header_is_noted() -> None:
-    """The first person of a file without a header would silently become the column names."""
+    """The first person of a file without a header would silently become the column
+    names.
+    """
     result = read("39,State-gov,13\n50,Private,9\n")
     assert any("no header line" in note for note in result.notes)
 
@@ -300,7 +357,9 @@ def test_a_limit_below_one_is_refused() -> None:
 
 
 def test_a_cell_or_a_line_without_end_is_refused_early() -> None:
-    """An open quotation mark, or a file of separators only, would be gathered in memory first."""
+    """An open quotation mark, or a file of separators only, would be gathered in memory
+    first.
+    """
     with pytest.raises(LimitError, match="a cell has more than 10,000 characters"):
         read('a,b\n1,"' + "x" * 200_000)
     with pytest.raises(LimitError, match="a cell has more than 10 characters"):
@@ -316,7 +375,8 @@ def test_a_result_shows_no_rows_and_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["id", "patient_id", "person", "Kundennummer", "household", "code", "KundenNr"]
+    "name",
+    ["id", "patient_id", "person", "Kundennummer", "household", "code", "KundenNr"],
 )
 def test_texts_of_one_number_stay_apart_where_they_may_be_ids(name: str) -> None:
     """Else two people become one; in any other column 1.50 and 1.5 are one price."""
@@ -326,13 +386,20 @@ def test_texts_of_one_number_stay_apart_where_they_may_be_ids(name: str) -> None
 
 
 def test_numbers_that_were_two_texts_are_no_ids() -> None:
-    """Else somebody who declares such a column as the person's makes one person of two."""
+    """Else somebody who declares such a column as the person's makes one person of
+    two.
+    """
     frame = read("price;age\n1.50;3\n1.5;4\n").frame
     schema = dp.Schema(
-        columns=(dp.Integer("age", low=0, high=99),), unit=dp.PrivacyUnit(max_rows=1, id_column="price")
+        columns=(dp.Integer("age", low=0, high=99),),
+        unit=dp.PrivacyUnit(max_rows=1, id_column="price"),
     )
-    with pytest.raises(SchemaError, match="two may have become one; export them as text"):
-        dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger())
+    with pytest.raises(
+        SchemaError, match="two may have become one; export them as text"
+    ):
+        dp.Curator.open(
+            frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger()
+        )
 
 
 def opened(frame: pd.DataFrame) -> dp.Curator:
@@ -341,7 +408,9 @@ def opened(frame: pd.DataFrame) -> dp.Curator:
         columns=(dp.Categorical("age", categories=("3", "4")),),
         unit=dp.PrivacyUnit(max_rows=1, id_column="who"),
     )
-    return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger())
+    return dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger()
+    )
 
 
 @pytest.mark.parametrize(
@@ -354,23 +423,37 @@ def opened(frame: pd.DataFrame) -> dp.Curator:
         ("-5", "\N{MINUS SIGN}5"),
     ],
 )
-def test_texts_of_one_date_or_number_in_the_words_of_a_country_are_no_ids(one: str, other: str) -> None:
-    """Two people became one, who then moves a row of the other: twice what is charged."""
+def test_texts_of_one_date_or_number_in_the_words_of_a_country_are_no_ids(
+    one: str, other: str
+) -> None:
+    """Two people became one, who then moves a row of the other: twice what is
+    charged.
+    """
     with pytest.raises(SchemaError, match="two may have become one"):
         opened(read(f"who,age\n{one},3\n{other},4\n").frame)
 
 
-@pytest.mark.parametrize("text", ['age,who\n"3", a\n "4",a\n', 'who,age\n a,"3"\na, "4"\n'])
-def test_blanks_that_told_two_ids_apart_are_no_secret_of_quotation_marks(text: str) -> None:
-    """A blank before a quotation mark anywhere in the file made one person of " a" and "a"."""
+@pytest.mark.parametrize(
+    "text", ['age,who\n"3", a\n "4",a\n', 'who,age\n a,"3"\na, "4"\n']
+)
+def test_blanks_that_told_two_ids_apart_are_no_secret_of_quotation_marks(
+    text: str,
+) -> None:
+    """A blank before a quotation mark anywhere in the file made one person of " a" and
+    "a".
+    """
     with pytest.raises(SchemaError, match="two may have become one"):
         opened(read(text).frame)
 
 
 @pytest.mark.parametrize("title", ["", "Umsatz, Berlin\n\n"])
 def test_a_comma_in_each_number_parts_no_cells(title: str) -> None:
-    """Else the header is taken for a title, and prices fall apart into whole numbers and decimals."""
-    read_as = read(f"{title}name;betrag;gewicht\nA;3,50;1.000,5\nB;4,25;2.000,5\n").frame
+    """Else the header is taken for a title, and prices fall apart into whole numbers
+    and decimals.
+    """
+    read_as = read(
+        f"{title}name;betrag;gewicht\nA;3,50;1.000,5\nB;4,25;2.000,5\n"
+    ).frame
     assert list(read_as.columns) == ["name", "betrag", "gewicht"]
     assert list(read_as["betrag"]) == [3.5, 4.25]
     assert list(read_as["gewicht"]) == [1000.5, 2000.5]

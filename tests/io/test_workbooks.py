@@ -1,4 +1,6 @@
-"""Files of other programs: read through well-kept libraries, and then as any other text."""
+"""Files of other programs: read through well-kept libraries, and then as any other
+text.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ def sheet_xml(rows: list[list[object]]) -> str:
         for column, cell in zip("ABCDEFG", row, strict=False):
             if isinstance(cell, str):
                 text = (
-                    f'<c r="{column}{number}" t="inlineStr"><is><t xml:space="preserve">{cell}</t></is></c>'
+                    f'<c r="{column}{number}" t="inlineStr"><is><t '
+                    f'xml:space="preserve">{cell}</t></is></c>'
                 )
             elif isinstance(cell, bool):
                 text = f'<c r="{column}{number}" t="b"><v>{int(cell)}</v></c>'
@@ -36,7 +39,9 @@ def sheet_xml(rows: list[list[object]]) -> str:
             cells.append(text)
         lines.append(f'<row r="{number}">{"".join(cells)}</row>')
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    return f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+    return (
+        f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+    )
 
 
 def workbook(*sheets: list[list[object]]) -> bytes:
@@ -44,9 +49,15 @@ def workbook(*sheets: list[list[object]]) -> bytes:
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    named = "".join(f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"/>' for i in range(1, len(sheets) + 1))
+    named = "".join(
+        f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"/>'
+        for i in range(1, len(sheets) + 1)
+    )
     linked = "".join(
-        f'<Relationship Id="r{i}" Type="{office}/worksheet" Target="worksheets/s{i}.xml"/>'
+        (
+            f'<Relationship Id="r{i}" Type="{office}/worksheet" '
+            f'Target="worksheets/s{i}.xml"/>'
+        )
         for i in range(1, len(sheets) + 1)
     )
     out = io.BytesIO()
@@ -59,20 +70,26 @@ def workbook(*sheets: list[list[object]]) -> bytes:
         file.writestr(
             "_rels/.rels",
             f'<Relationships xmlns="{package}/relationships"><Relationship Id="r0" '
-            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            f'Type="{office}/officeDocument" '
+            'Target="xl/workbook.xml"/></Relationships>',
         )
         file.writestr(
             "xl/workbook.xml",
-            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{named}</sheets></workbook>',
+            (
+                f'<workbook xmlns="{main}" '
+                f'xmlns:r="{office}"><sheets>{named}</sheets></workbook>'
+            ),
         )
         file.writestr(
             "xl/_rels/workbook.xml.rels",
-            f'<Relationships xmlns="{package}/relationships">{linked}<Relationship Id="rs" '
+            f'<Relationships xmlns="{package}/relationships">{linked}<Relationship '
+            'Id="rs" '
             f'Type="{office}/styles" Target="styles.xml"/></Relationships>',
         )
         file.writestr(
             "xl/styles.xml",
-            f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
+            f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf '
+            'numFmtId="14"/></cellXfs>'
             "</styleSheet>",
         )
         for i, sheet in enumerate(sheets, 1):
@@ -96,11 +113,17 @@ def test_a_workbook_is_read_as_its_table():
     assert read.frame["name"].tolist() == ["Ada", "Bo, jr", "Cy"]
     assert read.frame["age"].tolist()[:2] == [36, 41]
     assert read.frame["age"].isna().tolist() == [False, False, True]
-    assert read.frame["born"].astype(str).tolist() == ["1990-04-06", "1985-12-01", "2001-01-31"]
+    assert read.frame["born"].astype(str).tolist() == [
+        "1990-04-06",
+        "1985-12-01",
+        "2001-01-31",
+    ]
 
 
 def test_titles_above_the_table_and_other_sheets_are_said():
-    """A title line would become the header, and a second sheet would be missed in silence."""
+    """A title line would become the header, and a second sheet would be missed in
+    silence.
+    """
     titled = [["Members of the club"], *ROWS]
     read = read_table(workbook(titled, ROWS), "people.xlsx")
     assert list(read.frame.columns)[:2] == ["name", "age"]
@@ -112,8 +135,12 @@ def test_titles_above_the_table_and_other_sheets_are_said():
 def test_a_sheet_of_an_open_document_program_is_read(tmp_path):
     """The same table from LibreOffice would be refused."""
     office = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
-    table, text = office.replace("office:1", "table:1"), office.replace("office:1", "text:1")
-    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    table = office.replace("office:1", "table:1")
+    text = office.replace("office:1", "text:1")
+    cell = (
+        "<table:table-cell "
+        'office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    )
     rows = [["sex", "city"], ["F", "A"], ["M", "B"]]
     lines = ["".join(cell.format(each) for each in row) for row in rows]
     cells = "".join(f"<table:table-row>{line}</table:table-row>" for line in lines)
@@ -124,8 +151,10 @@ def test_a_sheet_of_an_open_document_program_is_read(tmp_path):
         file.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{manifest}"/>')
         file.writestr(
             "content.xml",
-            f'<office:document-content xmlns:office="{office}" xmlns:table="{table}" xmlns:text="{text}">'
-            f'<office:body><office:spreadsheet><table:table table:name="S">{cells}</table:table>'
+            f'<office:document-content xmlns:office="{office}" xmlns:table="{table}" '
+            f'xmlns:text="{text}">'
+            "<office:body><office:spreadsheet><table:table "
+            f'table:name="S">{cells}</table:table>'
             "</office:spreadsheet></office:body></office:document-content>",
         )
     frame = read_table(out.getvalue(), "people.ods").frame
@@ -137,7 +166,9 @@ def test_statistics_files_give_labels_and_missing(tmp_path, ending):
     """Codes such as 1 and 2 would be released where the file says what they mean."""
     import pyreadstat
 
-    frame = pd.DataFrame({"sex": [1.0, 2.0, None], "age": [20.0, 30.0, 40.0], "city": ["A", "B", "A"]})
+    frame = pd.DataFrame(
+        {"sex": [1.0, 2.0, None], "age": [20.0, 30.0, 40.0], "city": ["A", "B", "A"]}
+    )
     path = tmp_path / f"people.{ending}"
     write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
     write(frame, str(path), variable_value_labels={"sex": {1: "female", 2: "male"}})
@@ -158,17 +189,25 @@ def test_statistics_files_give_labels_and_missing(tmp_path, ending):
     ],
 )
 def test_a_label_that_is_the_text_of_another_value_names_nobody(tmp_path, ids, labels):
-    """The value 1 with the label "2", and the value 2 without one, became one person."""
+    """The value 1 with the label "2", and the value 2 without one, became one
+    person.
+    """
     import pyreadstat
 
     path = tmp_path / "people.sav"
     frame = pd.DataFrame({"who": ids, "age": [3.0, 4.0]})
-    pyreadstat.write_sav(frame, str(path), variable_value_labels={"who": labels} if labels else None)
+    pyreadstat.write_sav(
+        frame, str(path), variable_value_labels={"who": labels} if labels else None
+    )
     assert "who" in read_table(path.read_bytes(), path.name).frame.attrs[MERGED]
 
 
-@pytest.mark.parametrize("name", ["a.xlsx", "a.xls", "a.ods", "a.sav", "a.dta", "a.sas7bdat"])
-@pytest.mark.parametrize("data", [b"PK\x03\x04 broken", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 9, b"no table"])
+@pytest.mark.parametrize(
+    "name", ["a.xlsx", "a.xls", "a.ods", "a.sav", "a.dta", "a.sas7bdat"]
+)
+@pytest.mark.parametrize(
+    "data", [b"PK\x03\x04 broken", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 9, b"no table"]
+)
 def test_damaged_files_are_refused_in_plain_words(name, data):
     """A library's own error, which may quote a cell, would reach the page."""
     with pytest.raises(ReadError, match="damaged, encrypted or of another kind"):
@@ -191,4 +230,6 @@ def test_a_workbook_under_another_name_is_named():
     """Somebody renames a workbook to .csv and sees rubbish."""
     with pytest.raises(ReadError, match="looks like Excel"):
         read_table(workbook(ROWS), "people.csv")
-    assert read_table(workbook(ROWS), "people.XLSX", options=ReadOptions(header=False)).frame.shape == (4, 5)
+    assert read_table(
+        workbook(ROWS), "people.XLSX", options=ReadOptions(header=False)
+    ).frame.shape == (4, 5)

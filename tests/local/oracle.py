@@ -1,4 +1,6 @@
-"""The law of every protocol by brute force, from its definition in the paper, in fractions."""
+"""The law of every protocol by brute force, from its definition in the paper, in
+fractions.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,19 @@ Law = dict[Hashable, Fraction]
 
 
 def law(protocol: dl.Protocol, value: int) -> Law:
-    """Chance of each report of a person with this category; reports as tuples or numbers."""
+    """Chance of each report of a person with this category; reports as tuples or
+    numbers.
+    """
     k = protocol.categories
     if isinstance(protocol, dl.RandomizedResponse):
         keep = Fraction(protocol.keep, 2**64)
-        return {other: keep if other == value else (1 - keep) / (k - 1) for other in range(k)}
+        return {
+            other: keep if other == value else (1 - keep) / (k - 1)
+            for other in range(k)
+        }
     if isinstance(protocol, dl.SymmetricUnary | dl.OptimizedUnary):
-        yes, no = Fraction(protocol.yes, 2**64), Fraction(protocol.no, 2**64)
+        yes = Fraction(protocol.yes, 2**64)
+        no = Fraction(protocol.no, 2**64)
         found: Law = {}
         for bits in itertools.product((0, 1), repeat=k):
             chance = Fraction(1)
@@ -32,23 +40,32 @@ def law(protocol: dl.Protocol, value: int) -> Law:
         sets = list(itertools.combinations(range(k), protocol.size))
         with_own = sum(value in each for each in sets)
         return {
-            each: keep / with_own if value in each else (1 - keep) / (len(sets) - with_own) for each in sets
+            each: keep / with_own
+            if value in each
+            else (1 - keep) / (len(sets) - with_own)
+            for each in sets
         }
     assert isinstance(protocol, dl.HadamardResponse)
     keep = Fraction(protocol.keep, 2**64)
     size = protocol.numbers
     return {
-        number: 2 * (keep if agrees(number, value) else 1 - keep) / Fraction(size) for number in range(size)
+        number: 2 * (keep if agrees(number, value) else 1 - keep) / Fraction(size)
+        for number in range(size)
     }
 
 
 def agrees(number: int, value: int) -> bool:
-    """Whether the Hadamard matrix has +1 in this row and column: by its recursive definition."""
-    sign, row, column = 1, number, value + 1
+    """Whether the Hadamard matrix has +1 in this row and column: by its recursive
+    definition.
+    """
+    sign = 1
+    row = number
+    column = value + 1
     while row and column:
         if row & 1 and column & 1:
             sign = -sign
-        row, column = row >> 1, column >> 1
+        row = row >> 1
+        column = column >> 1
     return sign > 0
 
 
@@ -64,7 +81,9 @@ def supports(protocol: dl.Protocol, report: Hashable, value: int) -> bool:
 
 
 def at_most_exp(ratio: Fraction, epsilon: Fraction) -> bool:
-    """Whether a ratio is proved to be at most e^epsilon: by a partial sum of its series, from below."""
+    """Whether a ratio is proved to be at most e^epsilon: by a partial sum of its
+    series, from below.
+    """
     term = total = Fraction(1)
     for step in range(1, 40 + 4 * int(epsilon)):
         term *= epsilon / step

@@ -1,4 +1,6 @@
-"""An audit: what draws of reports prove is below a true label, and above a false one."""
+"""An audit: what draws of reports prove is below a true label, and above a false
+one.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ def proved(events: Callable[[int], np.ndarray]) -> float:
     """The largest loss that the draws prove, at one in a million.
 
     Args:
-        events: for an answer, 0 or 1, counts of events that are fixed in advance, among `DRAWS` reports.
+        events: for an answer, 0 or 1, counts of events that are fixed in advance, among
+            `DRAWS` reports.
     """
-    first, second = events(0), events(1)
+    first = events(0)
+    second = events(1)
     error = laws.FALSE_ALARM / (2 * len(first))
     best = 0.0
     for one, other in zip(first, second, strict=True):
@@ -42,17 +46,28 @@ def reported(protocol: dl.Protocol) -> Callable[[int], np.ndarray]:
         if isinstance(protocol, dl.HadamardResponse):
             return np.array([((reports & 3) == 2).sum()])  # even with 1, odd with 2
         if isinstance(protocol, dl.LocalHashing):
-            apart = [protocol._cells(reports[:, 0] * np.uint64(code) + reports[:, 1]) for code in (0, 1)]
-            return np.array([((reports[:, 2] == apart[0]) & (apart[0] != apart[1])).sum()])
+            apart = [
+                protocol._cells(reports[:, 0] * np.uint64(code) + reports[:, 1])
+                for code in (0, 1)
+            ]
+            return np.array(
+                [((reports[:, 2] == apart[0]) & (apart[0] != apart[1])).sum()]
+            )
         return np.array([(reports[:, 0] & ~reports[:, 1]).sum()])
 
     return events
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0])
-@pytest.mark.parametrize("kind", dl.Protocol.kinds().values(), ids=lambda kind: kind.kind)
-def test_no_audit_proves_more_than_the_label(kind: type[dl.Protocol], epsilon: float) -> None:
-    """More than epsilon in a proof would mean that the chances are not what the label says."""
+@pytest.mark.parametrize(
+    "kind", dl.Protocol.kinds().values(), ids=lambda kind: kind.kind
+)
+def test_no_audit_proves_more_than_the_label(
+    kind: type[dl.Protocol], epsilon: float
+) -> None:
+    """More than epsilon in a proof would mean that the chances are not what the label
+    says.
+    """
     found = proved(reported(kind(categories=4, epsilon=epsilon)))
     assert found <= epsilon
     assert found > 0.9 * epsilon  # the audit is not blind
@@ -70,7 +85,9 @@ def of_the_source(nominal: float, *, optimized: bool) -> UnaryEncoding:
     class Source(dl.SymmetricUnary):
         yes = int(own * 2**64)
         no = int(other * 2**64)
-        p, q = 0.9, 0.1  # not looked at: its label is wrong
+        # not looked at: its label is wrong
+        p = 0.9
+        q = 0.1
 
     return Source(categories=2, epsilon="1")
 
@@ -84,16 +101,29 @@ def reversed_events(protocol: UnaryEncoding) -> Callable[[int], np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("nominal", "optimized", "real"), [(0, False, 1.386), (0.5, False, 1.152), (0, True, 0.693)]
+    ("nominal", "optimized", "real"),
+    [(0, False, 1.386), (0.5, False, 1.152), (0, True, 0.693)],
 )
-def test_d11_the_sources_labels_are_rejected(nominal: float, optimized: bool, real: float) -> None:
-    """D11: the audit must reject the source's SUE at nominal 0 and 0.5, and its OUE at nominal 0."""
+def test_d11_the_sources_labels_are_rejected(
+    nominal: float, optimized: bool, real: float
+) -> None:
+    """D11: the audit must reject the source's SUE at nominal 0 and 0.5, and its OUE at
+    nominal 0.
+    """
     found = proved(reversed_events(of_the_source(nominal, optimized=optimized)))
     assert found > nominal
     assert real - 0.04 < found < real
 
 
-@pytest.mark.parametrize(("nominal", "optimized"), [(1, False), (2, False), (5, False), (1, True), (5, True)])
-def test_d11_above_that_they_are_private_but_useless(nominal: float, optimized: bool) -> None:
-    """D11: at these labels the source spends less than it says; the audit has nothing to reject."""
-    assert proved(reversed_events(of_the_source(nominal, optimized=optimized))) <= nominal
+@pytest.mark.parametrize(
+    ("nominal", "optimized"), [(1, False), (2, False), (5, False), (1, True), (5, True)]
+)
+def test_d11_above_that_they_are_private_but_useless(
+    nominal: float, optimized: bool
+) -> None:
+    """D11: at these labels the source spends less than it says; the audit has nothing
+    to reject.
+    """
+    assert (
+        proved(reversed_events(of_the_source(nominal, optimized=optimized))) <= nominal
+    )

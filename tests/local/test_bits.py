@@ -22,25 +22,35 @@ class Stream:
         self.left = taken
 
     def __call__(self, size: int) -> bytes:
-        taken, self.left = self.left[:size], self.left[size:]
+        taken = self.left[:size]
+        self.left = self.left[size:]
         assert len(taken) == size
         return taken
 
 
 @given(st.binary(min_size=8, max_size=8), st.integers(0, 8), st.integers(0, 2**64 - 1))
 def test_a_draw_compares_64_bits(word: bytes, shared: int, other: int) -> None:
-    """Bytes drawn one by one must decide as the whole word would: else ties would shift the chance."""
+    """Bytes drawn one by one must decide as the whole word would: else ties would shift
+    the chance.
+    """
     threshold = int.from_bytes(word[:shared] + other.to_bytes(8, "big")[shared:], "big")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bits, "urandom", Stream(word))
-        assert bits.bernoulli(threshold, 1)[0] == (int.from_bytes(word, "big") < threshold)
+        assert bits.bernoulli(threshold, 1)[0] == (
+            int.from_bytes(word, "big") < threshold
+        )
 
 
 def test_thresholds_of_their_own() -> None:
-    """With one threshold per person, every person must be compared with their own, in ties too."""
-    words = np.random.default_rng(1).integers(0, 2**63, 1_000, dtype=np.uint64) * np.uint64(2)
+    """With one threshold per person, every person must be compared with their own, in
+    ties too.
+    """
+    words = np.random.default_rng(1).integers(
+        0, 2**63, 1_000, dtype=np.uint64
+    ) * np.uint64(2)
     thresholds = words.copy()
-    thresholds[::3] += np.uint64(1)  # tied to the last byte, where one in three is below
+    # tied to the last byte, where one in three is below
+    thresholds[::3] += np.uint64(1)
     rounds = b"".join(words.astype(">u8").tobytes()[place::8] for place in range(8))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bits, "urandom", Stream(rounds))
@@ -62,7 +72,8 @@ def test_chances_over_blocks() -> None:
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 15, 100, 255, 256])
 def test_uniform_over_all_words(bound: int) -> None:
     """Every value must have equally many words: counted over all words of 16 bits."""
-    words, again = np.arange(2**16, dtype="<u2"), np.full(2**16, bound - 1, dtype="<u2")
+    words = np.arange(2**16, dtype="<u2")
+    again = np.full(2**16, bound - 1, dtype="<u2")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bits, "urandom", Stream(words.tobytes() + again.tobytes()))
         drawn = bits.uniform(bound, 2**16)
@@ -78,7 +89,12 @@ def test_uniform_draws(bound: int) -> None:
     parts = np.bincount(drawn * 7 // bound, minlength=7)
     sizes = np.bincount(np.arange(bound) * 7 // bound, minlength=7)
     assert laws.chi_square_of_counts(parts, 200_000 * sizes / bound) > laws.FALSE_ALARM
-    assert laws.chi_square_of_counts(parts, 200_000 * sizes[::-1] / bound * [1.1, *[1] * 5, 0.9]) < 1e-6
+    assert (
+        laws.chi_square_of_counts(
+            parts, 200_000 * sizes[::-1] / bound * [1.1, *[1] * 5, 0.9]
+        )
+        < 1e-6
+    )
 
 
 @pytest.mark.parametrize("epsilon", ["1/1000", "1", "7/3", "30", "100"])
@@ -91,10 +107,14 @@ def test_thresholds_stay_below(epsilon: str) -> None:
         assert at_most_exp(p / (1 - p) / times, number)
         if threshold < 2**64 - 1:
             more = Fraction(threshold + 1, 2**64)
-            assert threshold == 2**64 - 1 or not at_most_exp(more / (1 - more) / times, number)
+            assert threshold == 2**64 - 1 or not at_most_exp(
+                more / (1 - more) / times, number
+            )
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, "0", "abc", float("nan"), float("inf"), None, True])
+@pytest.mark.parametrize(
+    "epsilon", [0, -1, "0", "abc", float("nan"), float("inf"), None, True]
+)
 def test_epsilon_must_be_above_zero(epsilon: object) -> None:
     """Zero, negative or no number at all is refused, never taken for something else."""
     with pytest.raises(ParameterError, match="epsilon"):

@@ -1,4 +1,6 @@
-"""Bounded numbers at the source: laws, exact unbiasedness, variances, and what is refused."""
+"""Bounded numbers at the source: laws, exact unbiasedness, variances, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,17 @@ def piecewise_law(mechanism: dl.Piecewise, point: int) -> list[Fraction]:
 
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3"])
 def test_piecewise_by_brute_force(epsilon: str) -> None:
-    """The ratio of chances, the mean and the variance must be what the law gives, point by point."""
+    """The ratio of chances, the mean and the variance must be what the law gives, point
+    by point.
+    """
     mechanism = Coarse(low=-1, high=1, epsilon=epsilon)
     found = [piecewise_law(mechanism, point) for point in range(mechanism.STEPS + 1)]
     assert all(sum(law) == 1 for law in found)
-    ratio = max(a / b for one, two in itertools.permutations(found, 2) for a, b in zip(one, two, strict=True))
+    ratio = max(
+        a / b
+        for one, two in itertools.permutations(found, 2)
+        for a, b in zip(one, two, strict=True)
+    )
     assert ratio == mechanism.odds
     assert at_most_exp(ratio, mechanism.epsilon)
     for point, law in enumerate(found):
@@ -51,28 +59,37 @@ def test_piecewise_by_brute_force(epsilon: str) -> None:
         value = -1 + 2 * point / mechanism.STEPS
         mean = sum(float(p) * each for p, each in zip(law, decoded, strict=True))
         assert mean == pytest.approx(value, abs=1e-9)
-        variance = sum(float(p) * (each - value) ** 2 for p, each in zip(law, decoded, strict=True))
+        variance = sum(
+            float(p) * (each - value) ** 2 for p, each in zip(law, decoded, strict=True)
+        )
         assert mechanism.variance(value) == pytest.approx(variance)
 
 
 def test_piecewise_draws() -> None:
     """Draws of another law would keep another epsilon."""
-    mechanism, draws = Coarse(low=0, high=8, epsilon=1), 100_000
+    mechanism = Coarse(low=0, high=8, epsilon=1)
+    draws = 100_000
     for point in (0, 3, 8):
-        seen = np.bincount(mechanism.perturb(np.full(draws, point)), minlength=mechanism.report_values)
+        seen = np.bincount(
+            mechanism.perturb(np.full(draws, point)), minlength=mechanism.report_values
+        )
         law = np.array(piecewise_law(mechanism, point), dtype=float)
         assert laws.chi_square_of_counts(seen, draws * law) > laws.FALSE_ALARM
-        assert laws.chi_square_of_counts(seen, draws * np.roll(law, 1)) < laws.FALSE_ALARM
+        assert (
+            laws.chi_square_of_counts(seen, draws * np.roll(law, 1)) < laws.FALSE_ALARM
+        )
 
 
 def law_of(mechanism: NumericMechanism, value: float) -> tuple[np.ndarray, np.ndarray]:
     """What reports of one number are decoded to, and with which chances."""
     decoded = mechanism.decode(np.arange(mechanism.report_values))
-    if not isinstance(mechanism, dl.Piecewise):  # two reports, and a mean that is the number
+    # two reports, and a mean that is the number
+    if not isinstance(mechanism, dl.Piecewise):
         yes = (value - decoded[0]) / (decoded[1] - decoded[0])
         return decoded, np.array([1 - yes, yes])
     place = (value - mechanism.low) / (mechanism.high - mechanism.low) * mechanism.STEPS
-    point, keep = min(math.floor(place), mechanism.STEPS - 1), mechanism.keep / 2**64
+    point = min(math.floor(place), mechanism.STEPS - 1)
+    keep = mechanism.keep / 2**64
     law = np.full(decoded.size, (1 - keep) / mechanism.STEPS)
     for start, share in ((point, point + 1 - place), (point + 1, place - point)):
         near = slice(start, start + mechanism.window)
@@ -83,8 +100,12 @@ def law_of(mechanism: NumericMechanism, value: float) -> tuple[np.ndarray, np.nd
 @every
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
 @pytest.mark.parametrize("value", [-5.0, -1.234567, 4.9, 5.0])
-def test_unbiased_with_the_stated_variance(kind: type[NumericMechanism], epsilon: str, value: float) -> None:
-    """A biased mean, or another variance than stated, would mislead whoever reads the answers."""
+def test_unbiased_with_the_stated_variance(
+    kind: type[NumericMechanism], epsilon: str, value: float
+) -> None:
+    """A biased mean, or another variance than stated, would mislead whoever reads the
+    answers.
+    """
     mechanism = kind(low=-5, high=5, epsilon=epsilon)
     decoded = mechanism.decode(mechanism.perturb(np.full(100_000, value)))
     stated = mechanism.variance(value)
@@ -99,7 +120,9 @@ def test_unbiased_with_the_stated_variance(kind: type[NumericMechanism], epsilon
 
 def test_rounding_then_response_is_duchi() -> None:
     """One draw or two must have the same law, whatever the number."""
-    both = [kind(low=0, high=1, epsilon="1.5") for kind in (dl.RoundedResponse, dl.Duchi)]
+    both = [
+        kind(low=0, high=1, epsilon="1.5") for kind in (dl.RoundedResponse, dl.Duchi)
+    ]
     for value in (0.0, 0.3, 1.0):
         counts = [int(each.perturb(np.full(200_000, value)).sum()) for each in both]
         chance = (math.exp(1.5) * value + 1 - value) / (math.exp(1.5) + 1)
@@ -109,7 +132,9 @@ def test_rounding_then_response_is_duchi() -> None:
 
 
 def test_piecewise_is_the_continuous_one() -> None:
-    """On its fine grid the variance must be that of Wang et al. (ICDE 2019), lemma 1, for bounds -1 and 1."""
+    """On its fine grid the variance must be that of Wang et al. (ICDE 2019), lemma 1,
+    for bounds -1 and 1.
+    """
     for epsilon in (0.5, 1.0, 2.0):
         half = math.exp(epsilon / 2)
         for value in (0.0, 0.5, 1.0):
@@ -120,7 +145,9 @@ def test_piecewise_is_the_continuous_one() -> None:
 
 @every
 @pytest.mark.parametrize("epsilon", ["1e-6", "1", "20", 800])
-def test_the_real_loss_is_never_above(kind: type[NumericMechanism], epsilon: Any) -> None:
+def test_the_real_loss_is_never_above(
+    kind: type[NumericMechanism], epsilon: Any
+) -> None:
     """The chances that are used keep the epsilon that is printed, without overflow."""
     mechanism = kind(low=0, high=1, epsilon=epsilon)
     assert mechanism.real_epsilon <= float(mechanism.epsilon)
@@ -131,7 +158,9 @@ def test_the_real_loss_is_never_above(kind: type[NumericMechanism], epsilon: Any
 
 
 def test_duchis_thresholds_stay_inside() -> None:
-    """A chance outside those of the two ends would raise the loss of the people near them."""
+    """A chance outside those of the two ends would raise the loss of the people near
+    them.
+    """
     mechanism = dl.Duchi(low=0, high=1, epsilon="1")
     from dpcore.local.numeric import _thresholds
 
@@ -158,14 +187,24 @@ def test_intervals_cover(kind: type[NumericMechanism]) -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "people"), [(5, 2), (6, 100)])
-@pytest.mark.parametrize("kind", [dl.RoundedResponse, dl.Duchi], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [dl.RoundedResponse, dl.Duchi], ids=lambda kind: kind.name
+)
 @pytest.mark.parametrize("value", [0, 100])
 def test_intervals_cover_where_all_reports_are_equal(
-    kind: type[NumericMechanism], epsilon: int, people: int, value: int
+    kind: type[NumericMechanism],
+    epsilon: int,
+    people: int,
+    value: int,
 ) -> None:
-    """With everybody at a bound the interval was one point, off the bound: it held in 1 to 18 of 100."""
-    mechanism, surveys = kind(low=0, high=100, epsilon=epsilon), 1_000
-    reports = mechanism.perturb(np.full(surveys * people, value)).reshape(surveys, people)
+    """With everybody at a bound the interval was one point, off the bound: it held in 1
+    to 18 of 100.
+    """
+    mechanism = kind(low=0, high=100, epsilon=epsilon)
+    surveys = 1_000
+    reports = mechanism.perturb(np.full(surveys * people, value)).reshape(
+        surveys, people
+    )
     held = twin = 0
     for each in reports:
         estimate = mechanism.estimate(each)
@@ -174,7 +213,8 @@ def test_intervals_cover_where_all_reports_are_equal(
         spread = mechanism.decode(each).std(ddof=1) / math.sqrt(people)
         twin += abs(estimate.mean - value) <= 1.96 * spread
     assert laws.at_least(held, surveys, 0.95)
-    assert not laws.at_least(twin, surveys, 0.95)  # the twin: the spread of the reports alone
+    # the twin: the spread of the reports alone
+    assert not laws.at_least(twin, surveys, 0.95)
 
 
 def test_two_equal_reports_are_not_certain() -> None:
@@ -186,19 +226,34 @@ def test_two_equal_reports_are_not_certain() -> None:
 
 @every
 @pytest.mark.parametrize(
-    "values", [[101], [-1], [float("nan")], [None], ["a"], [[1, 2]], [float("inf")], pd.Series([1, None])]
+    "values",
+    [
+        [101],
+        [-1],
+        [float("nan")],
+        [None],
+        ["a"],
+        [[1, 2]],
+        [float("inf")],
+        pd.Series([1, None]),
+    ],
 )
 def test_numbers_outside_are_refused(kind: type[NumericMechanism], values: Any) -> None:
-    """D2: outside the bounds is an error; clipping is a decision that somebody must take."""
+    """D2: outside the bounds is an error; clipping is a decision that somebody must
+    take.
+    """
     with pytest.raises(ParameterError):
         kind(low=0, high=100, epsilon=1).perturb(values)
 
 
 @every
 @pytest.mark.parametrize(
-    ("low", "high"), [(1, 1), (2, 1), (0, float("inf")), (float("nan"), 1), (-1e308, 1e308)]
+    ("low", "high"),
+    [(1, 1), (2, 1), (0, float("inf")), (float("nan"), 1), (-1e308, 1e308)],
 )
-def test_bounds_are_checked(kind: type[NumericMechanism], low: float, high: float) -> None:
+def test_bounds_are_checked(
+    kind: type[NumericMechanism], low: float, high: float
+) -> None:
     """D2: equal bounds divided by zero in the source."""
     with pytest.raises(ParameterError, match="low"):
         kind(low=low, high=high, epsilon=1)
@@ -206,7 +261,9 @@ def test_bounds_are_checked(kind: type[NumericMechanism], low: float, high: floa
 
 @every
 def test_other_refusals(kind: type[NumericMechanism]) -> None:
-    """No reports, reports that cannot be, epsilon 0, impossible confidence: sentences."""
+    """No reports, reports that cannot be, epsilon 0, impossible confidence:
+    sentences.
+    """
     mechanism = kind(low=0, high=1, epsilon=1)
     for reports in ([], [-1], [2**40], [0.5], ["a"], None):
         with pytest.raises(ParameterError):
@@ -219,7 +276,9 @@ def test_other_refusals(kind: type[NumericMechanism]) -> None:
 
 @every
 def test_inputs_stay(kind: type[NumericMechanism]) -> None:
-    """The caller's objects never change; whole numbers, booleans and series are numbers too."""
+    """The caller's objects never change; whole numbers, booleans and series are numbers
+    too.
+    """
     mechanism = kind(low=0, high=1, epsilon=1)
     values = np.array([0.0, 0.25, 1.0])
     mechanism.perturb(values)

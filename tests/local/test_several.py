@@ -18,7 +18,9 @@ ANSWERS = [np.tile([0, 1], 300), np.tile([0, 1, 1, 2, 4], 120), np.tile([2, 2, 1
 
 
 def test_the_losses() -> None:
-    """Answers to several questions add up; one question drawn at random costs its own loss."""
+    """Answers to several questions add up; one question drawn at random costs its own
+    loss.
+    """
     shared = dl.split(dl.RandomizedResponse, SIZES, "1")
     assert shared.epsilon == 1
     assert [protocol.epsilon for protocol in shared.protocols] == [Fraction(1, 3)] * 3
@@ -28,7 +30,9 @@ def test_the_losses() -> None:
 
 
 @pytest.mark.parametrize("make", [dl.split, dl.sample])
-@pytest.mark.parametrize("kind", [dl.RandomizedResponse, dl.OptimizedUnary, dl.LocalHashing])
+@pytest.mark.parametrize(
+    "kind", [dl.RandomizedResponse, dl.OptimizedUnary, dl.LocalHashing]
+)
 def test_unbiased(make: object, kind: type[dl.Protocol]) -> None:
     """Either way must estimate every question without bias."""
     design = make(kind, SIZES, 2)  # type: ignore[operator]
@@ -48,25 +52,45 @@ def test_unbiased(make: object, kind: type[dl.Protocol]) -> None:
 def test_everybody_answers_one_drawn_evenly() -> None:
     """A draw that is uneven, or depends on the answer, would itself be an answer."""
     design = dl.sample(dl.RandomizedResponse, SIZES, 2)
-    sizes = np.array([[len(each) for each in design.perturb(ANSWERS)] for _ in range(100)])
+    sizes = np.array(
+        [[len(each) for each in design.perturb(ANSWERS)] for _ in range(100)]
+    )
     assert (sizes.sum(axis=1) == 600).all()
-    assert laws.chi_square_of_counts(sizes.sum(axis=0), np.full(3, 20_000)) > laws.FALSE_ALARM
-    assert laws.chi_square_of_counts(sizes.sum(axis=0), np.array([22_000, 18_000, 20_000])) < 1e-6
+    assert (
+        laws.chi_square_of_counts(sizes.sum(axis=0), np.full(3, 20_000))
+        > laws.FALSE_ALARM
+    )
+    assert (
+        laws.chi_square_of_counts(sizes.sum(axis=0), np.array([22_000, 18_000, 20_000]))
+        < 1e-6
+    )
 
 
 def test_sampling_beats_splitting_many_questions() -> None:
-    """Why sampling is offered: with many questions a small share of epsilon costs more than fewer answers."""
-    ways = [make(dl.OptimizedUnary, [4] * 10, 1).mean_variances(10_000)[0] for make in (dl.split, dl.sample)]
+    """Why sampling is offered: with many questions a small share of epsilon costs more
+    than fewer answers.
+    """
+    ways = [
+        make(dl.OptimizedUnary, [4] * 10, 1).mean_variances(10_000)[0]
+        for make in (dl.split, dl.sample)
+    ]
     assert ways[1] < ways[0] / 5
 
 
 def test_stated_variance_holds_the_draw_of_the_people() -> None:
-    """At a large epsilon the error of asking a part of the people is nearly all of it, and was left out."""
-    people, runs = 1_000, 400
+    """At a large epsilon the error of asking a part of the people is nearly all of it,
+    and was left out.
+    """
+    people = 1_000
+    runs = 400
     design = dl.sample(dl.RandomizedResponse, [2, 2, 2, 2], 8)
     codes = np.arange(people) % 2
-    found = [design.estimate(design.perturb([codes] * 4))[0].frequencies[0] - 0.5 for _run in range(runs)]
-    measured, stated = float(np.mean(np.square(found))), design.mean_variances(people)[0]
+    found = [
+        design.estimate(design.perturb([codes] * 4))[0].frequencies[0] - 0.5
+        for _run in range(runs)
+    ]
+    measured = float(np.mean(np.square(found)))
+    stated = design.mean_variances(people)[0]
     bounds = stats.chi2.ppf([5e-7, 1 - 5e-7], runs) / runs
     assert bounds[0] < measured / stated < bounds[1]
     noise = design.protocols[0].mean_variance(people // 4)
@@ -75,23 +99,48 @@ def test_stated_variance_holds_the_draw_of_the_people() -> None:
 
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_intervals_hold_the_draw_of_the_people(share: float) -> None:
-    """At a large epsilon an interval of the noise alone misses the share of all people nine times in ten."""
-    people, runs = 2_000, 400
+    """At a large epsilon an interval of the noise alone misses the share of all people
+    nine times in ten.
+    """
+    people = 2_000
+    runs = 400
     design = dl.sample(dl.RandomizedResponse, [2] * 4, 6)
     codes = (np.arange(people) < share * people).astype(int)
-    estimates = [design.estimate(design.perturb([codes] * 4))[0] for _run in range(runs)]
+    estimates = [
+        design.estimate(design.perturb([codes] * 4))[0] for _run in range(runs)
+    ]
     assert all(each.drawn for each in estimates)
-    assert not dl.split(dl.RandomizedResponse, [2, 2], 6).estimate([[0, 1], [0, 1]])[0].drawn
-    held = [each.interval(0.95)[0][1] <= share <= each.interval(0.95)[1][1] for each in estimates]
-    assert stats.binomtest(sum(held), runs, 0.95, alternative="less").pvalue > laws.FALSE_ALARM
-    noise = [dataclasses.replace(each, drawn=False).interval(0.95) for each in estimates]  # the twin
+    assert (
+        not dl.split(dl.RandomizedResponse, [2, 2], 6)
+        .estimate([[0, 1], [0, 1]])[0]
+        .drawn
+    )
+    held = [
+        each.interval(0.95)[0][1] <= share <= each.interval(0.95)[1][1]
+        for each in estimates
+    ]
+    assert (
+        stats.binomtest(sum(held), runs, 0.95, alternative="less").pvalue
+        > laws.FALSE_ALARM
+    )
+    # the twin
+    noise = [
+        dataclasses.replace(each, drawn=False).interval(0.95) for each in estimates
+    ]
     missed = [low[1] <= share <= high[1] for low, high in noise]
-    assert stats.binomtest(sum(missed), runs, 0.95, alternative="less").pvalue < laws.FALSE_ALARM
+    assert (
+        stats.binomtest(sum(missed), runs, 0.95, alternative="less").pvalue
+        < laws.FALSE_ALARM
+    )
 
 
 def test_the_interval_of_a_draw_is_wilsons() -> None:
-    """At an epsilon without noise it must be the score interval of a share of a draw."""
-    estimate = dl.Estimate(support=np.array([30, 70]), people=100, p=Fraction(1), q=Fraction(0), drawn=True)
+    """At an epsilon without noise it must be the score interval of a share of a
+    draw.
+    """
+    estimate = dl.Estimate(
+        support=np.array([30, 70]), people=100, p=Fraction(1), q=Fraction(0), drawn=True
+    )
     wilson = stats.binomtest(70, 100).proportion_ci(0.95, "wilson")
     low, high = estimate.interval(0.95)
     assert (low[1], high[1]) == (pytest.approx(wilson.low), pytest.approx(wilson.high))

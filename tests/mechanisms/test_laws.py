@@ -24,8 +24,11 @@ def test_a_law_is_a_law(scale: float) -> None:
 
 
 def test_figures_of_the_properties() -> None:
-    """C3, C4, C5: variance 1.85 and 0.36 on whole numbers, where continuous noise has 2.0 and 0.5."""
-    first, third = laplace_law(0, noise_scale=1), laplace_law(0, noise_scale=0.5)
+    """C3, C4, C5: variance 1.85 and 0.36 on whole numbers, where continuous noise has
+    2.0 and 0.5.
+    """
+    first = laplace_law(0, noise_scale=1)
+    third = laplace_law(0, noise_scale=0.5)
     both = first.plus(first).mapped(lambda outcomes: outcomes / 2)
     assert first.variance == pytest.approx(1.85, abs=0.01)
     assert np.abs(first.outcomes) @ first.chances == pytest.approx(0.85, abs=0.01)
@@ -43,7 +46,9 @@ def test_the_sampler_has_this_law() -> None:
     def p_value(scale: float) -> float:
         law = laplace_law(0, noise_scale=scale)
         inside = np.abs(law.outcomes) <= 6
-        expected = np.append(law.chances[inside], law.chances[~inside].sum()) * len(draws)
+        expected = np.append(law.chances[inside], law.chances[~inside].sum()) * len(
+            draws
+        )
         seen = [int((draws == value).sum()) for value in range(-6, 7)]
         return chi_square_of_counts(np.array([*seen, len(draws) - sum(seen)]), expected)
 
@@ -53,14 +58,19 @@ def test_the_sampler_has_this_law() -> None:
 
 
 def test_the_loss_of_neighbors_is_the_stated_one() -> None:
-    """C10: one row more changes no chance by more than e^epsilon, whatever is computed afterwards."""
-    law, neighbor = laplace_law(5, noise_scale=2.0), laplace_law(6, noise_scale=2.0)
+    """C10: one row more changes no chance by more than e^epsilon, whatever is computed
+    afterwards.
+    """
+    law = laplace_law(5, noise_scale=2.0)
+    neighbor = laplace_law(6, noise_scale=2.0)
     assert largest_loss(law, neighbor) == pytest.approx(0.5, abs=1e-9)
     for after in (lambda x: np.maximum(x, 0), lambda x: np.round(x / 10), np.abs):
         assert largest_loss(law.mapped(after), neighbor.mapped(after)) <= 0.5 + 1e-9
     two = largest_loss(law.plus(law), neighbor.plus(neighbor))
     assert 0.9 < two <= 1 + 1e-9
-    assert largest_loss(law, laplace_law(7, noise_scale=2.0)) == pytest.approx(1.0, abs=1e-9)
+    assert largest_loss(law, laplace_law(7, noise_scale=2.0)) == pytest.approx(
+        1.0, abs=1e-9
+    )
 
 
 def test_bad_scales_are_refused() -> None:

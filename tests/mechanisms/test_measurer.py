@@ -33,23 +33,38 @@ def measurer(loss: Loss, rows: int = 1) -> Measurer:
 
 
 losses = st.one_of(
-    st.fractions(min_value=Fraction(1, 10**6), max_value=100).map(lambda amount: dp.PureDP(epsilon=amount)),
-    st.fractions(min_value=Fraction(1, 10**6), max_value=100).map(lambda amount: dp.ZCDP(rho=amount)),
+    st.fractions(min_value=Fraction(1, 10**6), max_value=100).map(
+        lambda amount: dp.PureDP(epsilon=amount)
+    ),
+    st.fractions(min_value=Fraction(1, 10**6), max_value=100).map(
+        lambda amount: dp.ZCDP(rho=amount)
+    ),
 )
 cliques = st.lists(st.sampled_from(list(EXACT)), min_size=1, max_size=4)
 
 
 @given(loss=losses, cliques=cliques, rows=st.integers(1, 5), data=st.data())
 def test_events_never_cost_more_than_the_loss(
-    loss: Loss, cliques: list[tuple[str, ...]], rows: int, data: st.DataObject
+    loss: Loss,
+    cliques: list[tuple[str, ...]],
+    rows: int,
+    data: st.DataObject,
 ) -> None:
-    """The sum over the draws, from their recorded scales, must stay within what was reserved."""
-    weights = data.draw(st.none() | st.lists(st.integers(1, 9), min_size=len(cliques), max_size=len(cliques)))
+    """The sum over the draws, from their recorded scales, must stay within what was
+    reserved.
+    """
+    weights = data.draw(
+        st.none()
+        | st.lists(st.integers(1, 9), min_size=len(cliques), max_size=len(cliques))
+    )
     under = measurer(loss, rows)
     under.measure(cliques, loss.share(Fraction(1, 2)), weights)
     under.gaps({("a",): np.zeros(3), ("b",): np.zeros(4)}, loss.share(Fraction(1, 4)))
     under.select({("a",): np.zeros(3), ("b",): np.zeros(4)}, loss.share(Fraction(1, 4)))
-    costs = [event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in under.events]
+    costs = [
+        event.epsilon if isinstance(loss, dp.PureDP) else event.rho
+        for event in under.events
+    ]
     assert sum(costs) <= loss.amount
     assert sum(costs) >= loss.amount * (1 - Fraction(1, 10**9))
     assert len(under.events) == len(cliques) + 2
@@ -77,31 +92,46 @@ def test_nothing_is_read_beyond_the_loss() -> None:
 
 def test_measured_cells_are_the_right_ones() -> None:
     """With hardly any noise every clique must show its own counts."""
-    for clique, marginal in zip(EXACT, measurer(BIG).measure(list(EXACT), BIG), strict=True):
+    for clique, marginal in zip(
+        EXACT, measurer(BIG).measure(list(EXACT), BIG), strict=True
+    ):
         assert marginal.clique == clique
         assert (marginal.values == EXACT[clique]).all()
 
 
 @pytest.mark.parametrize(
-    ("loss", "noise"), [(dp.PureDP(epsilon=1), "laplace"), (dp.ZCDP(rho="0.1"), "gaussian")]
+    ("loss", "noise"),
+    [(dp.PureDP(epsilon=1), "laplace"), (dp.ZCDP(rho="0.1"), "gaussian")],
 )
 def test_noise_of_a_measurement(loss: Loss, noise: str) -> None:
-    """The cells must carry the law that the loss buys, and the stated variance must be the real one."""
-    drawn, variance = [], 0.0
+    """The cells must carry the law that the loss buys, and the stated variance must be
+    the real one.
+    """
+    drawn = []
+    variance = 0.0
     for _ in range(1_000):
         under = measurer(loss, rows=2)
         (marginal,) = under.measure([("a", "b")], loss)
         drawn.append((marginal.values - TABLE).ravel())
         variance = marginal.variance
         assert marginal.noise == noise
-    law = laws.discrete_laplace_pmf(2.0) if noise == "laplace" else laws.discrete_gaussian_pmf(2 / 0.2**0.5)
+    law = (
+        laws.discrete_laplace_pmf(2.0)
+        if noise == "laplace"
+        else laws.discrete_gaussian_pmf(2 / 0.2**0.5)
+    )
     assert laws.chi_square_p(np.concatenate(drawn), law) > laws.FALSE_ALARM
     assert laws.moments(law)[1] == pytest.approx(variance, rel=1e-6)
 
 
 def test_gaps_are_distances() -> None:
-    """Distances to a public estimate, to 1 / 1024 of a row, with noise of the stated deviation."""
-    estimates = {("a",): EXACT[("a",)] + np.array([1.5, -2.25, 0.0]), ("b",): EXACT[("b",)] * 1.0}
+    """Distances to a public estimate, to 1 / 1024 of a row, with noise of the stated
+    deviation.
+    """
+    estimates = {
+        ("a",): EXACT[("a",)] + np.array([1.5, -2.25, 0.0]),
+        ("b",): EXACT[("b",)] * 1.0,
+    }
     found = measurer(BIG).gaps(estimates, BIG)
     assert found[("a",)] == pytest.approx(3.75, abs=0.01)
     assert found[("b",)] == pytest.approx(0.0, abs=0.01)
@@ -114,17 +144,24 @@ def test_gaps_are_distances() -> None:
 
 @pytest.mark.parametrize("loss", [BIG, dp.ZCDP(rho=10_000)])
 def test_selection_prefers_large_gaps(loss: Loss) -> None:
-    """The clique that is furthest from its estimate wins, unless its penalty says otherwise."""
+    """The clique that is furthest from its estimate wins, unless its penalty says
+    otherwise.
+    """
     estimates = {("a",): EXACT[("a",)] + 1.0, ("b",): EXACT[("b",)] + 5.0}
     assert measurer(loss).select(estimates, loss) == (("b",),)
     assert measurer(loss).select(estimates, loss, penalties={("b",): 18.0}) == (("a",),)
 
 
 @pytest.mark.parametrize("loss", [BIG, dp.ZCDP(rho=10_000)])
-def test_several_choices_are_the_largest_gaps_for_even_parts_of_the_loss(loss: Loss) -> None:
-    """Choices in one event must cost what as many single ones on record do, and repeat nothing."""
+def test_several_choices_are_the_largest_gaps_for_even_parts_of_the_loss(
+    loss: Loss,
+) -> None:
+    """Choices in one event must cost what as many single ones on record do, and repeat
+    nothing.
+    """
     estimates = {
-        clique: EXACT[clique] + off for clique, off in ((("a",), 1.0), (("b",), 9.0), (("a", "b"), 5.0))
+        clique: EXACT[clique] + off
+        for clique, off in ((("a",), 1.0), (("b",), 9.0), (("a", "b"), 5.0))
     }
     several = measurer(loss)
     assert several.select(estimates, loss, count=2) == (("a", "b"), ("b",))
@@ -140,14 +177,20 @@ def test_several_choices_are_the_largest_gaps_for_even_parts_of_the_loss(loss: L
     assert Event.from_dict(event.to_dict()) == event
 
 
-@pytest.mark.parametrize("estimate", [-(2.0**53) + 1, 2.0**53 - 1, -1e300, 1e300, np.inf, np.nan])
+@pytest.mark.parametrize(
+    "estimate", [-(2.0**53) + 1, 2.0**53 - 1, -1e300, 1e300, np.inf, np.nan]
+)
 def test_one_row_moves_a_distance_by_one_row(estimate: float) -> None:
-    """Beyond int64 a distance would wrap, and one row could throw it from one end to the other."""
+    """Beyond int64 a distance would wrap, and one row could throw it from one end to
+    the other.
+    """
     scores = []
     for row in (0, 1):
         table = TABLE.sum(1) + np.array([row, 0, 0])
 
-        def exact(cliques: Sequence[tuple[str, ...]], table: np.ndarray = table) -> list[Counts]:
+        def exact(
+            cliques: Sequence[tuple[str, ...]], table: np.ndarray = table
+        ) -> list[Counts]:
             return [Counts(clique=clique, values=table) for clique in cliques]
 
         under = Measurer(exact, domain=DOMAIN, loss=BIG, rows=1)
@@ -157,7 +200,9 @@ def test_one_row_moves_a_distance_by_one_row(estimate: float) -> None:
 
 
 def test_estimates_must_have_the_shape_of_the_counts() -> None:
-    """Counts held against a larger estimate would be repeated, and each row would count many times."""
+    """Counts held against a larger estimate would be repeated, and each row would count
+    many times.
+    """
     under = measurer(BIG)
     for estimate in (np.zeros((1000, 3)), np.zeros(()), np.zeros(4)):
         with pytest.raises(dp.ParameterError, match="shape"):
@@ -168,11 +213,16 @@ def test_estimates_must_have_the_shape_of_the_counts() -> None:
 
 
 def test_views_share_one_loss() -> None:
-    """A coarser view must spend from the same reserve, or the loss could be spent once a view."""
+    """A coarser view must spend from the same reserve, or the loss could be spent once
+    a view.
+    """
     loss = dp.PureDP(epsilon=1)
 
     def empty(cliques: Sequence[tuple[str, ...]], **groups: object) -> list[Counts]:
-        return [Counts(clique=clique, values=np.zeros(2, dtype=np.int64)) for clique in cliques]
+        return [
+            Counts(clique=clique, values=np.zeros(2, dtype=np.int64))
+            for clique in cliques
+        ]
 
     whole = Measurer(empty, domain=DOMAIN, loss=loss, rows=1)
     view = whole.coarsen({"a": np.array([0, 1, 1])})
@@ -185,8 +235,11 @@ def test_views_share_one_loss() -> None:
 
 
 def test_naming_texts_is_paid_for_in_delta_too() -> None:
-    """A recipe must not name categories with more delta than was reserved, nor with it twice."""
-    loss, delta = dp.PureDP(epsilon=100), Fraction(1, 1000)
+    """A recipe must not name categories with more delta than was reserved, nor with it
+    twice.
+    """
+    loss = dp.PureDP(epsilon=100)
+    delta = Fraction(1, 1000)
 
     def texts(column: str) -> dict[str, int]:
         return {"common": 500, "also": 900, "rare": 1}
@@ -207,9 +260,19 @@ def test_naming_texts_is_paid_for_in_delta_too() -> None:
 
 
 def test_naming_texts_under_rho() -> None:
-    """Under zCDP the epsilon of naming must be one whose rho is at most what was reserved."""
-    loss, delta = dp.ZCDP(rho="0.02"), Fraction(1, 10**6)
-    under = Measurer(counts, domain=DOMAIN, loss=loss, rows=2, texts=lambda column: {"x": 10**6}, delta=delta)
+    """Under zCDP the epsilon of naming must be one whose rho is at most what was
+    reserved.
+    """
+    loss = dp.ZCDP(rho="0.02")
+    delta = Fraction(1, 10**6)
+    under = Measurer(
+        counts,
+        domain=DOMAIN,
+        loss=loss,
+        rows=2,
+        texts=lambda column: {"x": 10**6},
+        delta=delta,
+    )
     assert list(under.name_texts("a", loss, delta)) == ["x"]
     assert under.events[0].epsilon ** 2 / 2 <= loss.rho
     assert under.events[0].rho <= loss.rho

@@ -19,7 +19,9 @@ def test_no_candidates() -> None:
 
 @pytest.mark.parametrize("pure", [True, False])
 def test_a_clear_winner_wins(pure: bool) -> None:
-    """With little noise the highest score is chosen: the sign of the scores is right."""
+    """With little noise the highest score is chosen: the sign of the scores is
+    right.
+    """
     assert noisy_max(np.array([5, -3, 80, 7]), noise_scale=0.1, pure=pure) == 2
 
 
@@ -32,12 +34,18 @@ def test_unknown_categories_need_a_delta() -> None:
 def test_no_threshold_is_high_enough() -> None:
     """An epsilon too small for any threshold is refused, not waited for."""
     with pytest.raises(dp.InfeasibleError):
-        thresholded_counts({"a": 10}, rows=1, epsilon=Fraction(1, 10**12), delta=Fraction(1, 10**9))
+        thresholded_counts(
+            {"a": 10}, rows=1, epsilon=Fraction(1, 10**12), delta=Fraction(1, 10**9)
+        )
 
 
 def test_texts_with_odd_characters_stay_apart() -> None:
-    """A text cut at a NUL would take the place of another, so that one row moves a count by thousands."""
+    """A text cut at a NUL would take the place of another, so that one row moves a
+    count by thousands.
+    """
     counts = {"a": 5_000, "a\0": 3_000, "a\0b": 4_000, "\ud800": 2_000, "é": 1_000}
-    named = thresholded_counts(counts, rows=1, epsilon=Fraction(1), delta=Fraction(1, 10**6))
+    named = thresholded_counts(
+        counts, rows=1, epsilon=Fraction(1), delta=Fraction(1, 10**6)
+    )
     assert named.keys() == counts.keys()
     assert all(abs(named[text] - counts[text]) < 50 for text in counts)

@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, opendp_measurements
-from dpcore.mechanisms.sensitivity import gaussian_scale, laplace_scale, noise_variance, selection_scale
+from dpcore.mechanisms.noise import (
+    discrete_gaussian,
+    discrete_laplace,
+    opendp_measurements,
+)
+from dpcore.mechanisms.sensitivity import (
+    gaussian_scale,
+    laplace_scale,
+    noise_variance,
+    selection_scale,
+)
 from tests.statistical import laws
 
 amounts = st.fractions(min_value=Fraction(1, 10**9), max_value=1_000)
@@ -27,7 +36,10 @@ def test_scales_keep_the_loss(rows: int, queries: int, amount: Fraction) -> None
     assert rows * queries / (laplace * (1 - Fraction(1, 2**50))) > amount
     gaussian = Fraction(gaussian_scale(rows=rows, queries=queries, rho=amount))
     assert Fraction(rows**2 * queries) / (2 * gaussian**2) <= amount
-    assert Fraction(rows**2 * queries) / (2 * (gaussian * (1 - Fraction(1, 2**48))) ** 2) > amount
+    assert (
+        Fraction(rows**2 * queries) / (2 * (gaussian * (1 - Fraction(1, 2**48))) ** 2)
+        > amount
+    )
     permute = Fraction(selection_scale(rows=rows, loss=dp.PureDP(epsilon=amount)))
     assert 2 * rows / permute <= amount
     exponential = Fraction(selection_scale(rows=rows, loss=dp.ZCDP(rho=amount)))
@@ -35,7 +47,9 @@ def test_scales_keep_the_loss(rows: int, queries: int, amount: Fraction) -> None
 
 
 def test_opendp_agrees_on_the_costs() -> None:
-    """OpenDP's own privacy maps are the oracle: they must not ask for more than the ledger charges."""
+    """OpenDP's own privacy maps are the oracle: they must not ask for more than the
+    ledger charges.
+    """
     measurements = opendp_measurements()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measures import max_divergence, zero_concentrated_divergence
@@ -45,17 +59,23 @@ def test_opendp_agrees_on_the_costs() -> None:
     for rows in (1, 3):
         for amount in (Fraction("0.1"), Fraction(1), Fraction(7)):
             scale = laplace_scale(rows=rows, queries=2, epsilon=amount)
-            laplace = measurements.make_laplace(space, l1_distance(T="i64"), scale=scale)
+            laplace = measurements.make_laplace(
+                space, l1_distance(T="i64"), scale=scale
+            )
             assert laplace.map(2 * rows) == pytest.approx(float(amount), rel=1e-9)
             scale = gaussian_scale(rows=rows, queries=1, rho=amount)
-            gaussian = measurements.make_gaussian(space, l2_distance(T="f64"), scale=scale)
+            gaussian = measurements.make_gaussian(
+                space, l2_distance(T="f64"), scale=scale
+            )
             assert gaussian.map(float(rows)) == pytest.approx(float(amount), rel=1e-9)
             for measure, loss in (
                 (max_divergence(), dp.PureDP(epsilon=amount)),
                 (zero_concentrated_divergence(), dp.ZCDP(rho=amount)),
             ):
                 scale = selection_scale(rows=rows, loss=loss)
-                choice = measurements.make_noisy_max(space, linf_distance(T="i64"), measure, scale=scale)
+                choice = measurements.make_noisy_max(
+                    space, linf_distance(T="i64"), measure, scale=scale
+                )
                 assert choice.map(rows) == pytest.approx(float(amount), rel=1e-9)
 
 
@@ -67,9 +87,13 @@ def test_laplace_variance(scale: float) -> None:
 
 
 def test_variance_at_the_ends() -> None:
-    """A tiny loss must get a wide interval, and a huge one none: neither is a division by zero."""
+    """A tiny loss must get a wide interval, and a huge one none: neither is a division
+    by zero.
+    """
     for scale in (1e8, 1e12, 1e20):
-        assert noise_variance(scale, dp.PureDP(epsilon=1)) == pytest.approx(2 * scale**2, rel=1e-9)
+        assert noise_variance(scale, dp.PureDP(epsilon=1)) == pytest.approx(
+            2 * scale**2, rel=1e-9
+        )
     assert noise_variance(1e-3, dp.PureDP(epsilon=1)) == 0
 
 
@@ -90,7 +114,9 @@ def test_noise_keeps_shape_and_kind(draw: object) -> None:
 
 
 def test_tiny_noise_leaves_counts_alone() -> None:
-    """At a huge epsilon the noise vanishes, which shows that the right cell gets the right count."""
+    """At a huge epsilon the noise vanishes, which shows that the right cell gets the
+    right count.
+    """
     counts = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
     assert (discrete_laplace(counts, noise_scale=1e-3) == counts).all()
     assert math.isclose(noise_variance(1e-3, dp.PureDP(epsilon=1_000)), 0.0)

@@ -1,4 +1,6 @@
-"""Vector sums from the engine through the measurer: exact, the law of noise, charges, views, refusals."""
+"""Vector sums from the engine through the measurer: exact, the law of noise, charges,
+views, refusals.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,18 @@ COLUMNS = (
 )
 AGE = levels(np.linspace(-1, 1, 5))
 SIZE = levels(np.array([-1.0, 0.3, 1.0]))
-ENTRIES: list[Mapping[str, np.ndarray]] = [{}, {"age": AGE}, {"size": SIZE}, {"age": AGE, "size": SIZE}]
+ENTRIES: list[Mapping[str, np.ndarray]] = [
+    {},
+    {"age": AGE},
+    {"size": SIZE},
+    {"age": AGE, "size": SIZE},
+]
 FRAME = pd.DataFrame(
     {
         "age": [0, 1, 4, 4, 2, 9],
         "sex": ["F", "F", "M", "M", "M", "F"],
         "size": [0.5, 1.5, 2.5, 99.0, -3.0, 2.9],
-    }
+    },
 )
 
 
@@ -47,14 +54,17 @@ def engine(frame: pd.DataFrame = FRAME) -> FrameEngine:
 
 def measurer(loss: Loss, *, rows: int = 1, frame: pd.DataFrame = FRAME) -> Measurer:
     under = engine(frame)
-    return Measurer(under.counts, domain=under.domain, loss=loss, rows=rows, sums=under.sums)
+    return Measurer(
+        under.counts, domain=under.domain, loss=loss, rows=rows, sums=under.sums
+    )
 
 
 def by_hand(rows: pd.DataFrame) -> list[int]:
     """Sums of the entries, row by row."""
     totals = [0] * len(ENTRIES)
     for _, row in rows.iterrows():
-        age, size = AGE[min(row["age"], 4)], SIZE[int(min(max(row["size"], 0), 2.9))]
+        age = AGE[min(row["age"], 4)]
+        size = SIZE[int(min(max(row["size"], 0), 2.9))]
         for i, value in enumerate((GRID, age, size, int(age) * int(size) // GRID)):
             totals[i] += int(value)
     return totals
@@ -75,15 +85,26 @@ def test_exact_sums_against_adding_up_by_hand() -> None:
 
 @pytest.mark.parametrize("row", range(len(FRAME)))
 def test_one_row_moves_one_line_by_at_most_one(row: int) -> None:
-    """The sensitivity that every proof rests on, for each row and each entry, extreme ones among them."""
-    moved = engine().sums(("sex",), ENTRIES) - engine(FRAME.drop(index=row)).sums(("sex",), ENTRIES)
+    """The sensitivity that every proof rests on, for each row and each entry, extreme
+    ones among them.
+    """
+    moved = engine().sums(("sex",), ENTRIES) - engine(FRAME.drop(index=row)).sums(
+        ("sex",), ENTRIES
+    )
     assert np.abs(moved).max() <= GRID
     assert (np.abs(moved).max(axis=1) > 0).sum() == 1
 
 
 def test_levels_stay_in_bounds() -> None:
-    """A public number beyond [-1, 1], or none at all, must not let a row count for more."""
-    assert levels(np.array([5.0, -5.0, np.nan, np.inf])).tolist() == [GRID, -GRID, 0, GRID]
+    """A public number beyond [-1, 1], or none at all, must not let a row count for
+    more.
+    """
+    assert levels(np.array([5.0, -5.0, np.nan, np.inf])).tolist() == [
+        GRID,
+        -GRID,
+        0,
+        GRID,
+    ]
     extreme = [np.array([a], dtype=np.int64) for a in (GRID, -GRID)]
     for first, second in itertools.product(extreme, extreme):
         assert np.abs(product([first, second], 1)).max() <= GRID
@@ -92,13 +113,23 @@ def test_levels_stay_in_bounds() -> None:
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.7"), dp.ZCDP(rho="0.03")])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_events_cost_what_was_spent(loss: Loss, rows: int) -> None:
-    """The record must give back the loss, from its own numbers, whatever the number of entries."""
+    """The record must give back the loss, from its own numbers, whatever the number of
+    entries.
+    """
     under = measurer(loss, rows=rows)
     under.sums(("sex",), ENTRIES, loss.share(Fraction(1, 2)))
     under.sums((), [{}], loss.share(Fraction(1, 2)))
-    costs = [event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in under.events]
+    costs = [
+        event.epsilon if isinstance(loss, dp.PureDP) else event.rho
+        for event in under.events
+    ]
     assert loss.amount * Fraction(999, 1000) <= sum(costs) <= loss.amount
-    assert under.events[0].reads == (("sex",), ("sex", "age"), ("sex", "size"), ("sex", "age", "size"))
+    assert under.events[0].reads == (
+        ("sex",),
+        ("sex", "age"),
+        ("sex", "size"),
+        ("sex", "age", "size"),
+    )
     assert all(event.rows == rows for event in under.events)
     with pytest.raises(dp.BudgetExceeded):
         under.sums((), [{}], loss.share(Fraction(1, 10**9)))
@@ -108,11 +139,17 @@ LINES = 400
 
 
 def wide_measurer(loss: Loss, rows: int) -> Measurer:
-    """A measurer of people in so many places, each of which is a line of a sum with a draw of its own."""
+    """A measurer of people in so many places, each of which is a line of a sum with a
+    draw of its own.
+    """
     columns = dp.Integer("place", low=0, high=LINES - 1, bin_width=1), COLUMNS[0]
     frame = pd.DataFrame({"place": range(LINES), "age": np.arange(LINES) % 5})
-    under = FrameEngine(frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=rows)), key=KEY)
-    return Measurer(under.counts, domain=under.domain, loss=loss, rows=rows, sums=under.sums)
+    under = FrameEngine(
+        frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=rows)), key=KEY
+    )
+    return Measurer(
+        under.counts, domain=under.domain, loss=loss, rows=rows, sums=under.sums
+    )
 
 
 def noise_of(under: Measurer, loss: Loss, times: int) -> np.ndarray:
@@ -127,44 +164,67 @@ def noise_of(under: Measurer, loss: Loss, times: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_noise_of_pure_sums_has_the_recorded_law(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_pure_sums_has_the_recorded_law(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is drawn must be what the ledger says: also for several rows per person."""
-    loss = dp.PureDP(epsilon=GRID // 4)  # so that the scale is 4 units, and the law can be written out
+    # so that the scale is 4 units, and the law can be written out
+    loss = dp.PureDP(epsilon=GRID // 4)
     under = wide_measurer(loss, rows)
     noise = noise_of(under, loss, 40)
     scale = float(under.events[-1].noise_scale) * GRID
     assert scale == 4 * rows
     assert p_value(noise, full_law(2, scale, 25)) > laws.FALSE_ALARM
     right = measuring.max_norm_noise
-    monkeypatch.setattr(measuring, "max_norm_noise", lambda sums, *, scale: right(sums, scale=scale // 2))
-    assert p_value(noise_of(under, loss, 10), full_law(2, scale, 25)) < laws.FALSE_ALARM  # twin
+    monkeypatch.setattr(
+        measuring,
+        "max_norm_noise",
+        lambda sums, *, scale: right(sums, scale=scale // 2),
+    )
+    # twin
+    assert p_value(noise_of(under, loss, 10), full_law(2, scale, 25)) < laws.FALSE_ALARM
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_noise_of_gaussian_sums_has_the_recorded_law(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_gaussian_sums_has_the_recorded_law(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two entries are two queries: noise for one only would keep half the rho."""
     loss = dp.ZCDP(rho="0.5")
     under = wide_measurer(loss, rows)
     noise = noise_of(under, loss, 2)
     scale = float(under.events[-1].noise_scale) * GRID
-    assert Fraction(rows**2 * 2) / (2 * Fraction(under.events[-1].noise_scale) ** 2) <= loss.rho
+    assert (
+        Fraction(rows**2 * 2) / (2 * Fraction(under.events[-1].noise_scale) ** 2)
+        <= loss.rho
+    )
     spread = noise.astype(float).ravel()
     assert laws.variance_fits(spread, 0.0, scale**2)
     right = measuring.discrete_gaussian
     monkeypatch.setattr(
-        measuring, "discrete_gaussian", lambda sums, *, noise_scale: right(sums, noise_scale=noise_scale / 2)
+        measuring,
+        "discrete_gaussian",
+        lambda sums, *, noise_scale: right(sums, noise_scale=noise_scale / 2),
     )
     halved = noise_of(under, loss, 2).astype(float).ravel()
     assert not laws.variance_fits(halved, 0.0, scale**2)  # twin
 
 
 def test_views_add_up_the_same_rows() -> None:
-    """A view of merged cells, of some columns, or of a part must hold the sums of its own rows."""
+    """A view of merged cells, of some columns, or of a part must hold the sums of its
+    own rows.
+    """
     loss = dp.PureDP(epsilon=10**6)
     merged = measurer(loss).coarsen({"age": np.array([0, 0, 1, 1, 1])})
-    lines = merged.sums(("age",), [{}, {"age": levels(np.array([-1.0, 1.0]))}], loss).values
+    lines = merged.sums(
+        ("age",), [{}, {"age": levels(np.array([-1.0, 1.0]))}], loss
+    ).values
     assert np.rint(lines).tolist() == [[2, -2], [4, 4]]
-    by_two = measurer(loss).coarsen({"age": np.array([0, 0, 1, 1, 1])}).sums(("sex", "age"), [{}], loss)
+    by_two = (
+        measurer(loss)
+        .coarsen({"age": np.array([0, 0, 1, 1, 1])})
+        .sums(("sex", "age"), [{}], loss)
+    )
     assert np.rint(by_two.values).ravel().tolist() == [2, 1, 0, 3]
     some = measurer(loss).only(("sex",))
     with pytest.raises(dp.ParameterError, match="not in the schema"):
@@ -175,7 +235,9 @@ def test_views_add_up_the_same_rows() -> None:
 
 
 def test_refusals_come_before_anything_is_read() -> None:
-    """Levels of another shape, or beyond the grid, would let a row count for more than the noise covers."""
+    """Levels of another shape, or beyond the grid, would let a row count for more than
+    the noise covers.
+    """
 
     def refuse(*arguments: object, **named: object) -> np.ndarray:
         raise AssertionError("read")
@@ -208,11 +270,14 @@ def test_refusals_come_before_anything_is_read() -> None:
     assert blind.events == []
 
 
-LADDER = pd.DataFrame({"age": [0] * 4 + [1] * 2 + [2] * 1 + [3] * 5, "sex": "F", "size": 0.5})
+LADDER = pd.DataFrame(
+    {"age": [0] * 4 + [1] * 2 + [2] * 1 + [3] * 5, "sex": "F", "size": 0.5}
+)
 
 
 @pytest.mark.parametrize(
-    ("order", "best"), [(Fraction(1, 2), {1, 2}), (Fraction(1, 4), {0}), (Fraction(9, 10), {3})]
+    ("order", "best"),
+    [(Fraction(1, 2), {1, 2}), (Fraction(1, 4), {0}), (Fraction(9, 10), {3})],
 )
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon=10**4), dp.ZCDP(rho=10**6)])
 def test_quantile_finds_the_cell(order: Fraction, best: set[int], loss: Loss) -> None:
@@ -220,11 +285,17 @@ def test_quantile_finds_the_cell(order: Fraction, best: set[int], loss: Loss) ->
     assert measurer(loss, frame=LADDER).quantile("age", order, loss, cells=5) in best
 
 
-def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A product of floats is rounded, sometimes down, and costs more than was charged then."""
+def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A product of floats is rounded, sometimes down, and costs more than was charged
+    then.
+    """
     drawn: list[float] = []
     monkeypatch.setattr(
-        measuring, "noisy_max", lambda scores, *, noise_scale, pure: drawn.append(noise_scale) or 0
+        measuring,
+        "noisy_max",
+        lambda scores, *, noise_scale, pure: drawn.append(noise_scale) or 0,
     )
     for number in range(1, 400):
         loss = dp.PureDP(epsilon=Fraction(number, 1000))
@@ -234,13 +305,16 @@ def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_quantile_has_the_recorded_law(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quantile_has_the_recorded_law(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Exponential mechanism under rho: the chance of each cell from its score, by hand.
 
     Half the noise is rejected by 6.6 deviations at 1,700 draws.
     """
     loss = dp.ZCDP(rho="0.5")
-    scores = np.array([-2.0, 0.0, 0.0, -1.0, -6.0])  # rows by which the median lies outside 0 .. 4
+    # rows by which the median lies outside 0 .. 4
+    scores = np.array([-2.0, 0.0, 0.0, -1.0, -6.0])
 
     def draws() -> tuple[np.ndarray, float]:
         under = measurer(loss, rows=rows, frame=LADDER)
@@ -258,6 +332,9 @@ def test_quantile_has_the_recorded_law(rows: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         measuring,
         "noisy_max",
-        lambda scores, *, noise_scale, pure: right(scores, noise_scale=noise_scale / 2, pure=pure),
+        lambda scores, *, noise_scale, pure: right(
+            scores, noise_scale=noise_scale / 2, pure=pure
+        ),
     )
-    assert laws.chi_square_of_counts(draws()[0], law) < laws.FALSE_ALARM  # twin: half the noise
+    # twin: half the noise
+    assert laws.chi_square_of_counts(draws()[0], law) < laws.FALSE_ALARM

@@ -38,14 +38,18 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     """A new ledger in a folder of its own; nothing of it outlives the test."""
     monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    # AppTest forgets before each run that st.navigation was called; see session._through_app
+    # AppTest forgets before each run that st.navigation was called; see
+    # session._through_app
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
-    # each new tab would look for components in all installed packages, a quarter of a second each time
+    # each new tab would look for components in all installed packages, a quarter of a
+    # second each time
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
     # AppTest looks a thousand times a second whether the run is over, and holds it up
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
-    monkeypatch.setattr(guard.in_force, "is_set", lambda: True)  # AppTest runs the script of the pages alone
-    # tabs of earlier tests may still be in memory, and their tables count against the server's room
+    # AppTest runs the script of the pages alone
+    monkeypatch.setattr(guard.in_force, "is_set", lambda: True)
+    # tabs of earlier tests may still be in memory, and their tables count against the
+    # server's room
     monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
     settings.read_settings.cache_clear()
     start.forget()

@@ -14,13 +14,18 @@ from workbench import session
 
 APP = Path(__file__).resolve().parents[2] / "navigation.py"
 CSV = "\n".join(
-    ["age,sex,city", *(f"{20 + i % 50},{'F' if i % 3 else 'M'},{'ABCD'[i % 4]}" for i in range(200))]
+    [
+        "age,sex,city",
+        *(f"{20 + i % 50},{'F' if i % 3 else 'M'},{'ABCD'[i % 4]}" for i in range(200)),
+    ],
 ).encode()
 
 
 def page_within(frame: Any) -> str:
     """The page in a frame, which may do nothing in the tab."""
-    held = re.fullmatch(r'<iframe sandbox="" [^>]*srcdoc="([^"]*)"></iframe>', frame.proto.srcdoc)
+    held = re.fullmatch(
+        r'<iframe sandbox="" [^>]*srcdoc="([^"]*)"></iframe>', frame.proto.srcdoc
+    )
     assert held, frame.proto.srcdoc[:200]
     return html.unescape(held[1])
 
@@ -48,7 +53,9 @@ class Tab:
         assert found, f"no button {label!r} among {labels}"
         return found[0]
 
-    def upload(self, content: bytes, name: str = "people.csv", seconds: float = 90) -> Tab:
+    def upload(
+        self, content: bytes, name: str = "people.csv", seconds: float = 90
+    ) -> Tab:
         """Drop a file on a page; on the first one, to share something of it."""
         fields = [*self.at.file_uploader]
         to_share = [each for each in fields if str(each.key).startswith("table-upload")]
@@ -56,7 +63,9 @@ class Tab:
         return self
 
     def open(self, content: bytes = CSV, name: str = "people.csv") -> Tab:
-        """Upload a table and open it as it was suggested, with all facts known from outside."""
+        """Upload a table and open it as it was suggested, with all facts known from
+        outside.
+        """
         return self.go("upload").upload(content, name).open_draft()
 
     def open_draft(self) -> Tab:
@@ -80,7 +89,9 @@ class Tab:
 
     def set(self, kind: str, label: str, value: object) -> Tab:
         """Give the first widget of a kind with this label a value."""
-        next(each for each in self.at.get(kind) if each.label.startswith(label)).set_value(value).run()
+        next(
+            each for each in self.at.get(kind) if each.label.startswith(label)
+        ).set_value(value).run()
         return self
 
     def release(self) -> Tab:
@@ -120,5 +131,17 @@ class Tab:
     def text(self) -> str:
         """Everything that is written on the page."""
         assert not self.at.exception, [each.value for each in self.at.exception]
-        kinds = ("title", "header", "subheader", "markdown", "caption", "info", "success", "warning", "error")
-        return "\n".join(str(each.value) for kind in kinds for each in self.at.get(kind))
+        kinds = (
+            "title",
+            "header",
+            "subheader",
+            "markdown",
+            "caption",
+            "info",
+            "success",
+            "warning",
+            "error",
+        )
+        return "\n".join(
+            str(each.value) for kind in kinds for each in self.at.get(kind)
+        )

@@ -1,4 +1,6 @@
-"""The Anonymize page: a first result with one click, everything editable, bad input said in place."""
+"""The Anonymize page: a first result with one click, everything editable, bad input
+said in place.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,11 @@ from workbench.anonymize import outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.ui.examples import EXAMPLES
 
-K, LIMIT, METHOD = "Everybody is in a group", "Suppressed, at most", "Method"
-MAKE, USE = "Make the anonymized table", "Use these levels"
+K = "Everybody is in a group"
+LIMIT = "Suppressed, at most"
+METHOD = "Method"
+MAKE = "Make the anonymized table"
+USE = "Use these levels"
 ZIPS = ("33617", "33620", "23620", "23622")
 
 
@@ -23,13 +28,16 @@ def people(rows: int = 300, **cells: object) -> bytes:
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
         {
-            "name": [f"Person {chr(65 + i % 26)}{'abcdefghij'[i // 26 % 10]}" for i in range(rows)],
+            "name": [
+                f"Person {chr(65 + i % 26)}{'abcdefghij'[i // 26 % 10]}"
+                for i in range(rows)
+            ],
             "age": rng.integers(20, 80, rows),
             "sex": rng.choice(["F", "M"], rows),
             "zip": rng.choice(ZIPS, rows),
             "diagnosis": rng.choice(["flu", "cold", "cancer"], rows),
             "visits": rng.integers(1, 5, rows),
-        }
+        },
     )
     return frame.assign(**cells).to_csv(index=False).encode()
 
@@ -41,14 +49,20 @@ def page(app: Tab, table: bytes | None = None) -> Tab:
 
 def edit(app: Tab, key: str, row: int, **cells: object) -> Tab:
     """Change cells of one line of a grid, as a person would."""
-    app.at.session_state[key] = {"edited_rows": {row: cells}, "added_rows": [], "deleted_rows": []}
+    app.at.session_state[key] = {
+        "edited_rows": {row: cells},
+        "added_rows": [],
+        "deleted_rows": [],
+    }
     app.at.run()
     return app
 
 
 def role(app: Tab, column: str, value: str) -> Tab:
     current = app.session.own(AnonymizeState)
-    return edit(app, f"roles-{current.version}", list(current.roles).index(column), role=value)
+    return edit(
+        app, f"roles-{current.version}", list(current.roles).index(column), role=value
+    )
 
 
 def hierarchy_key(app: Tab, column: str) -> str:
@@ -103,7 +117,9 @@ def test_a_first_result_takes_one_click(app: Tab) -> None:
 def no_epsilon_stands_on_the_page_but_in_the_header(app: Tab) -> None:
     """k would be read on the scale of differential privacy."""
     said = [each.value for each in [*app.at.markdown, *app.at.caption, *app.at.header]]
-    assert [line for line in said if "epsilon" in line and "no epsilon" not in line] == []
+    assert [
+        line for line in said if "epsilon" in line and "no epsilon" not in line
+    ] == []
 
 
 def a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:
@@ -119,7 +135,12 @@ def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     the_guided_example_stands_in_order(app)
     the_same_choices_are_tried_once(app)
     figures = {each.label: each.value for each in app.at.metric}
-    assert set(figures) == {"Unique rows", "Highest risk", "Generalized", "Suppressed rows"}
+    assert set(figures) == {
+        "Unique rows",
+        "Highest risk",
+        "Generalized",
+        "Suppressed rows",
+    }
     assert figures["Unique rows"] == "0\u202f%"
     assert "NCP" not in app.text, "one thing had two names"
     assert "What this does not promise" in app.text
@@ -160,12 +181,16 @@ def test_no_quasi_identifier(app: Tab) -> None:
 
 
 def test_a_secret_that_becomes_known(app: Tab) -> None:
-    """A model on a column would go on although the column is generalized, or break the page."""
+    """A model on a column would go on although the column is generalized, or break the
+    page.
+    """
     page(app).set("selectbox", "What should stay", "distinct")
     assert app.errors == ""
     role(app, "diagnosis", "quasi-identifier")
     assert app.errors == ""
-    assert not any(each.label.startswith("What should stay") for each in app.at.selectbox)
+    assert not any(
+        each.label.startswith("What should stay") for each in app.at.selectbox
+    )
     role(app, "diagnosis", "sensitive").press(MAKE)
     assert app.errors == ""
 
@@ -174,12 +199,22 @@ def test_a_secret_that_becomes_known(app: Tab) -> None:
 def test_models_on_a_secret(app: Tab) -> None:
     """l-diversity and t-closeness would be offered and not kept."""
     page(app)
-    for kind, slider, value in (("distinct", "l", 3), ("entropy", "l", 2), ("t", "t", 0.3)):
-        app.set("selectbox", "What should stay", kind).set("slider", slider, value).press(MAKE)
+    for kind, slider, value in (
+        ("distinct", "l", 3),
+        ("entropy", "l", 2),
+        ("t", "t", 0.3),
+    ):
+        app.set("selectbox", "What should stay", kind).set(
+            "slider", slider, value
+        ).press(MAKE)
         assert app.errors == "", kind
         models = app.session.anonymized.guarantee.models
         assert len(models) == 2, kind
-        assert {"distinct": "distinct 3-div", "entropy": "entropy 2-div", "t": "0.3-clos"}[kind] in models[1]
+        assert {
+            "distinct": "distinct 3-div",
+            "entropy": "entropy 2-div",
+            "t": "0.3-clos",
+        }[kind] in models[1]
         kept = made(app).query("age != '*' or sex != '*' or zip != '*'")
         values = kept.groupby(["age", "sex", "zip"])["diagnosis"].nunique()
         assert kind == "t" or values.min() >= value, kind
@@ -195,7 +230,9 @@ def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     assert app.button(MAKE).disabled
     app.press("Ask for nothing about what should stay unknown")
     assert app.errors == ""
-    app.set("selectbox", "What should stay", "distinct").set("slider", "l", 2).press(MAKE)
+    app.set("selectbox", "What should stay", "distinct").set("slider", "l", 2).press(
+        MAKE
+    )
     assert app.errors == ""
 
 
@@ -283,7 +320,10 @@ RIGHT = {
 WRONG = {
     "missing path": ("\n".join(LINES[:3]).encode(), "no line for some values"),
     "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "ends as they do"),
-    "not nested": (b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n", "level 2 does not nest"),
+    "not nested": (
+        b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n",
+        "level 2 does not nest",
+    ),
     "two paths": (
         b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n",
         "there is not one line per value",
@@ -296,8 +336,9 @@ WRONG = {
 
 @pytest.mark.proof
 def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
-    """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
-    or a person have to find out which line is missing."""
+    """A file that is right would be refused for its form; a wrong one be taken, the
+    hierarchy before be lost, or a person have to find out which line is missing.
+    """
     page(app).set("selectbox", "Column", "zip")
     before = app.session.own(AnonymizeState).hierarchies["zip"]
     for name, (content, said) in WRONG.items():
@@ -306,7 +347,11 @@ def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
         assert app.session.own(AnonymizeState).hierarchies["zip"] == before, name
         assert not app.button(MAKE).disabled, name
         if name == "missing path":
-            listed = [each.value["value"].tolist() for each in app.at.dataframe if [*each.value] == ["value"]]
+            listed = [
+                each.value["value"].tolist()
+                for each in app.at.dataframe
+                if [*each.value] == ["value"]
+            ]
             assert listed == [["23622"]]
     for name, text in RIGHT.items():
         offer(app, text.encode())
@@ -345,7 +390,9 @@ def test_microaggregation_needs_numbers(app: Tab) -> None:
 
 
 def test_cells_are_suppressed_from_the_levels_that_are_chosen(app: Tab) -> None:
-    """A person could not begin from ten years of age, or would see the cost of another method."""
+    """A person could not begin from ten years of age, or would see the cost of another
+    method.
+    """
     page(app).set("selectbox", METHOD, "cell suppression")
     assert "What each k costs with suppression of cells" in app.text
     app.press(MAKE)
@@ -358,17 +405,26 @@ def test_cells_are_suppressed_from_the_levels_that_are_chosen(app: Tab) -> None:
 
 
 def test_methods_are_compared_on_demand(app: Tab) -> None:
-    """A person could not see what another method keeps, or would wait for it unasked."""
+    """A person could not see what another method keeps, or would wait for it
+    unasked.
+    """
     page(app)
     reads = len(app.curator.lines())
     app.press("Compare the methods")
     assert len(app.curator.lines()) > reads
     table = next(each.value for each in app.at.dataframe if "method" in each.value)
-    assert table["method"].tolist() == ["full-domain", "local recoding", "suppression of cells", "Mondrian"]
+    assert table["method"].tolist() == [
+        "full-domain",
+        "local recoding",
+        "suppression of cells",
+        "Mondrian",
+    ]
     assert "holds no numbers" in app.text
 
 
-def test_a_long_frontier_is_computed_when_asked_for(app: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_frontier_is_computed_when_asked_for(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page would hang at first sight of a wide table."""
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     page(app)
@@ -402,10 +458,25 @@ def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
         (people(zip="33617"), ""),
         (people(zip=None), ""),
         (people(zip=[None, "33617"] * 150), ""),
-        (people(age=["*"] * 6 + ["20-39", "40-59"] * 147, sex=["*"] * 6 + ["F"] * 294, zip="*"), ""),
+        (
+            people(
+                age=["*"] * 6 + ["20-39", "40-59"] * 147,
+                sex=["*"] * 6 + ["F"] * 294,
+                zip="*",
+            ),
+            "",
+        ),
         (people(age="*", sex="*", zip="*"), "every row is suppressed"),
     ],
-    ids=["one row", "fewer than k", "constant", "empty column", "missing", "again", "all suppressed"],
+    ids=[
+        "one row",
+        "fewer than k",
+        "constant",
+        "empty column",
+        "missing",
+        "again",
+        "all suppressed",
+    ],
 )
 def test_odd_tables(app: Tab, table: bytes, said: str) -> None:
     """Tables as people have them would end in a traceback."""
@@ -424,7 +495,9 @@ def test_odd_tables(app: Tab, table: bytes, said: str) -> None:
 
 @pytest.mark.proof
 def test_30000_values(app: Tab) -> None:
-    """A column of codes that somebody calls a quasi-identifier would take the page down."""
+    """A column of codes that somebody calls a quasi-identifier would take the page
+    down.
+    """
     page(app, people(30_000, zip=[f"{i:05}" for i in range(30_000)]))
     assert app.errors == ""
     app.set("selectbox", "Column", "zip").press(MAKE)
@@ -462,14 +535,17 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     text = app.session.anonymized.plan
     before = made(app)
     app.set("number_input", K, 2)
-    app.at.file_uploader[-1].upload("plan.json", text.encode(), "application/json").run()
+    app.at.file_uploader[-1].upload(
+        "plan.json", text.encode(), "application/json"
+    ).run()
     assert app.errors == ""
     assert "A plan made earlier" in app.text
     app.press(MAKE)
     pd.testing.assert_frame_equal(made(app), before)
     older = json.loads(text)  # as one of a delivery before, without this zip code
     older["hierarchies"]["zip"] = [
-        [each.replace("23622", "23629") for each in level] for level in older["hierarchies"]["zip"]
+        [each.replace("23622", "23629") for each in level]
+        for level in older["hierarchies"]["zip"]
     ]
     older = json.dumps(older).encode()
     app.at.file_uploader[-1].upload("older.json", older, "application/json").run()
@@ -505,9 +581,12 @@ def test_several_secrets_at_once(app: Tab) -> None:
 
 @pytest.mark.proof
 def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
-    """Recursive l, ordered and hierarchical t, k-map, delta-presence, weights and households would be in the
-    library and on no page."""
-    table = people(240, mine=[True, False] * 120, home=[f"h{i // 2}" for i in range(240)])
+    """Recursive l, ordered and hierarchical t, k-map, delta-presence, weights and
+    households would be in the library and on no page.
+    """
+    table = people(
+        240, mine=[True, False] * 120, home=[f"h{i // 2}" for i in range(240)]
+    )
     role(page(app, table), "visits", "sensitive")
     app.set("selectbox", "What should stay", "recursive").set("number_input", "c", 5.0)
     app.set("multiselect", "Columns", ["diagnosis", "visits"])
@@ -524,13 +603,20 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert app.session.anonymized.guarantee.unit == "households"
     assert "households" in app.text
     assert "home" not in made(app).columns
-    assert any(each.label == "Report to sign (HTML, internal)" for each in app.at.get("download_button"))
+    assert any(
+        each.label == "Report to sign (HTML, internal)"
+        for each in app.at.get("download_button")
+    )
     app.set("selectbox", "What should stay", "t-hierarchical").set("slider", "t", 0.6)
     assert app.errors == ""
-    app.set("selectbox", "What should stay", "t-ordered").set("selectbox", "What is minimized", "entropy")
+    app.set("selectbox", "What should stay", "t-ordered").set(
+        "selectbox", "What is minimized", "entropy"
+    )
     app.set("selectbox", "The table is a population", "mine")
     app.set("number_input", "Every group has at least", 8).set(
-        "slider", "Share of the population", (0.0, 0.9)
+        "slider",
+        "Share of the population",
+        (0.0, 0.9),
     )
     app.press(MAKE)
     assert app.errors == ""
@@ -545,8 +631,12 @@ def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     """The levels of one column could be changed by an edited plan file only."""
     page(app).set("toggle", "Show the levels one step away", True)
     assert app.errors == ""
-    chosen = next(each for each in app.at.selectbox if each.label == "Meets the demands")
-    step = next(each for each in chosen.options if int(each.split()[-3]) < int(each.split()[-1]))
+    chosen = next(
+        each for each in app.at.selectbox if each.label == "Meets the demands"
+    )
+    step = next(
+        each for each in chosen.options if int(each.split()[-3]) < int(each.split()[-1])
+    )
     chosen.set_value(step).run()
     app.press("Use this step")
     loaded = app.session.own(AnonymizeState).loaded
@@ -566,21 +656,29 @@ def test_names_leave_as_pseudonyms(app: Tab) -> None:
     assert app.session.anonymized is not None
     values = json.loads(app.session.anonymized.follow_up)["values"]
     assert set(values) == set(made(app)["name"])
-    assert "Follow-up table (JSON, internal)" in [each.label for each in app.at.get("download_button")]
+    assert "Follow-up table (JSON, internal)" in [
+        each.label for each in app.at.get("download_button")
+    ]
     assert "pseudonyms of name tell which rows are of one person" in app.text
 
 
 def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
-    """Who has a salary of nine millions would be unique again by it, or a demand be on no page."""
+    """Who has a salary of nine millions would be unique again by it, or a demand be on
+    no page.
+    """
     raw = pd.read_csv(io.BytesIO(people(wage=[9_000_000, *range(1_001, 1_300)])))
     page(app, raw.to_csv(index=False).encode())
     role(app, "wage", "insensitive")
     app.set("multiselect", "Columns with coarser numbers", ["wage"])
-    app.set("number_input", "wage: high", 1_250.0).set("number_input", "wage: step", 100.0)
+    app.set("number_input", "wage: high", 1_250.0).set(
+        "number_input", "wage: step", 100.0
+    )
     app.set("number_input", "Average risk at most", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
-    table = next(frame.value for frame in app.at.dataframe if "mean, after" in frame.value)
+    table = next(
+        frame.value for frame in app.at.dataframe if "mean, after" in frame.value
+    )
     seen = [float(text.replace(",", "")) for text in table.iloc[0, 1:]]
     il1s = (raw["wage"] - wages).abs().mean() / (np.sqrt(2) * raw["wage"].std())
     expected = [raw["wage"].mean(), raw["wage"].std(), wages.mean(), wages.std(), il1s]

@@ -15,7 +15,8 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
 
-KNOWN, SECRET = "What others may know", "What should stay unknown"
+KNOWN = "What others may know"
+SECRET = "What should stay unknown"
 
 
 def people(rows: int = 300, **cells: object) -> bytes:
@@ -27,7 +28,7 @@ def people(rows: int = 300, **cells: object) -> bytes:
             "zip": rng.choice(["33617", "33620", "23620"], rows),
             "diagnosis": rng.choice(["flu", "cold", "cancer"], rows),
             "visits": rng.integers(1, 5, rows),
-        }
+        },
     )
     return frame.assign(**cells).to_csv(index=False).encode()
 
@@ -58,7 +59,9 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
 
 def test_the_sample_meets_its_voter_list(app: Tab) -> None:
     """The attack that made this famous could not be seen."""
-    app.press("Open this sample: Hospital visits").press("Open the data set").go("audit")
+    app.press("Open this sample: Hospital visits").press("Open the data set").go(
+        "audit"
+    )
     assert "are found with certainty" in app.text
     assert "patient_id and name name people" in app.text.replace("\\", "")
     app.set("toggle", "The invented voter list", False)
@@ -76,10 +79,16 @@ def test_an_uploaded_list_is_joined(app: Tab) -> None:
 
 
 def test_an_own_table_is_never_held_against_the_list_of_the_sample(app: Tab) -> None:
-    """Any own table with zip, birth_date and sex was audited against an invented town, "0 found"."""
-    table = people(zip="80331", birth_date=[f"1950-01-{i % 28 + 1:02}" for i in range(300)])
+    """Any own table with zip, birth_date and sex was audited against an invented town,
+    "0 found".
+    """
+    table = people(
+        zip="80331", birth_date=[f"1950-01-{i % 28 + 1:02}" for i in range(300)]
+    )
     app.open(table).go("audit")
-    assert not app.at.toggle or all("voter list" not in each.label for each in app.at.toggle)
+    assert not app.at.toggle or all(
+        "voter list" not in each.label for each in app.at.toggle
+    )
     assert "No list was given" in app.text
     app.upload(b"zip,sex\n80331,F\n", "own list.csv")
     assert "Of the 1 people on “own list.csv”" in app.text.replace("\\", "")
@@ -96,7 +105,10 @@ def test_other_columns_other_verdict(app: Tab) -> None:
     """A change of the question would keep the old answer."""
     app.open(people()).go("audit")
     app.set("multiselect", KNOWN, ["sex"])
-    assert "unique as soon as somebody knows age too; without it, nobody by sex" in app.text
+    assert (
+        "unique as soon as somebody knows age too; without it, nobody by sex"
+        in app.text
+    )
     assert "None of these sets makes anybody unique" in app.text
     app.set("multiselect", KNOWN, [])
     assert "Choose at least one column" in app.text
@@ -105,7 +117,9 @@ def test_other_columns_other_verdict(app: Tab) -> None:
 
 
 def test_a_secret_that_others_know_is_no_secret_any_more(app: Tab) -> None:
-    """A column in both lists would end in a traceback, or be judged as secret although it is known."""
+    """A column in both lists would end in a traceback, or be judged as secret although
+    it is known.
+    """
     app.open(people()).go("audit")
     app.set("multiselect", KNOWN, ["age", "diagnosis"])
     assert app.errors == ""
@@ -135,7 +149,10 @@ def test_make_it_safer_takes_the_columns_along(app: Tab) -> None:
     assert app.errors == ""
     assert app.at.title[0].value == "Anonymize"
     roles = app.session.own(AnonymizeState).roles
-    assert [name for name, role in roles.items() if role == "quasi-identifier"] == ["age", "visits"]
+    assert [name for name, role in roles.items() if role == "quasi-identifier"] == [
+        "age",
+        "visits",
+    ]
     assert roles["diagnosis"] == "sensitive"
     assert roles["sex"] == "insensitive"
 
@@ -148,11 +165,23 @@ def test_make_it_safer_takes_the_columns_along(app: Tab) -> None:
         (people(zip=[None] * 299 + ["33617"]), "people are unique"),
         (people(age="*", sex="*", zip="*"), "Every row is suppressed"),
         (people(zip=[f"z{i}" for i in range(300)]), "100\u202f% of the people"),
-        (people(30_000, zip=[f"z{i}" for i in range(30_000)]), "100\u202f% of the people"),
+        (
+            people(30_000, zip=[f"z{i}" for i in range(30_000)]),
+            "100\u202f% of the people",
+        ),
     ],
-    ids=["one row", "constant", "missing", "suppressed", "all different", "30,000 values"],
+    ids=[
+        "one row",
+        "constant",
+        "missing",
+        "suppressed",
+        "all different",
+        "30,000 values",
+    ],
 )
-def test_odd_tables_get_a_verdict_or_a_reason(app: Tab, table: bytes, said: str) -> None:
+def test_odd_tables_get_a_verdict_or_a_reason(
+    app: Tab, table: bytes, said: str
+) -> None:
     """Tables as people have them would end in a traceback."""
     app.open(table).go("audit")
     app.set("multiselect", KNOWN, ["age", "sex", "zip"])
@@ -169,18 +198,26 @@ def test_hostile_names_are_shown_to_the_letter(app: Tab) -> None:
 
 
 def test_a_table_of_one_column(app: Tab) -> None:
-    """The page ended in a traceback where there is no other column to take in or leave out."""
-    app.open("\n".join(["age", *(str(20 + i % 30) for i in range(60))]).encode()).go("audit")
+    """The page ended in a traceback where there is no other column to take in or leave
+    out.
+    """
+    app.open("\n".join(["age", *(str(20 + i % 30) for i in range(60))]).encode()).go(
+        "audit"
+    )
     app.at.multiselect(key="audit-columns").set_value(["age"]).run()
     assert not app.at.exception
     assert "One column less" not in app.text
 
 
-def test_an_audit_of_a_source_on_file_leaves_a_line(app: Tab, tmp_path, monkeypatch) -> None:
-    """What is internal would be looked at again and again, and nobody could see how often."""
+def test_an_audit_of_a_source_on_file_leaves_a_line(
+    app: Tab, tmp_path, monkeypatch
+) -> None:
+    """What is internal would be looked at again and again, and nobody could see how
+    often.
+    """
     pd.read_csv(io.BytesIO(people())).to_parquet(tmp_path / "visits.parquet")
     (tmp_path / "sources.toml").write_text(
-        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n'
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n',
     )
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
@@ -192,28 +229,46 @@ def test_an_audit_of_a_source_on_file_leaves_a_line(app: Tab, tmp_path, monkeypa
     assert app.errors == ""
     assert dataset == "source Visits"
     lines = app.curator.lines()[before:]
-    assert any(line.content.get("evaluation") == "re-identification risk" for line in lines)
+    assert any(
+        line.content.get("evaluation") == "re-identification risk" for line in lines
+    )
 
 
 def test_the_risk_of_each_row(app: Tab) -> None:
-    """Nobody could say which rows are easy to find, by which columns, and what a sample changes."""
-    app.open(people(home=[f"h{i // 2}" for i in range(300)], weight=[20, 30, 40] * 100)).go("audit")
-    app.set("multiselect", KNOWN, ["age", "sex", "zip"]).set("toggle", "Work it out", True)
+    """Nobody could say which rows are easy to find, by which columns, and what a sample
+    changes.
+    """
+    app.open(
+        people(home=[f"h{i // 2}" for i in range(300)], weight=[20, 30, 40] * 100)
+    ).go("audit")
+    app.set("multiselect", KNOWN, ["age", "sex", "zip"]).set(
+        "toggle", "Work it out", True
+    )
     assert app.errors == ""
     assert "Unique by one or two columns alone" in app.text
     assert "age is in the sets" in app.text
-    assert any(each.label == "Risk of each row (CSV, private)" for each in app.at.get("download_button"))
-    app.set("selectbox", "Sampling weights", "weight").set("selectbox", "Who lives together", "home")
+    assert any(
+        each.label == "Risk of each row (CSV, private)"
+        for each in app.at.get("download_button")
+    )
+    app.set("selectbox", "Sampling weights", "weight").set(
+        "selectbox", "Who lives together", "home"
+    )
     assert app.errors == ""
     assert "stands for 9,000 people" in app.text
-    assert "no guarantee of k\\-anonymity" in app.text or "no guarantee of k-anonymity" in app.text
+    assert (
+        "no guarantee of k\\-anonymity" in app.text
+        or "no guarantee of k-anonymity" in app.text
+    )
     assert "among 150 households" in app.text
     app.set("selectbox", "Sampling weights", "diagnosis")
     assert "sampling weight is a number above 0" in app.errors
 
 
 def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
-    """The next page would ask again what was just worked out, or make another change."""
+    """The next page would ask again what was just worked out, or make another
+    change.
+    """
     app.open(people(contact=[f"p{i}@example.org" for i in range(300)])).go("audit")
     app.set("multiselect", KNOWN, ["age", "zip", "visits"])
     assert "The change that helps most" in app.text
@@ -237,26 +292,37 @@ def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
 def test_a_change_of_another_table_is_not_taken(app: Tab) -> None:
     """Columns that the open table lacks would become part of its plan."""
     app.open(people()).go("audit")
-    app.session.slots[session.TakeColumns] = session.TakeColumns(known=("height",), secret=())
+    app.session.slots[session.TakeColumns] = session.TakeColumns(
+        known=("height",), secret=()
+    )
     app.go("anonymize")
     assert app.errors == ""
     assert "height" not in app.session.own(AnonymizeState).roles
 
 
 def test_a_published_criterion_is_measured(app: Tab) -> None:
-    """Clauses would have to be read elsewhere, and what people decided would be written down nowhere."""
-    app.open(people(birth_year=[1931] + [1950 + i % 40 for i in range(299)])).go("audit")
+    """Clauses would have to be read elsewhere, and what people decided would be written
+    down nowhere.
+    """
+    app.open(people(birth_year=[1931] + [1950 + i % 40 for i in range(299)])).go(
+        "audit"
+    )
     app.set("selectbox", "Measure against published criteria", "hipaa-safe-harbor")
     assert app.errors == ""
     assert "This is not legal advice and not an expert determination" in app.text
 
     def results() -> pd.DataFrame:
-        return next(each.value for each in app.at.dataframe if "result" in each.value).set_index("clause")
+        return next(
+            each.value for each in app.at.dataframe if "result" in each.value
+        ).set_index("clause")
 
     assert results()["result"]["(i)(C)"] == "violation found"
     assert results()["what was found"]["(i)(C)"] == "birth_year: fewer than 11 people"
     assert results()["what was found"]["(i)(B)"] == "zip: 300 people"
-    assert results()["result"]["(i)(N)"] == "no violation found among what a table can show"
+    assert (
+        results()["result"]["(i)(N)"]
+        == "no violation found among what a table can show"
+    )
     assert results()["result"]["(ii)"] == "only you can decide"
     app.set("text_input", "Who decides", "Ada Byron")
     app.at.radio(key="answer-hipaa-safe-harbor-(ii)").set_value("yes").run()

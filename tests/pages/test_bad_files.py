@@ -14,7 +14,11 @@ from tests.pages.tab import CSV, Tab
 from workbench.anonymize.state import AnonymizeState
 from workbench.server.workers import reading
 
-HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "=cmd|' /C calc'!A0", "<script>alert(1)</script>")
+HOSTILE = (
+    "![x](http://127.0.0.1:9/beacon.png)",
+    "=cmd|' /C calc'!A0",
+    "<script>alert(1)</script>",
+)
 
 PERSON = "![x](http://127.0.0.1:9/person.png) person_id"
 
@@ -77,7 +81,9 @@ def test_an_open_data_set_outlasts_a_bad_file(opened):
 def test_a_table_over_the_limits_is_refused(app, monkeypatch, limits, said):
     """A huge file would take the server down."""
     read = reading.read
-    monkeypatch.setattr(reading, "read", lambda *given, **named: read(*given, limits=limits, **named))
+    monkeypatch.setattr(
+        reading, "read", lambda *given, **named: read(*given, limits=limits, **named)
+    )
     app.upload(b"a,b,c,name\n" + b"1,2,3,texts\n" * 200)
     assert said in app.errors.replace("\\", "")
     assert app.session.draft is None
@@ -107,7 +113,9 @@ def test_empty_names_are_made_up_and_said(app):
 
 
 def hostile(app: Tab) -> Tab:
-    rows = "\n".join(f'{i % 9},"{HOSTILE[i % 3]}",{i % 5},p{i % 60}' for i in range(120))
+    rows = "\n".join(
+        f'{i % 9},"{HOSTILE[i % 3]}",{i % 5},p{i % 60}' for i in range(120)
+    )
     header = ",".join(f'"{name}"' for name in (*HOSTILE, PERSON))
     app.upload(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/name).csv")
     assert_no_markup(app)
@@ -115,7 +123,9 @@ def hostile(app: Tab) -> Tab:
 
 
 def test_hostile_names_are_shown_to_the_letter(app):
-    """A column name would load a picture from elsewhere in the viewer's browser, or be read as a formula."""
+    """A column name would load a picture from elsewhere in the viewer's browser, or be
+    read as a formula.
+    """
     hostile(app)
     assert app.errors == ""
     assert app.curator.schema.unit.id_column == PERSON
@@ -142,7 +152,9 @@ def test_hostile_names_are_shown_to_the_letter(app):
 
 
 def test_a_hostile_name_labels_the_box_of_its_weight(app):
-    """A column that matters more would load a picture from elsewhere, as the label of its weight."""
+    """A column that matters more would load a picture from elsewhere, as the label of
+    its weight.
+    """
     hostile(app).go("anonymize")
     app.session.own(AnonymizeState).roles |= dict.fromkeys(HOSTILE, "quasi-identifier")
     app.at.run()
@@ -153,10 +165,21 @@ def test_a_hostile_name_labels_the_box_of_its_weight(app):
 
 
 def assert_no_markup(app: Tab) -> None:
-    kinds = ("button", "metric", "expander", "number_input", "slider", "checkbox", "radio")
+    kinds = (
+        "button",
+        "metric",
+        "expander",
+        "number_input",
+        "slider",
+        "checkbox",
+        "radio",
+    )
     labels = [each.label for kind in kinds for each in app.at.get(kind)]
     options = [
-        option for kind in ("radio", "button_group") for each in app.at.get(kind) for option in each.options
+        option
+        for kind in ("radio", "button_group")
+        for each in app.at.get(kind)
+        for option in each.options
     ]
     for text in (app.text, app.errors, *labels, *options):
         assert "![x](" not in text
@@ -190,13 +213,17 @@ def test_fifty_thousand_categories(app):
 
 
 def test_a_category_of_many_words_by_hand(app):
-    """Taking in a left-out column without naming its categories would break the page."""
+    """Taking in a left-out column without naming its categories would break the
+    page.
+    """
     rows = "\n".join(f"{i % 90},name {i}" for i in range(500))
     app.upload(f"age,name\n{rows}".encode())
     draft = app.session.draft
     key = f"grid-{draft.dataset}-{draft.version}"
     app.at.session_state[key] = {
-        "edited_rows": {1: {"kind": "categorical", "other": True, "categories": "name 1 | name 2"}},
+        "edited_rows": {
+            1: {"kind": "categorical", "other": True, "categories": "name 1 | name 2"}
+        },
         "added_rows": [],
         "deleted_rows": [],
     }
@@ -212,12 +239,16 @@ def test_parquet_with_dates_and_booleans(app):
             "day": pd.date_range("2020-01-01", periods=300),
             "ill": [True, False, True] * 100,
             "cost": [None if day % 3 == 1 else 1.5 + day / 4 for day in range(300)],
-        }
+        },
     )
     file = io.BytesIO()
     frame.to_parquet(file)
     app.open(file.getvalue(), "visits.parquet")
     assert app.errors == ""
-    assert [column.kind for column in app.curator.schema.columns] == ["date", "boolean", "real"]
+    assert [column.kind for column in app.curator.schema.columns] == [
+        "date",
+        "boolean",
+        "real",
+    ]
     app.go("synthesize").press("A whole table").release().go("evaluate")
     assert app.errors == ""

@@ -1,4 +1,6 @@
-"""Cells of numbers that are found privately when a table is opened: asked, charged and said, once."""
+"""Cells of numbers that are found privately when a table is opened: asked, charged and
+said, once.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ LARGE = pd.DataFrame(
         "pay": 1_000 + (np.arange(12_000) * 7919) % 4_001,
         "score": np.arange(12_000) % 5 + 1,
         "sex": np.tile(["F", "M"], 6_000),
-    }
+    },
 )
 
 
@@ -24,12 +26,18 @@ def toggle(app: Tab):
 
 
 def test_cells_are_found_privately_charged_once_and_said(new_tab):
-    """Bounds of a table would be read from it in silence, or be paid again by a second tab."""
+    """Bounds of a table would be read from it in silence, or be paid again by a second
+    tab.
+    """
     content = LARGE.to_csv(index=False).encode()
     app = new_tab().go("upload").upload(content)
     assert toggle(app).value
-    assert "Found privately, for another epsilon 0.05: the cells of pay, score" in app.text
-    taken = next(each.value for each in app.at.warning if "Taken from this table" in each.value)
+    assert (
+        "Found privately, for another epsilon 0.05: the cells of pay, score" in app.text
+    )
+    taken = next(
+        each.value for each in app.at.warning if "Taken from this table" in each.value
+    )
     assert ("pay" in taken, "sex" in taken) == (False, True)
     assert "These bounds are of this table alone" not in app.text
     app.press("Open the data set")
@@ -39,8 +47,13 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
     assert {"1", "2", "3", "4", "5"} <= set(score.labels)
     assert (score.found, "low" in score.from_data) == ("epsilon 1/20", False)
     ledger = app.go("ledger")
-    assert "Cells of pay, score, found privately" in ledger.at.dataframe[0].value.to_string()
-    assert "taken from the data itself: sex (kind, categories)" in ledger.text.replace("\\", "")
+    assert (
+        "Cells of pay, score, found privately"
+        in ledger.at.dataframe[0].value.to_string()
+    )
+    assert "taken from the data itself: sex (kind, categories)" in ledger.text.replace(
+        "\\", ""
+    )
     assert "Found privately, for another epsilon 0.05" in app.go("codebook").text
     other = new_tab().go("upload").upload(content)  # recognized
     assert other.curator.schema == app.curator.schema
@@ -53,7 +66,9 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
 
 
 def test_cells_are_found_privately_where_that_is_asked_for(new_tab):
-    """A sample, or a table in which noise hides everything, would lose its cells; or nobody could choose."""
+    """A sample, or a table in which noise hides everything, would lose its cells; or
+    nobody could choose.
+    """
     sample = new_tab()
     sample.go("upload").press("Open this sample: Hospital visits")
     small = new_tab().go("upload").upload(CSV)
@@ -70,12 +85,17 @@ def test_cells_are_found_privately_where_that_is_asked_for(new_tab):
     assert "pay" not in toggle(app).label
     toggle(app).set_value(True).run()
     app.press("Open the data set")
-    assert [app.curator.schema.column(name).found for name in ("pay", "score")] == ["", "epsilon 1/20"]
+    assert [app.curator.schema.column(name).found for name in ("pay", "score")] == [
+        "",
+        "epsilon 1/20",
+    ]
     assert app.curator.schema.column("pay").known_from == "a law"
 
 
 def test_a_search_that_cannot_be_paid_is_refused(app):
-    """A table whose budget is spent would be opened without cells, or with those of its rows."""
+    """A table whose budget is spent would be opened without cells, or with those of its
+    rows.
+    """
     content = LARGE.to_csv(index=False).encode()
     app.go("upload").upload(content)
     toggle(app).set_value(False).run()

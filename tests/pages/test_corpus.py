@@ -1,4 +1,6 @@
-"""Every table of the corpus through every page: refused with a sentence or worked on, never an error page."""
+"""Every table of the corpus through every page: refused with a sentence or worked on,
+never an error page.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def test_the_corpus_is_large_enough() -> None:
 def _look(tab: Tab, where: str) -> None:
     assert not tab.at.exception, f"{where}: {[each.value for each in tab.at.exception]}"
     assert UNFORESEEN not in tab.errors, where
-    assert "holds something that cannot be read" not in tab.errors, f"{where}: {tab.errors}"
+    assert "holds something that cannot be read" not in tab.errors, (
+        f"{where}: {tab.errors}"
+    )
     for each in tab.at.button:
         if each.disabled:
             said = [*tab.at.caption, *tab.at.error, *tab.at.info, *tab.at.warning]

@@ -1,4 +1,6 @@
-"""The Data page: a table is read, described and opened, and nothing typed is lost on the way."""
+"""The Data page: a table is read, described and opened, and nothing typed is lost on
+the way.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,16 @@ def grid_key(app: Tab) -> str:
 def edit(app: Tab, row: int, **changes: object) -> Tab:
     """Change cells of one line of the schema, as a person would in the grid."""
     before = (
-        app.at.session_state[grid_key(app)]["edited_rows"] if grid_key(app) in app.at.session_state else {}
+        app.at.session_state[grid_key(app)]["edited_rows"]
+        if grid_key(app) in app.at.session_state
+        else {}
     )
     edits = {**before, row: {**before.get(row, {}), **changes}}
-    app.at.session_state[grid_key(app)] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
+    app.at.session_state[grid_key(app)] = {
+        "edited_rows": edits,
+        "added_rows": [],
+        "deleted_rows": [],
+    }
     app.at.run()
     return app
 
@@ -57,18 +65,25 @@ def test_the_first_page_has_three_ways_to_begin(app):
         "Ask a question",
         "Try it on invented people",
     ]
-    assert [each.label for each in app.at.file_uploader] == ["A table to check", "A table to share"]
+    assert [each.label for each in app.at.file_uploader] == [
+        "A table to check",
+        "A table to share",
+    ]
     assert "50 MB" in app.text
 
 
 def test_a_file_is_checked_by_dropping_it(app):
-    """Whoever only wants to know whether a table is anonymous would have to describe it first."""
+    """Whoever only wants to know whether a table is anonymous would have to describe it
+    first.
+    """
     app.at.file_uploader[0].upload("people.csv", CSV, "text/csv").run()
     assert app.errors == ""
     assert app.at.title[0].value == "Is this anonymous?"
     assert "of the people are unique" in app.text or "Nobody is unique" in app.text
     app.go("upload")
-    assert "200 rows of 3 columns" in app.text, "it would have to be brought again to be shared"
+    assert "200 rows of 3 columns" in app.text, (
+        "it would have to be brought again to be shared"
+    )
 
 
 def test_an_empty_page_takes_a_table_and_has_it_in_the_end(app):
@@ -108,25 +123,44 @@ def test_a_table_that_is_not_opened_yet_is_led_back_to(app):
 
 
 def test_step_leads_to_its_kind_of_release(opened):
-    """What was chosen on one page would be forgotten on the next (D19: audit and anonymize were missing)."""
-    labels = [each.label for each in opened.at.button if str(each.key).startswith("step-")]
-    assert labels == ["Audit: is it anonymous?", "Anonymize the table", "Release a histogram"]
+    """What was chosen on one page would be forgotten on the next (D19: audit and
+    anonymize were missing).
+    """
+    labels = [
+        each.label for each in opened.at.button if str(each.key).startswith("step-")
+    ]
+    assert labels == [
+        "Audit: is it anonymous?",
+        "Anonymize the table",
+        "Release a histogram",
+    ]
     opened.press("Release a histogram")
     assert "✓ A histogram" in opened.text
 
 
 def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
-    """The file would stay in memory beside the table, or be read in silence for half a minute."""
-    titles, shares, bar, percent = [], [], DeltaGenerator.progress, progress_view.percent
+    """The file would stay in memory beside the table, or be read in silence for half a
+    minute.
+    """
+    titles = []
+    shares = []
+    bar = DeltaGenerator.progress
+    percent = progress_view.percent
     monkeypatch.setattr(
-        DeltaGenerator, "progress", lambda self, share, text: titles.append(text) or bar(self, share, text)
+        DeltaGenerator,
+        "progress",
+        lambda self, share, text: titles.append(text) or bar(self, share, text),
     )
-    monkeypatch.setattr(progress_view, "percent", lambda share: shares.append(share) or percent(share))
+    monkeypatch.setattr(
+        progress_view, "percent", lambda share: shares.append(share) or percent(share)
+    )
     app.upload(CSV)
     assert titles[0].replace("\\", "").startswith("Reading people.csv")
     assert len(shares) >= len(reading.STAGES)
     assert shares == sorted(shares)
-    assert [each.label for each in app.at.button].count("Stop") == 0, "it would stay after the reading"
+    assert [each.label for each in app.at.button].count("Stop") == 0, (
+        "it would stay after the reading"
+    )
     assert "200 rows of 3 columns" in app.text
     assert app.session.uploads == 1
     assert "upload-0" not in app.at.session_state
@@ -141,7 +175,9 @@ def test_parquet_is_read(app):
 
 
 def test_a_yes_lists_what_becomes_public_with_a_tick_each(app):
-    """Labels would become public that nobody was shown, or that are places, codes or names."""
+    """Labels would become public that nobody was shown, or that are places, codes or
+    names.
+    """
     app.upload(CSV)
     boxes = {each.label.replace("\\", ""): each.value for each in app.at.checkbox}
     assert boxes["city · categories (categorical): A, B, C, D"] is False
@@ -154,14 +190,18 @@ def test_a_yes_lists_what_becomes_public_with_a_tick_each(app):
 
 
 def test_one_question_takes_the_cells_for_missing_away(app):
-    """Tables in which nothing can be missing would keep a cell for it in every column."""
+    """Tables in which nothing can be missing would keep a cell for it in every
+    column.
+    """
     app.upload(CSV)
     assert all(app.session.draft.edited["missing"])
     app.set("button_group", "Can cells be empty in such a table?", False)
     assert not any(app.session.draft.edited["missing"])
     app.open_draft()
     assert [column.size for column in app.curator.schema.columns] == [120, 2, 4]
-    assert [column.origin("missing") for column in app.curator.schema.columns] == ["told by the owner"] * 3
+    assert [column.origin("missing") for column in app.curator.schema.columns] == [
+        "told by the owner"
+    ] * 3
 
 
 def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
@@ -219,27 +259,35 @@ def test_several_rows_a_person(app):
 
 
 def test_the_number_of_rows_a_person_is_found_privately_and_charged(new_tab):
-    """The number would be free, or be looked for and paid again whenever the file is brought."""
+    """The number would be free, or be looked for and paid again whenever the file is
+    brought.
+    """
     rows = "\n".join(f"p{i // 3},{20 + i % 50}" for i in range(36_000))
     table = f"patient_id,age\n{rows}".encode()
     app = new_tab().upload(table)
     app.set("button_group", "Rows of one person", -1)
     app.open_draft()
     assert app.errors == ""
-    assert app.curator.schema.unit == dp.PrivacyUnit(max_rows=3, id_column="patient_id", found="1/20")
+    assert app.curator.schema.unit == dp.PrivacyUnit(
+        max_rows=3, id_column="patient_id", found="1/20"
+    )
     assert app.session.data_set.unit == app.curator.schema.unit
     assert app.session.data_set.declaration.schema.unit == app.curator.schema.unit
     assert app.curator.balance().spent == 5 * 10**10
     assert "found privately" in app.go("ledger").text
     charges = app.at.dataframe[0].value
-    assert charges["asked"].tolist() == ["Rows of one person that count, found privately, by patient_id"]
+    assert charges["asked"].tolist() == [
+        "Rows of one person that count, found privately, by patient_id"
+    ]
     again = new_tab().upload(table)
     assert again.curator.balance().spent == 5 * 10**10
     assert again.curator.schema.unit == app.curator.schema.unit
 
 
 def test_each_table_is_asked_about_anew(app):
-    """The answer "one row per person" to one table would silently hold for the next one."""
+    """The answer "one row per person" to one table would silently hold for the next
+    one.
+    """
     app.upload(CSV)
     assert app.at.radio[0].value == "one"
     app.press("Open another table")
@@ -249,7 +297,9 @@ def test_each_table_is_asked_about_anew(app):
 
 
 def test_a_budget_on_file_stays(new_tab):
-    """A second tab could open the same table with a fresh budget, or would ask everything again."""
+    """A second tab could open the same table with a fresh budget, or would ask
+    everything again.
+    """
     first = new_tab().open()
     second = new_tab().upload(CSV)
     assert second.errors == ""
@@ -258,7 +308,9 @@ def test_a_budget_on_file_stays(new_tab):
 
 
 def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
-    """The same table could be opened with a weaker promise, or nothing could be corrected any more."""
+    """The same table could be opened with a weaker promise, or nothing could be
+    corrected any more.
+    """
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     table = f"patient_id,age\n{rows}".encode()
     app = new_tab().open(table)
@@ -314,7 +366,9 @@ def test_a_budget_of_nothing_is_refused(app):
 
 
 def test_a_second_table_and_the_way_back(opened):
-    """Whoever asks for another table would lose the open one, or see its name over the new one."""
+    """Whoever asks for another table would lose the open one, or see its name over the
+    new one.
+    """
     opened.press("Open another table")
     opened.press("Back to people")
     assert opened.at.title[0].value == "What you can do now"
@@ -349,7 +403,9 @@ def test_a_ledger_that_is_lost_later_is_said(opened, own_ledger: Path):
 
 
 def test_a_table_that_was_changed_a_little_is_recognized(app):
-    """A changed cell is a new account with a full budget: a hundred of them average the noise away."""
+    """A changed cell is a new account with a full budget: a hundred of them average the
+    noise away.
+    """
     app.upload(CSV).press("Open the data set")
     app.press("Open another table")
     app.upload(CSV.replace(b",F", b",M", 1))
@@ -363,15 +419,21 @@ def test_a_table_that_was_changed_a_little_is_recognized(app):
 
 
 def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
-    """Open tables would fill the memory until the system ends the server, and everybody's work with it."""
-    monkeypatch.setattr(holders, "_holders", weakref.WeakSet())  # tabs of earlier tests go at any moment
+    """Open tables would fill the memory until the system ends the server, and
+    everybody's work with it.
+    """
+    # tabs of earlier tests go at any moment
+    monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
     limits = dataclasses.replace(read_settings(), tables=1)
     monkeypatch.setattr(holders, "read_settings", lambda: limits)
-    first, second = new_tab().open(), new_tab()
+    first = new_tab().open()
+    second = new_tab()
     second.go("upload").upload(CSV)
     assert "no room for one more table" in second.errors
     assert second.session.draft is None
-    limits = dataclasses.replace(limits, tables=1_000, table_bytes=sum(holders.sizes()) + 1_000)
+    limits = dataclasses.replace(
+        limits, tables=1_000, table_bytes=sum(holders.sizes()) + 1_000
+    )
     second.upload(CSV)
     assert "no room for one more table" in second.errors
     limits = dataclasses.replace(limits, idle_minutes=1e-9)
@@ -380,17 +442,23 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     assert first.session.curator is None
     warnings = "".join(each.value for each in first.go("audit").at.warning)
     assert "people\\.csv were removed from memory" in warnings
-    assert "removed from memory" not in "".join(each.value for each in first.press("Understood").at.warning)
+    assert "removed from memory" not in "".join(
+        each.value for each in first.press("Understood").at.warning
+    )
     second.open()
     assert second.errors == ""
 
 
 def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
-    """Tables that do not fit could not be reached; or a look at some rows would pass for the table."""
-    frame = pd.DataFrame({"age": np.arange(3000) % 90, "sex": np.tile(["F", "M"], 1500)})
+    """Tables that do not fit could not be reached; or a look at some rows would pass
+    for the table.
+    """
+    frame = pd.DataFrame(
+        {"age": np.arange(3000) % 90, "sex": np.tile(["F", "M"], 1500)}
+    )
     frame.to_parquet(tmp_path / "visits.parquet")
     (tmp_path / "sources.toml").write_text(
-        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n'
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n',
     )
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
@@ -406,21 +474,28 @@ def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
     assert "no file at the place of the source" in app.errors
 
 
-def test_the_unit_that_an_operator_declared_reaches_the_ledger(app, tmp_path, monkeypatch):
-    """At most 3 rows of a person, named by no column, was opened and charged as one row (epsilon 1 for 3)."""
+def test_the_unit_that_an_operator_declared_reaches_the_ledger(
+    app, tmp_path, monkeypatch
+):
+    """At most 3 rows of a person, named by no column, was opened and charged as one row
+    (epsilon 1 for 3).
+    """
     pd.DataFrame({"age": np.arange(300) % 90}).to_parquet(tmp_path / "visits.parquet")
     unit = dp.PrivacyUnit(max_rows=3)
     schema = dp.Schema(columns=(dp.Integer("age", low=0, high=99),), unit=unit)
     (tmp_path / "visits.json").write_text(schema.to_json())
     (tmp_path / "sources.toml").write_text(
-        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}/visits.parquet"\n'
-        f'schema = "{tmp_path}/visits.json"\n'
+        '[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = '
+        f'"{tmp_path}/visits.parquet"\n'
+        f'schema = "{tmp_path}/visits.json"\n',
     )
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
     app.go("upload").press("Show its first rows")
     assert "cannot be weakened" in app.text
-    weaker = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1)).to_json()
+    weaker = dp.Schema(
+        columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1)
+    ).to_json()
     field = next(each for each in app.at.file_uploader if "codebook" in each.label)
     field.upload("codebook.json", weaker.encode(), "application/json").run()
     assert "would promise less" in app.errors
@@ -430,10 +505,17 @@ def test_the_unit_that_an_operator_declared_reaches_the_ledger(app, tmp_path, mo
 
 
 def test_a_codebook_without_its_person_is_refused(app):
-    """A codebook whose column of persons is gone would be taken with another one, in silence."""
+    """A codebook whose column of persons is gone would be taken with another one, in
+    silence.
+    """
     app.upload(CSV)
-    for unit in (dp.PrivacyUnit(max_rows=3), dp.PrivacyUnit(max_rows=2, id_column="gone")):
-        codebook = dp.Schema(columns=(dp.Integer("age", low=0, high=99),), unit=unit).to_json()
+    for unit in (
+        dp.PrivacyUnit(max_rows=3),
+        dp.PrivacyUnit(max_rows=2, id_column="gone"),
+    ):
+        codebook = dp.Schema(
+            columns=(dp.Integer("age", low=0, high=99),), unit=unit
+        ).to_json()
         field = next(each for each in app.at.file_uploader if "codebook" in each.label)
         field.upload("codebook.json", codebook.encode(), "application/json").run()
     assert "'gone', which this table lacks" in app.errors
@@ -442,23 +524,38 @@ def test_a_codebook_without_its_person_is_refused(app):
 
 
 def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
-    """Pure epsilon was proposed for wide tables, where its noise is larger; delta was a mere number."""
+    """Pure epsilon was proposed for wide tables, where its noise is larger; delta was a
+    mere number.
+    """
     header = ",".join(f"c{i}" for i in range(6))
     wide = "\n".join(
-        [header, *(",".join(str((i * j) % 3) for j in range(1, 7)) for i in range(200))]
+        [
+            header,
+            *(",".join(str((i * j) % 3) for j in range(1, 7)) for i in range(200)),
+        ],
     ).encode()
     app.upload(CSV)
-    assert next(each.value for each in app.at.radio if each.label == "How charges add up").pure
+    assert next(
+        each.value for each in app.at.radio if each.label == "How charges add up"
+    ).pure
     app.press("Open another table").upload(wide, "wide.csv")
-    assert not next(each.value for each in app.at.radio if each.label == "How charges add up").pure
+    assert not next(
+        each.value for each in app.at.radio if each.label == "How charges add up"
+    ).pure
     assert "one in 1,000,000,000, no person loses more than epsilon says" in app.text
     app.set("text_input", "delta", "1e-4")
     assert "Delta is too large for about 200 people: take at most 5e-05" in app.text
 
 
-def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(new_tab, own_ledger: Path, monkeypatch):
-    """What is proposed would be refused at its opening; or what is refused would be opened."""
-    (own_ledger / "policy.toml").write_text("epsilon = 0.5\nk = 20\n[purposes]\nreport = 0.25\n")
+def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
+    new_tab, own_ledger: Path, monkeypatch
+):
+    """What is proposed would be refused at its opening; or what is refused would be
+    opened.
+    """
+    (own_ledger / "policy.toml").write_text(
+        "epsilon = 0.5\nk = 20\n[purposes]\nreport = 0.25\n"
+    )
     monkeypatch.setenv("WORKBENCH_POLICY", str(own_ledger / "policy.toml"))
     read_settings.cache_clear()
     app = new_tab().upload(CSV)
@@ -487,4 +584,6 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert "✓ Invented rows" in app.text
     assert app.button("Release for epsilon 1")
     app.press("A few columns together").set("radio", "Table", "pairs")
-    assert "Choose at least one column" in app.text, "what nobody proposed would be chosen"
+    assert "Choose at least one column" in app.text, (
+        "what nobody proposed would be chosen"
+    )

@@ -1,4 +1,6 @@
-"""The Data page: what its owner says yes to is the same with and without any person, or stays marked."""
+"""The Data page: what its owner says yes to is the same with and without any person, or
+stays marked.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,11 @@ def through_the_page(tab: Tab, change: Change, *, with_her: bool) -> Outcome:
         if answer is None:
             break
         tab.press(answer)
-    caps = [group for group in tab.at.get("button_group") if group.label.startswith("Rows of one person")]
+    caps = [
+        group
+        for group in tab.at.get("button_group")
+        if group.label.startswith("Rows of one person")
+    ]
     if caps and caps[0].value is None:
         caps[0].set_value(1).run()
     for field in tab.at.radio:
@@ -55,8 +61,12 @@ def through_the_page(tab: Tab, change: Change, *, with_her: bool) -> Outcome:
     return Outcome(release=release, surfaces=made)
 
 
-@pytest.mark.parametrize("change", but_first(len(FIRST), ORDERED), ids=lambda change: change.name)
-def test_a_yes_is_the_same_without_her_or_marked(change: Change, new_tab: Callable[[], Tab]) -> None:
+@pytest.mark.parametrize(
+    "change", but_first(len(FIRST), ORDERED), ids=lambda change: change.name
+)
+def test_a_yes_is_the_same_without_her_or_marked(
+    change: Change, new_tab: Callable[[], Tab]
+) -> None:
     """An answer about labels would make public a word that nobody was shown."""
     with same_noise() as again:
         without = through_the_page(new_tab(), change, with_her=False)
@@ -67,12 +77,18 @@ def test_a_yes_is_the_same_without_her_or_marked(change: Change, new_tab: Callab
 
 
 def test_an_answer_that_clears_every_mark_is_seen(
-    new_tab: Callable[[], Tab], monkeypatch: pytest.MonkeyPatch
+    new_tab: Callable[[], Tab],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The fault of before: a yes to the labels took every mark off, also what nobody was shown."""
+    """The fault of before: a yes to the labels took every mark off, also what nobody
+    was shown.
+    """
 
     def planted(
-        draft: Draft, items: list[facts.FactItem], question: facts.FactQuestion, known_from: str
+        draft: Draft,
+        items: list[facts.FactItem],
+        question: facts.FactQuestion,
+        known_from: str,
     ) -> None:
         every = facts.items_of(draft, draft.schema, question)
         clear(draft, every, question, known_from)

@@ -1,4 +1,6 @@
-"""The Evaluate page: a verdict and six figures, tabs, heavy parts when asked, files made elsewhere."""
+"""The Evaluate page: a verdict and six figures, tabs, heavy parts when asked, files
+made elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,11 @@ from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
 
-SHARE, BUDGET = "select_slider", "Share of the budget"
-"""A joint table of 200 people has hardly any row left at the usual share: its noise would decide the test."""
+SHARE = "select_slider"
+BUDGET = "Share of the budget"
+"""A joint table of 200 people has hardly any row left at the usual share: its noise
+would decide the test.
+"""
 
 
 def people(rows: int, seed: int) -> pd.DataFrame:
@@ -31,7 +36,7 @@ def people(rows: int, seed: int) -> pd.DataFrame:
             "weight": rng.normal(70, 9, rows).round(1),
             "sex": rng.choice(["F", "M"], rows),
             "rich": np.where(age + rng.normal(0, 8, rows) > 50, "yes", "no"),
-        }
+        },
     )
 
 
@@ -49,7 +54,11 @@ def wide(app):
 def joint(tab):
     """A release of the whole small table, with its relations."""
     return (
-        tab.go("synthesize").press("A whole table").set("radio", "Relations", "tree").release().go("evaluate")
+        tab.go("synthesize")
+        .press("A whole table")
+        .set("radio", "Relations", "tree")
+        .release()
+        .go("evaluate")
     )
 
 
@@ -69,7 +78,9 @@ def drawn(tab) -> str:
 
 def bring(tab, label: str, frame: pd.DataFrame):
     """Drop a file into the uploader with this label."""
-    uploader = next(each for each in tab.at.file_uploader if each.label.startswith(label))
+    uploader = next(
+        each for each in tab.at.file_uploader if each.label.startswith(label)
+    )
     uploader.upload("made.csv", csv(frame), "text/csv").run()
     return tab
 
@@ -89,8 +100,12 @@ def test_without_a_release_it_shows_the_way_to_one(opened):
 
 def test_a_verdict_and_at_most_six_figures(opened):
     """Nobody would know what the release is good for."""
-    opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").set(
-        SHARE, BUDGET, 2.0
+    opened.go("synthesize").press("A whole table").set(
+        "radio", "Relations", "joint"
+    ).set(
+        SHARE,
+        BUDGET,
+        2.0,
     ).release().go("evaluate")
     assert opened.errors == ""
     assert "Fit for" in opened.text or "Not fit for" in opened.text
@@ -101,9 +116,15 @@ def test_a_verdict_and_at_most_six_figures(opened):
 
 
 def test_figures_columns_pairs_and_questions(opened):
-    """SEEDS E4, A11, A15, A16: one of the comparisons would not come up, or not be marked as internal."""
-    opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").set(
-        SHARE, BUDGET, 2.0
+    """SEEDS E4, A11, A15, A16: one of the comparisons would not come up, or not be
+    marked as internal.
+    """
+    opened.go("synthesize").press("A whole table").set(
+        "radio", "Relations", "joint"
+    ).set(
+        SHARE,
+        BUDGET,
+        2.0,
     ).release().go("evaluate")
     assert all(f">{name}</b>" in drawn(opened) for name in ("age", "sex", "city"))
     assert "another sample" in drawn(opened)
@@ -132,8 +153,12 @@ def test_figures_columns_pairs_and_questions(opened):
         assert said in opened.text + "".join(each.label for each in opened.at.metric)
         assert INTERNAL in opened.text
     assert opened.curator.balance().spent == 2_000_000_000_000
-    opened.set("button_group", "Show", "Questions").set("button_group", "Source", "rows")
-    assert float(metric(opened, "Off by").split()[0].replace(",", "")) > 1_000, "10,000 rows for 200"
+    opened.set("button_group", "Show", "Questions").set(
+        "button_group", "Source", "rows"
+    )
+    assert float(metric(opened, "Off by").split()[0].replace(",", "")) > 1_000, (
+        "10,000 rows for 200"
+    )
     opened.set("button_group", "Source", "original")
     assert metric(opened, "Off by") == "0\u202f%", "SEEDS A11"
     assert metric(opened, "Original") == metric(opened, "Release")
@@ -149,7 +174,9 @@ def test_mean_median_and_zeros_stand_in_the_table(wide):
 
 
 def test_one_column_without_order(opened):
-    """A release of one column of texts has no pairs and no ranges: the page would break."""
+    """A release of one column of texts has no pairs and no ranges: the page would
+    break.
+    """
     opened.go("synthesize").set("selectbox", "Column", "sex").release().go("evaluate")
     for tab, said in (
         ("Pairs of columns", "one column only"),
@@ -163,7 +190,9 @@ def test_one_column_without_order(opened):
 
 def test_marginals_and_independent_columns(opened):
     """Releases of other recipes could not be judged."""
-    opened.go("synthesize").press("A few columns").set("multiselect", "Columns", ["age", "sex"]).release()
+    opened.go("synthesize").press("A few columns").set(
+        "multiselect", "Columns", ["age", "sex"]
+    ).release()
     opened.go("evaluate")
     assert opened.errors == ""
     opened.go("synthesize").press("Release something else").press("A whole table")
@@ -180,7 +209,9 @@ def test_marginals_and_independent_columns(opened):
 
 
 def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
-    """Counts of women would be called wrong for being fewer than those of all people."""
+    """Counts of women would be called wrong for being fewer than those of all
+    people.
+    """
     recipe = dp.Histogram(column="age")
     for part in (None, {"sex": "F"}):
         wide.curator.run(recipe, dp.PureDP(epsilon="1/10"), part=part)
@@ -191,21 +222,36 @@ def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
 
 
 def test_learning_runs_when_asked(wide):
-    """A minute of computing would start by itself, or the overview show R² under the word accuracy."""
+    """A minute of computing would start by itself, or the overview show R² under the
+    word accuracy.
+    """
     joint(wide).set("button_group", "Show", "Learning")
     assert not [key for key in wide.session.reports if key[0] == "learning"]
     wide.set("number_input", "Splits", 1).press("Learn")
     assert wide.errors == ""
     assert "2: learn from the release, test on the original" in wide.text
     assert "1: learn from the original, test on the release" in wide.text
-    scores = next(each.content for key, each in wide.session.reports.items() if key[0] == "learning")
+    scores = next(
+        each.content
+        for key, each in wide.session.reports.items()
+        if key[0] == "learning"
+    )
     of = {(each.measure, each.of): each.mean for each in scores if each.scenario == 2}
-    assert {"accuracy", "r2"} <= {each.measure for each in scores}  # the page could mistake one for the other
+    # the page could mistake one for the other
+    assert {"accuracy", "r2"} <= {each.measure for each in scores}
     accuracy = f"{of['accuracy', 'release']:.2f} ({of['accuracy', 'original']:.2f})"
     assert metric(wide, "Learning") == accuracy
     wide.set("selectbox", "Column to predict", "age").press("Learn")
-    scores = [each.content for key, each in wide.session.reports.items() if key[0] == "learning"][-1]
-    of = {each.of: each.mean for each in scores if (each.scenario, each.measure) == (2, "r2")}
+    scores = [
+        each.content
+        for key, each in wide.session.reports.items()
+        if key[0] == "learning"
+    ][-1]
+    of = {
+        each.of: each.mean
+        for each in scores
+        if (each.scenario, each.measure) == (2, "r2")
+    }
     assert metric(wide, "Learning") == f"R² {of['release']:.2f} ({of['original']:.2f})"
 
 
@@ -213,11 +259,14 @@ def test_attacks_on_a_release_of_ours(wide):
     """The recipe would be judged without a control, or its second run be charged."""
     joint(wide).set("button_group", "Show", "Disclosure").press("Attack")
     assert wide.errors == ""
-    assert "No attack works better" in wide.text or "are exposed" in wide.text  # it may err, once in a while
+    # it may err, once in a while
+    assert "No attack works better" in wide.text or "are exposed" in wide.text
     assert metric(wide, "Disclosure").endswith("/ 7")
     wide.press("Audit the recipe")
     assert "Canaries prove an epsilon of at least" in wide.text
-    audit = next(each for key, each in wide.session.reports.items() if key[0] == "canaries")
+    audit = next(
+        each for key, each in wide.session.reports.items() if key[0] == "canaries"
+    )
     assert audit.canaries == disclosure_view.CANARIES
     assert wide.curator.balance().spent == 0.5 * UNIT
 
@@ -243,7 +292,9 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
     wide.go("evaluate")
     bring(wide, "The synthetic or anonymized table", frame)
     assert wide.errors == ""
-    assert "Not compared, because most values are none of those declared: sex" in wide.text
+    assert (
+        "Not compared, because most values are none of those declared: sex" in wide.text
+    )
     assert "evenly spread; 0\u202f% of the rows have another value" in wide.text
     assert "age" in set(columns_table(wide)["column"])
 
@@ -251,7 +302,11 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
 def test_a_file_with_nothing_in_common(wide):
     """Other headers would end in a traceback."""
     wide.go("evaluate")
-    bring(wide, "The synthetic or anonymized table", pd.DataFrame({"x": [1, 2], "y": [3, 4]}))
+    bring(
+        wide,
+        "The synthetic or anonymized table",
+        pd.DataFrame({"x": [1, 2], "y": [3, 4]}),
+    )
     assert "in common" in wide.errors
     assert "What to do" in wide.errors
 
@@ -268,7 +323,9 @@ def test_the_anonymized_table_can_be_judged(wide):
 
 
 def test_a_figure_can_be_bought_and_shared(wide):
-    """The steward could say nothing about quality in public, or would say it for free."""
+    """The steward could say nothing about quality in public, or would say it for
+    free.
+    """
     joint(wide)
     wide.set("select_slider", "Share of the budget", 1.0)
     pay = wide.button("Pay epsilon 1")
@@ -281,12 +338,15 @@ def test_a_figure_can_be_bought_and_shared(wide):
     assert len(wide.at.selectbox[0].options) == 2  # it is no release
     wide.go("ledger")
     assert wide.errors == ""
-    assert "Marginal error, columns at a time: 1" in set(wide.at.dataframe[0].value["asked"])
+    assert "Marginal error, columns at a time: 1" in set(
+        wide.at.dataframe[0].value["asked"]
+    )
 
 
 def while_it_is_computed(monkeypatch, happens):
     """Let something happen once, after the first charge."""
-    left, right = [happens], PrivateMarginalError.measure
+    left = [happens]
+    right = PrivateMarginalError.measure
 
     def measure(self, measurer, schema):
         if left and not isinstance(measurer, Rehearsal):
@@ -297,9 +357,14 @@ def while_it_is_computed(monkeypatch, happens):
 
 
 def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
-    """Streamlit runs what a second click asks for beside the first: it would be charged twice."""
-    clicks, right = [], charged.pay
-    monkeypatch.setattr(charged, "pay", lambda *given: (clicks.append(given), right(*given)))
+    """Streamlit runs what a second click asks for beside the first: it would be charged
+    twice.
+    """
+    clicks = []
+    right = charged.pay
+    monkeypatch.setattr(
+        charged, "pay", lambda *given: (clicks.append(given), right(*given))
+    )
     joint(wide)
     while_it_is_computed(monkeypatch, lambda: right(*clicks[0]))
     wide.press("Pay epsilon")
@@ -310,9 +375,12 @@ def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
 
 
 def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
-    """Both would pay for the same answer; the one that did not ask first has to hear what becomes of it."""
+    """Both would pay for the same answer; the one that did not ask first has to hear
+    what becomes of it.
+    """
     joint(wide)
-    monkeypatch.setattr(session, "browser_language", lambda: "en")  # a tab within a tab's run has no headers
+    # a tab within a tab's run has no headers
+    monkeypatch.setattr(session, "browser_language", lambda: "en")
     other = new_tab()
     other.at.default_timeout = 120
     other.open(csv(people(400, 1))).go("evaluate")
@@ -361,7 +429,9 @@ def test_what_was_bought_is_shown_when_nothing_is_left(wide):
 
 
 def test_figures_of_other_tables_are_not_sold(wide):
-    """A file may depend on everybody in the table: a figure about it would not be private at any price."""
+    """A file may depend on everybody in the table: a figure about it would not be
+    private at any price.
+    """
     wide.go("evaluate")
     bring(wide, "The synthetic or anonymized table", people(400, 1))
     assert wide.errors == ""
@@ -375,13 +445,17 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
     monkeypatch.setattr(methods, "SPLITS", 1)
     app.at.default_timeout = 120
     app.open().go("evaluate")
-    app.set("multiselect", "Method", ["independent", "mdav-25"]).set("multiselect", "Epsilon", [0.1, 1.0])
+    app.set("multiselect", "Method", ["independent", "mdav-25"]).set(
+        "multiselect", "Epsilon", [0.1, 1.0]
+    )
     app.press("Compare")
     assert app.errors == ""
     frame = next(each for key, each in app.session.reports.items() if key[0] == "sweep")
     assert set(frame["measure"]) >= {"accuracy", "mse", "nmi", "pairs"}
     assert set(frame["epsilon"]) == {0.1, 1.0}
-    assert {"Independent", "MDAV, k = 25 (no epsilon)", "original, no privacy"} == set(frame["method"])
+    assert {"Independent", "MDAV, k = 25 (no epsilon)", "original, no privacy"} == set(
+        frame["method"]
+    )
     assert app.curator.balance().spent == 0
 
 
@@ -389,6 +463,10 @@ def test_reports_are_of_their_candidate(wide):
     """After another choice, the figures of the one before would still be there."""
     joint(wide)
     first = metric(wide, "Worst column")
-    bring(wide.set("selectbox", "Release", "file"), "The synthetic or anonymized table", people(400, 1))
+    bring(
+        wide.set("selectbox", "Release", "file"),
+        "The synthetic or anonymized table",
+        people(400, 1),
+    )
     assert metric(wide, "Worst column") == "0\u202f%" != first
     assert report.known(("similarity", "nothing")) is None

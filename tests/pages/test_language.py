@@ -1,4 +1,6 @@
-"""The language of a tab: of its address, else of its browser, until the person chooses another."""
+"""The language of a tab: of its address, else of its browser, until the person chooses
+another.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from workbench.language import messages
 def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
     """German is the made-up language here, whatever is translated so far."""
     known = {"de": Pseudo()}
-    monkeypatch.setattr(messages, "catalogue", lambda code: known.get(code, gettext.NullTranslations()))
+    monkeypatch.setattr(
+        messages, "catalogue", lambda code: known.get(code, gettext.NullTranslations())
+    )
 
 
 def is_german(tab: Tab) -> bool:
@@ -45,7 +49,8 @@ def test_the_browser_names_a_language(own_ledger, monkeypatch) -> None:
 
 def test_the_switch_changes_this_tab_and_keeps_its_work(new_tab) -> None:
     """A choice would be gone with the next page, or take the open table with it."""
-    tab, other = new_tab(), new_tab()
+    tab = new_tab()
+    other = new_tab()
     tab.open()
     switch = tab.at.sidebar.selectbox(key="language")
     assert switch.options == ["English", "Deutsch", "中文"]

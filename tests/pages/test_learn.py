@@ -27,18 +27,24 @@ def learn(app: Tab) -> Tab:
 def test_ten_lessons_stand_in_order(learn: Tab) -> None:
     """A lesson would be missing, or a newcomer would meet composition before noise."""
     heads = [each.value for each in learn.at.header]
-    assert [head.split(" · ")[0] for head in heads] == [str(number) for number in range(1, 11)]
+    assert [head.split(" · ")[0] for head in heads] == [
+        str(number) for number in range(1, 11)
+    ]
     assert learn.errors == ""
 
 
 @pytest.mark.proof
 def test_every_question_is_answered_at_once(learn: Tab) -> None:
-    """A question would stay open, a wrong answer pass for a right one, or what was answered be forgotten."""
+    """A question would stay open, a wrong answer pass for a right one, or what was
+    answered be forgotten.
+    """
     for number, (key, lesson) in enumerate(LESSONS.items(), start=1):
         radio = learn.at.radio(key=f"learn-{key}-answer")
         assert len(radio.options) == len(lesson["answers"]) > 1
         radio.set_value((lesson["right"] + 1) % len(lesson["answers"])).run()
-        assert "Not quite. " + lesson["answers"][lesson["right"]] in [each.value for each in learn.at.warning]
+        assert "Not quite. " + lesson["answers"][lesson["right"]] in [
+            each.value for each in learn.at.warning
+        ]
         learn.at.radio(key=f"learn-{key}-answer").set_value(lesson["right"]).run()
         assert f"{number} of 10 questions answered, {number} rightly." in learn.text
     assert "10 of 10" in learn.go("ledger").go("learn").text
@@ -57,7 +63,9 @@ def test_a_notebook_runs_with_the_library_alone(key: str) -> None:
 
 
 def test_the_course_is_printed() -> None:
-    """A page to print would lack a lesson, a figure, a question or what is said of its answers."""
+    """A page to print would lack a lesson, a figure, a question or what is said of its
+    answers.
+    """
     page = html.unescape(lessons.printed().decode())
     for lesson in LESSONS.values():
         assert lesson["title"] in page
@@ -68,18 +76,29 @@ def test_the_course_is_printed() -> None:
 
 
 def test_it_is_computed_once() -> None:
-    """Every click on the page would compute releases again, for two seconds of a processor."""
-    for each, given in ((figures.by_width, 0.1), (figures.by_columns, 1.0), (figures.list_attack, 1.0)):
+    """Every click on the page would compute releases again, for two seconds of a
+    processor.
+    """
+    for each, given in (
+        (figures.by_width, 0.1),
+        (figures.by_columns, 1.0),
+        (figures.list_attack, 1.0),
+    ):
         assert each(given) is each(given)
 
 
 def test_every_control_moves_and_nothing_is_charged(learn: Tab) -> None:
-    """A control would end in an error at one of its ends, or a lesson would spend somebody's budget."""
+    """A control would end in an error at one of its ends, or a lesson would spend
+    somebody's budget.
+    """
     assert len(_controls(learn)) >= 8
-    for end in (0, -1):  # every lesson has its own controls, so that all may move at once
+    # every lesson has its own controls, so that all may move at once
+    for end in (0, -1):
         for widget in _controls(learn):
             ends = (
-                [*map(float, widget.options)] if widget.type == "select_slider" else [widget.min, widget.max]
+                [*map(float, widget.options)]
+                if widget.type == "select_slider"
+                else [widget.min, widget.max]
             )
             widget.set_value(ends[end])
         learn.at.run()
@@ -107,26 +126,38 @@ def tail(epsilon: float, least: int) -> float:
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_bound_is_the_stated_one(epsilon: float) -> None:
-    """The first picture would show another promise than e^epsilon, or chances of another noise."""
+    """The first picture would show another promise than e^epsilon, or chances of
+    another noise.
+    """
     frame, ratio = figures.neighbors(100, epsilon)
     assert ratio == exact(math.exp(epsilon))
     assert frame.groupby("table")["chance"].sum().min() > 0.9
-    for (name, of_table), count in zip(frame.groupby("table", sort=False), (100, 101), strict=True):
+    for (name, of_table), count in zip(
+        frame.groupby("table", sort=False), (100, 101), strict=True
+    ):
         for line in of_table.itertuples():
             off = round(line.answer) - count
-            assert line.chance == exact(tail(epsilon, off) - tail(epsilon, off + 1)), name
+            assert line.chance == exact(tail(epsilon, off) - tail(epsilon, off + 1)), (
+                name
+            )
 
 
 def test_two_answers_reach_their_sum() -> None:
-    """C1, C5: the sum of two losses would look like an exaggeration, as 1.92 did. The law of the average is
-    counted here, chance by chance, in 50 digits."""
+    """C1, C5: the sum of two losses would look like an exaggeration, as 1.92 did.
+
+    The law of the average is counted here, chance by chance, in 50 digits.
+    """
     assert figures.loss_of_two() == exact(2)
     with localcontext(prec=50):
         q = Decimal(-1).exp()
 
         def of_sum(at: int) -> Decimal:
-            """The chance of a sum of two noises, but for a factor; what is left out is below 1e-100."""
-            return sum(q ** (abs(first) + abs(at - first)) for first in range(-350, 351))
+            """The chance of a sum of two noises, but for a factor; what is left out is
+            below 1e-100.
+            """
+            return sum(
+                q ** (abs(first) + abs(at - first)) for first in range(-350, 351)
+            )
 
         for below in (0, 5, 50):
             loss = (of_sum(2 * below) / of_sum(2 * below + 2)).ln()
@@ -136,7 +167,9 @@ def test_two_answers_reach_their_sum() -> None:
 
 
 def test_variances_of_answers() -> None:
-    """SEEDS C2 to C5: of noise on whole numbers, 2 q / (1 - q)^2, and half of it for an average of two."""
+    """SEEDS C2 to C5: of noise on whole numbers, 2 q / (1 - q)^2, and half of it for an
+    average of two.
+    """
 
     def variance(epsilon: float) -> float:
         return 1 / (2 * math.sinh(epsilon / 2) ** 2)
@@ -147,27 +180,42 @@ def test_variances_of_answers() -> None:
     names = list(figures.laws())
     assert [name[:2] for name in names] == ["F1", "F2", "F3", "F "]
     drawn, spreads = figures.overlaid(names)
-    assert spreads["variance"].tolist() == exact([variance(1), variance(1), variance(2), variance(1) / 2])
+    assert spreads["variance"].tolist() == exact(
+        [variance(1), variance(1), variance(2), variance(1) / 2]
+    )
     chances = {at: math.tanh(0.5) * math.exp(-abs(at)) for at in range(-60, 61)}
-    average = sum(abs(a + b) / 2 * chances[a] * chances[b] for a in chances for b in chances)
+    average = sum(
+        abs(a + b) / 2 * chances[a] * chances[b] for a in chances for b in chances
+    )
     assert spreads["off"].tolist() == exact([off(1), off(1), off(2), average])
     first, second, third, combined = (drawn[drawn["law"] == name] for name in names)
     assert first["chance"].tolist() == second["chance"].tolist(), "C2: one law"
-    assert third["chance"].tolist() == exact([math.tanh(1) * math.exp(-2 * abs(at)) for at in range(-4, 5)])
-    halves = [2 * sum(chances[a] * chances[at - a] for a in range(-50, 51)) for at in range(-8, 9)]
+    assert third["chance"].tolist() == exact(
+        [math.tanh(1) * math.exp(-2 * abs(at)) for at in range(-4, 5)]
+    )
+    halves = [
+        2 * sum(chances[a] * chances[at - a] for a in range(-50, 51))
+        for at in range(-8, 9)
+    ]
     assert combined["chance"].tolist() == exact(halves)
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.5])
 def test_three_ways_to_add_up(epsilon: float) -> None:
     """C1: a curve would promise more, or less, than its way to add up keeps."""
-    composed = figures.composed(epsilon).pivot(index="answers", columns="way", values="epsilon")
+    composed = figures.composed(epsilon).pivot(
+        index="answers", columns="way", values="epsilon"
+    )
     for answers, line in composed.iterrows():
         assert line["basic: epsilons add up"] == exact(answers * epsilon)
         rho = answers * epsilon * math.tanh(epsilon / 2)
 
         def log_delta(order: float, at: float, rho: float = rho) -> float:
-            return (order - 1) * (order * rho - at) - math.log(order) + (order - 1) * math.log1p(-1 / order)
+            return (
+                (order - 1) * (order * rho - at)
+                - math.log(order)
+                + (order - 1) * math.log1p(-1 / order)
+            )
 
         by_rho = line["zCDP: rhos add up"]
         for at, holds in ((by_rho + 2e-9, True), (by_rho - 2e-9, False)):
@@ -179,11 +227,14 @@ def test_three_ways_to_add_up(epsilon: float) -> None:
             )
             assert (best.fun <= math.log(1e-6)) == holds
         best = line["best possible, planned in advance"]
-        assert best <= min(by_rho, answers * epsilon) + 1e-9  # exact: tests/accounting/test_composition.py
+        # exact: tests/accounting/test_composition.py
+        assert best <= min(by_rho, answers * epsilon) + 1e-9
 
 
 def test_the_loss_against_where_it_lies() -> None:
-    """SEEDS C5: the curve of the average would pass, or never come near, that of both answers."""
+    """SEEDS C5: the curve of the average would pass, or never come near, that of both
+    answers.
+    """
     frame = figures.losses().pivot(index="below", columns="known", values="loss")
     assert frame["both answers"].tolist() == exact([2] * len(frame))
     average = frame["the average alone"]
@@ -193,7 +244,9 @@ def test_the_loss_against_where_it_lies() -> None:
 
 
 def test_tables_of_three_lengths() -> None:
-    """SEEDS G11: a table of 5 rows would look as good as one of as many rows as were counted."""
+    """SEEDS G11: a table of 5 rows would look as good as one of as many rows as were
+    counted.
+    """
     errors = figures.ways_of_rows(1.0).set_index("rows")["error"]
     people = samples.census()["age"].between(20, 64).sum()
     assert errors["5"] == pytest.approx(100, abs=0.1)
@@ -203,7 +256,9 @@ def test_tables_of_three_lengths() -> None:
 
 @pytest.mark.parametrize("p", [0.55, 0.75, 0.95])
 def test_the_coin_and_its_likelihood(p: float) -> None:
-    """SEEDS G2, G4: a coin of 0.75 is ln 3; the curve has its top at the corrected share."""
+    """SEEDS G2, G4: a coin of 0.75 is ln 3; the curve has its top at the corrected
+    share.
+    """
     frame, estimate = figures.coin(p)
     frame = frame[frame["people"] == "1000"]
     reports = int(estimate.support[1])
@@ -214,23 +269,33 @@ def test_the_coin_and_its_likelihood(p: float) -> None:
         for s in frame["share"]
     ]
     assert frame["likelihood"].tolist() == pytest.approx(
-        [math.exp(each - max(logs)) for each in logs], abs=1e-9
+        [math.exp(each - max(logs)) for each in logs],
+        abs=1e-9,
     )
     top = frame["share"][frame["likelihood"].argmax()]
     assert top == pytest.approx(estimate.frequencies[1], abs=0.011)
     fields = lessons.local(0.75, math.log(3), 4).fields
-    assert (fields["epsilon"], fields["chance"], fields["share"]) == ("1.1", "0.75", "30\u202f%")
+    assert (fields["epsilon"], fields["chance"], fields["share"]) == (
+        "1.1",
+        "0.75",
+        "30\u202f%",
+    )
 
 
 def test_parts_and_sums() -> None:
-    """C6: sixteen groups that share nobody cost once; overlapping ones sixteen times."""
+    """C6: sixteen groups that share nobody cost once; overlapping ones sixteen
+    times.
+    """
     assert figures.parts(16, 1.0) == (1.0, 16.0)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_afterwards_nothing_grows(epsilon: float) -> None:
-    """C10: an attack on the answer would seem to learn more than the answer. What keeps a group of answers
-    that lies above both counts loses exactly epsilon by it; what keeps nothing, nothing."""
+    """C10: an attack on the answer would seem to learn more than the answer.
+
+    What keeps a group of answers that lies above both counts loses exactly epsilon by
+    it; what keeps nothing, nothing.
+    """
     assert figures.afterwards(epsilon)["epsilon"].tolist() == exact([epsilon] * 3 + [0])
 
 
@@ -245,25 +310,37 @@ def test_wide_ranges_err_less_in_percent() -> None:
     for width in direct.index:
         rows = np.convolve(counts, np.ones(width), "valid")
         rows = rows[rows > 0]
-        found = brentq(lambda x, rows=rows: np.exp(-x * rows / 100).mean() - 0.5, 0, 1e4, xtol=1e-13)
+        found = brentq(
+            lambda x, rows=rows: np.exp(-x * rows / 100).mean() - 0.5,
+            0,
+            1e4,
+            xtol=1e-13,
+        )
         assert direct[width] == exact(found), width
 
 
 def test_more_columns_cost_accuracy() -> None:
-    """A24, C9: four columns together lose the ages that one column keeps; the signal of a cell drowns."""
+    """A24, C9: four columns together lose the ages that one column keeps; the signal of
+    a cell drowns.
+    """
     frame = figures.by_columns(1.0)
     assert frame["error"].is_monotonic_increasing
     assert frame["error"].iloc[0] < 10 < 100 < frame["error"].iloc[-1]
-    beyond = math.log(0.05 * (1 + math.exp(-1)) / 2)  # of a draw, P(> w) = 2 exp(-(w + 1)) / (1 + exp(-1))
+    # of a draw, P(> w) = 2 exp(-(w + 1)) / (1 + exp(-1))
+    beyond = math.log(0.05 * (1 + math.exp(-1)) / 2)
     off = math.ceil(-beyond - 1)  # so many rows in 95 of 100 cells
-    assert frame["error"].to_numpy() == exact(off * frame["cells"] / len(samples.census()) * 100)
+    assert frame["error"].to_numpy() == exact(
+        off * frame["cells"] / len(samples.census()) * 100
+    )
     distances = frame["distance"].tolist()
     assert distances[0] < 0.02
     assert distances[3] > 5 * distances[0]
 
 
 def test_who_is_found_by_the_voter_list() -> None:
-    """The eighth lesson would name another number of people than a join of the two tables finds."""
+    """The eighth lesson would name another number of people than a join of the two
+    tables finds.
+    """
     visits = samples.hospital().drop_duplicates("patient_id")
     alone = visits.groupby(figures.SHARED).size().eq(1).rename("alone").reset_index()
     voters = samples.voter_list()
@@ -275,31 +352,45 @@ def test_who_is_found_by_the_voter_list() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 5.0])
 def test_the_list_against_a_private_release(epsilon: float) -> None:
-    """SEEDS G8: rows that nobody has would be said to name people; the twin is the table itself."""
+    """SEEDS G8: rows that nobody has would be said to name people; the twin is the
+    table itself.
+    """
     attack, guess = figures.list_attack(epsilon)
     own, drawn = attack.itertuples()
-    assert (own.found, own.right) == (figures.linkage().unique, pytest.approx(98, abs=2))
+    assert (own.found, own.right) == (
+        figures.linkage().unique,
+        pytest.approx(98, abs=2),
+    )
     assert drawn.found < own.found / 20
-    assert drawn.found * drawn.right / 100 <= 12, "of some 25, at the most frequent diagnosis 16 %"
+    assert drawn.found * drawn.right / 100 <= 12, (
+        "of some 25, at the most frequent diagnosis 16 %"
+    )
     patients = samples.hospital().drop_duplicates("patient_id")["diagnosis"]
     assert guess == patients.eq(patients.mode()[0]).mean()
-    assert lessons.holes(epsilon).fields["sure"] == percent(1 / (1 + math.exp(-epsilon)))
+    assert lessons.holes(epsilon).fields["sure"] == percent(
+        1 / (1 + math.exp(-epsilon))
+    )
 
 
 @pytest.mark.parametrize("epsilon", [5.0, 20.0])
 def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
-    """SEEDS G5, G6, P11, P12: a law would be of the table, drawn rows of another law, or features be joined
-    that have nothing to do with each other."""
+    """SEEDS G5, G6, P11, P12: a law would be of the table, drawn rows of another law,
+    or features be joined that have nothing to do with each other.
+    """
     shares, joined, moments = figures.by_class(epsilon)
     assert sorted(joined["joined"].tolist()[2]) == sorted("a + b + c + d")
     assert set(joined["joined"][:2]) == {"a + b", "c + d"}
     assert joined["distance"].is_monotonic_increasing
     assert (joined["distance"] < lessons.FARTHEST).tolist() == [True, True, False]
     for _sign, rows in moments.groupby("class"):
-        table, noisy, drawn = (rows.iloc[place, 2:].astype(float).to_numpy() for place in range(3))
+        table, noisy, drawn = (
+            rows.iloc[place, 2:].astype(float).to_numpy() for place in range(3)
+        )
         assert table != pytest.approx(noisy, abs=1e-9), "exact sums"
         assert noisy == pytest.approx(table, abs=1 / epsilon)
-        assert drawn == pytest.approx(noisy, abs=0.05), "values beyond the bounds are clipped"
+        assert drawn == pytest.approx(noisy, abs=0.05), (
+            "values beyond the bounds are clipped"
+        )
     assert shares.groupby("of")["share"].sum().between(0.95, 1.001).all()
     for _turn in range(5):  # hardly any budget: any tree may come out
         _shares, tree, _moments = figures.by_class.__wrapped__(0.02)
@@ -309,15 +400,21 @@ def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
 
 def test_local_errs_more_than_central() -> None:
     """Trusting nobody would look free."""
-    frame = figures.local_and_central(1.0, 4).pivot(index="people", columns="trust", values="error")
+    frame = figures.local_and_central(1.0, 4).pivot(
+        index="people", columns="trust", values="error"
+    )
     assert (frame["trust nobody"] > 5 * frame["trust a curator"]).all()
 
 
 @pytest.mark.parametrize("categories", [2, 4, 50])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_errors_without_and_with_a_curator(epsilon: float, categories: int) -> None:
-    """The last picture would compare other errors than those of the best protocol and of one noisy count."""
-    power, half, k = math.exp(epsilon), math.exp(epsilon / 2), categories
+    """The last picture would compare other errors than those of the best protocol and
+    of one noisy count.
+    """
+    power = math.exp(epsilon)
+    half = math.exp(epsilon / 2)
+    k = categories
     sizes = range(1, k)
     laws = [
         (power / (power + k - 1), 1 / (power + k - 1)),  # randomized response
@@ -325,14 +422,23 @@ def test_errors_without_and_with_a_curator(epsilon: float, categories: int) -> N
         (0.5, 1 / (power + 1)),  # optimized unary
         (power / (power + 1), 0.5),  # Hadamard
         *(
-            (w * power / (w * power + k - w), w * (power * (w - 1) + k - w) / ((k - 1) * (w * power + k - w)))
+            (
+                w * power / (w * power + k - w),
+                w * (power * (w - 1) + k - w) / ((k - 1) * (w * power + k - w)),
+            )
             for w in sizes
         ),
     ]
-    least = min((p * (1 - p) + (k - 1) * q * (1 - q)) / k / (p - q) ** 2 for p, q in laws)
+    least = min(
+        (p * (1 - p) + (k - 1) * q * (1 - q)) / k / (p - q) ** 2 for p, q in laws
+    )
     frame = figures.local_and_central(epsilon, categories).pivot(
-        index="people", columns="trust", values="error"
+        index="people",
+        columns="trust",
+        values="error",
     )
     people = frame.index.to_numpy()
     assert frame["trust nobody"].to_numpy() == exact(np.sqrt(least / people))
-    assert frame["trust a curator"].to_numpy() == exact(1 / math.sqrt(2) / math.sinh(epsilon / 2) / people)
+    assert frame["trust a curator"].to_numpy() == exact(
+        1 / math.sqrt(2) / math.sinh(epsilon / 2) / people
+    )

@@ -1,4 +1,6 @@
-"""A table for learning and the figures of a column, on the Synthesize page; the record of all steps."""
+"""A table for learning and the figures of a column, on the Synthesize page; the record
+of all steps.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,34 @@ from workbench.synthesize import figures_view, record_view
 
 
 def test_a_table_for_learning(opened):
-    """From choosing a label to drawn rows; whoever asks for too little must be told before paying."""
+    """From choosing a label to drawn rows; whoever asks for too little must be told
+    before paying.
+    """
     opened.go("synthesize").press("A table for learning")
     assert "How far each mean of a class is off" in opened.text
     assert "expected signal-to-noise ratio, for 100 rows" in opened.text
     opened.set("number_input", "exactly", 0.001)
-    assert "Noise will drown this" in opened.text  # too small for the dimension: said before paying
-    error, ratio = re.search(r"10,000 rows: ± ([\d.]+)\u202f%, ([\d.]+) to 1", opened.text).groups()
+    # too small for the dimension: said before paying
+    assert "Noise will drown this" in opened.text
+    error, ratio = re.search(
+        r"10,000 rows: ± ([\d.]+)\u202f%, ([\d.]+) to 1", opened.text
+    ).groups()
     assert float(ratio) < 1
-    assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)  # 0.3 of a range of 2
+    # 0.3 of a range of 2
+    assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)
     opened.set("number_input", "exactly", 0.5)
     assert metric(opened, "Cost") == "epsilon 0.5"
-    assert "Find features that go together, for a fifth of the loss" in [e.label for e in opened.at.checkbox]
+    assert "Find features that go together, for a fifth of the loss" in [
+        e.label for e in opened.at.checkbox
+    ]
     opened.set("selectbox", "Learner", "pair")
     assert "Find features that go together, for a fifth of the loss" not in [
         e.label for e in opened.at.checkbox
     ]
     opened.release()
-    asked = [line.content for line in opened.session.curators[opened.session.current].lines()]
+    asked = [
+        line.content for line in opened.session.curators[opened.session.current].lines()
+    ]
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
@@ -42,48 +54,89 @@ def test_a_table_for_learning(opened):
 
 
 def labeled(rows: int) -> bytes:
-    """Numbers with a label of -1 and 1, as the tables of the book have it, between other columns."""
+    """Numbers with a label of -1 and 1, as the tables of the book have it, between
+    other columns.
+    """
     rng = np.random.default_rng(3)
     label = rng.choice([-1, 1], rows, p=[0.35, 0.65])
-    columns = {f"x{i}": np.clip(rng.normal(0.4 * label, 0.5), -1, 1).round(1) for i in range(3)}
+    columns = {
+        f"x{i}": np.clip(rng.normal(0.4 * label, 0.5), -1, 1).round(1) for i in range(3)
+    }
     frame = pd.DataFrame(
-        {"count": rng.integers(0, 60, rows), "label": label, "sex": rng.choice(["F", "M"], rows)}
+        {
+            "count": rng.integers(0, 60, rows),
+            "label": label,
+            "sex": rng.choice(["F", "M"], rows),
+        },
     )
     return frame.assign(**columns).to_csv(index=False).encode()
 
 
 def test_the_whole_way_with_a_label_of_numbers(app):
-    """Labels -1 and 1 were taken for numbers: the first column was proposed as the label, paid for, and
-    judged by what the release was not made for; a learner that did not apply showed nothing."""
+    """Labels -1 and 1 were taken for numbers: the first column was proposed as the
+    label, paid for, and judged by what the release was not made for; a learner that did
+    not apply showed nothing.
+    """
     app.at.default_timeout = 120  # scikit-learn is imported on the way
     app.open(labeled(1_500)).go("synthesize").press("A table for learning")
-    assert next(each.value for each in app.at.selectbox if each.label == "Column to predict") == "label"
+    assert (
+        next(
+            each.value for each in app.at.selectbox if each.label == "Column to predict"
+        )
+        == "label"
+    )
     app.set("select_slider", "Share of the budget", 2.0).release().go("evaluate")
     assert app.errors == ""
-    boxes = [each.value for kind in ("success", "info", "warning") for each in app.at.get(kind)]
+    boxes = [
+        each.value
+        for kind in ("success", "info", "warning")
+        for each in app.at.get(kind)
+    ]
     verdict = next(each for each in boxes if "For counting: " in each)
     assert verdict.startswith("**Fit for learning label")
-    scores = next(each.content for key, each in app.session.reports.items() if key[0] == "learning")
-    of = {each.of: each.mean for each in scores if (each.scenario, each.measure) == (2, "accuracy")}
+    scores = next(
+        each.content
+        for key, each in app.session.reports.items()
+        if key[0] == "learning"
+    )
+    of = {
+        each.of: each.mean
+        for each in scores
+        if (each.scenario, each.measure) == (2, "accuracy")
+    }
     for side in ("release", "original", "majority"):
         assert f" {100 * of[side]:.0f}\u202f% " in verdict
     assert metric(app, "Learning") == f"{of['release']:.2f} ({of['original']:.2f})"
     app.set("button_group", "Show", "Learning")
-    assert next(each.value for each in app.at.selectbox if each.label == "Column to predict") == "label"
-    app.set("selectbox", "Column to predict", "count").set("multiselect", "Learner", ["logistic", "svm"])
+    assert (
+        next(
+            each.value for each in app.at.selectbox if each.label == "Column to predict"
+        )
+        == "label"
+    )
+    app.set("selectbox", "Column to predict", "count").set(
+        "multiselect", "Learner", ["logistic", "svm"]
+    )
     assert app.errors == ""
     assert "Not for count: logistic regression, support vector machine" in app.text
     assert "Learn" not in [each.label for each in app.at.button]
-    app.set("multiselect", "Learner", ["logistic", "linear"]).set("number_input", "Splits", 1).press("Learn")
+    app.set("multiselect", "Learner", ["logistic", "linear"]).set(
+        "number_input", "Splits", 1
+    ).press("Learn")
     assert app.errors == ""
     assert "Not for count: logistic regression." in app.text
-    assert "Fit for learning label" in app.text, "the verdict is of what the release was made for"
+    assert "Fit for learning label" in app.text, (
+        "the verdict is of what the release was made for"
+    )
     assert metric(app, "Learning").startswith("R²")
 
 
 def test_a_constant_column_is_no_feature(app):
     """A column of one value would be paid for, or end in a traceback."""
-    app.open(b"label,age,land\n" + b"".join(b"%s,%d,DE\n" % (b"ny"[i % 2 :][:1], i % 40) for i in range(200)))
+    app.open(
+        b"label,age,land\n"
+        + b"".join(b"%s,%d,DE\n" % (b"ny"[i % 2 :][:1], i % 40) for i in range(200))
+    )
     app.go("synthesize").press("A table for learning")
     features = next(each for each in app.at.multiselect if each.label == "Columns")
     assert features.value == ["age"]
@@ -111,7 +164,9 @@ def test_figures_of_a_column(opened):
         "standard deviation",
         "50\u202f% of the rows lie below",
     ]
-    beside = next(each for each in opened.at.selectbox if each.label.startswith("The same from"))
+    beside = next(
+        each for each in opened.at.selectbox if each.label.startswith("The same from")
+    )
     beside.select_index(1).run()
     assert opened.errors == ""
     assert len(opened.at.dataframe[1].value) == 4
@@ -119,7 +174,9 @@ def test_figures_of_a_column(opened):
 
 
 def test_the_record_of_all_steps(opened):
-    """SEEDS B1, B4: every step with its charge; a test against the table costs, others do not."""
+    """SEEDS B1, B4: every step with its charge; a test against the table costs, others
+    do not.
+    """
     opened.go("synthesize").release()
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
@@ -138,20 +195,29 @@ def test_the_record_of_all_steps(opened):
 
 
 def test_the_pipeline_draws_again(opened, monkeypatch):
-    """SEEDS B1, B4, G1: after a failed test the same rows would be tested again, or a draw be charged."""
+    """SEEDS B1, B4, G1: after a failed test the same rows would be tested again, or a
+    draw be charged.
+    """
     right = record_view.closeness_step
 
     def answers(passed):
         def step(answer, loss):
-            return dataclasses.replace(right(answer, loss), result={"distance": 9.0, "passed": passed})
+            return dataclasses.replace(
+                right(answer, loss), result={"distance": 9.0, "passed": passed}
+            )
 
         monkeypatch.setattr(record_view, "closeness_step", step)
 
     answers(False)
     opened.go("synthesize").release()
     first = opened.at.dataframe[-2].value
-    opened.set("multiselect", "Compare the drawn rows", ["age"]).press("Test against the table")
-    assert "The test failed: draw other rows and test them, for epsilon 0.1 each; 4 left." in opened.text
+    opened.set("multiselect", "Compare the drawn rows", ["age"]).press(
+        "Test against the table"
+    )
+    assert (
+        "The test failed: draw other rows and test them, for epsilon 0.1 each; 4 left."
+        in opened.text
+    )
     opened.press("Draw other rows")
     assert not opened.at.dataframe[-2].value.equals(first)
     assert spent(opened) == pytest.approx(0.6), "drawing is free"
@@ -163,7 +229,9 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
     assert [line.split(";")[0] for line in record.iloc[3:, 2]] == ["draw: 1", "draw: 2"]
     assert "draw: 2" in record.iloc[2, 2]
     assert spent(opened) == pytest.approx(0.7)
-    assert [line.state for line in opened.curator.lines()].count("committed") == 3, "each test is on file"
+    assert [line.state for line in opened.curator.lines()].count("committed") == 3, (
+        "each test is on file"
+    )
     opened.set("toggle", "Does every combination occur", True)
     assert "this protects nobody further" in opened.text
     assert "k-anonym" not in opened.text
@@ -173,7 +241,9 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
 
 
 def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
-    """SEEDS B2: the preview reads the original, says so, and costs nothing; no row goes for it."""
+    """SEEDS B2: the preview reads the original, says so, and costs nothing; no row goes
+    for it.
+    """
     opened.go("synthesize").release()
     drawn = len(opened.at.dataframe[-2].value)
     opened.set("toggle", "Rows of the original that lie apart", True)
@@ -186,16 +256,27 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
 
 def field(tab):
     """Where releases of other holders are brought."""
-    return next(each for each in tab.at.file_uploader if each.label.startswith("Noisy counts and model"))
+    return next(
+        each
+        for each in tab.at.file_uploader
+        if each.label.startswith("Noisy counts and model")
+    )
 
 
 def test_rare_rows_from_a_histogram_and_a_pool(opened):
-    """SEEDS E10, E11: rows with chosen values, and those of two holders, from any kind of release."""
+    """SEEDS E10, E11: rows with chosen values, and those of two holders, from any kind
+    of release.
+    """
     opened.go("synthesize").release()
     opened.set("multiselect", "Only rows with", ["age"])
     assert opened.errors == ""
-    kept = next(each.value["age"] for each in opened.at.dataframe if list(each.value.columns) == ["age"])
-    assert kept.nunique() <= 1  # the first cell, until another is chosen; noise may leave it empty
+    kept = next(
+        each.value["age"]
+        for each in opened.at.dataframe
+        if list(each.value.columns) == ["age"]
+    )
+    # the first cell, until another is chosen; noise may leave it empty
+    assert kept.nunique() <= 1
     opened.set("multiselect", "Only rows with", [])
     release = opened.curator.release(opened.session.shown)
     other = dataclasses.replace(release, request_id="other").to_json().encode()
@@ -212,14 +293,19 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     assert "another kind" in opened.errors
 
 
-@pytest.mark.parametrize(("center", "scale"), [(0.0, 1 / 3), (-1 / 3, 2 / 3), (1.4, 0.8)])
+@pytest.mark.parametrize(
+    ("center", "scale"), [(0.0, 1 / 3), (-1 / 3, 2 / 3), (1.4, 0.8)]
+)
 def test_means_of_classes_follow_uneven_cells(center, scale):
-    """Places are even in cells, not in the unit: the value at the mean place was shown as the mean, and half
-    of what lies within a deviation, cut at the bounds, as the deviation."""
+    """Places are even in cells, not in the unit: the value at the mean place was shown
+    as the mean, and half of what lies within a deviation, cut at the bounds, as the
+    deviation.
+    """
     even = statistics.NormalDist(center, scale)
     places = np.clip([even.inv_cdf((i + 0.5) / 20_000) for i in range(20_000)], -1, 1)
     column = dp.Real("x", low=0, high=100, cuts=(1, 10, 60))
     drawn = np.array([0.5, 5.5, 35, 80])[np.rint((places + 1) * 1.5).astype(int)]
     assert figures_view.on_scale(column, center, scale) == pytest.approx(
-        (drawn.mean(), drawn.std()), rel=1e-3
+        (drawn.mean(), drawn.std()),
+        rel=1e-3,
     )

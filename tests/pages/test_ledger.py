@@ -23,15 +23,24 @@ def test_before_the_first_charge(opened):
     """An empty ledger would look broken."""
     opened.go("ledger")
     assert opened.errors == ""
-    assert [each.value for each in opened.at.metric] == ["epsilon 0", "epsilon 0", "epsilon 3"]
+    assert [each.value for each in opened.at.metric] == [
+        "epsilon 0",
+        "epsilon 0",
+        "epsilon 3",
+    ]
     assert "Nothing was spent yet" in opened.text
-    assert "This account belongs to the content of the table" in opened.text  # and not to a source
+    # and not to a source
+    assert "This account belongs to the content of the table" in opened.text
 
 
 def test_a_charge_is_shown_with_what_it_read(opened):
     """Nobody could see what the budget went to."""
     opened.go("synthesize").release().go("ledger")
-    assert [each.value for each in opened.at.metric] == ["epsilon 0.5", "epsilon 0", "epsilon 2.5"]
+    assert [each.value for each in opened.at.metric] == [
+        "epsilon 0.5",
+        "epsilon 0",
+        "epsilon 2.5",
+    ]
     charges = opened.at.dataframe[0].value
     assert charges.iloc[0][["asked", "read", "cost", "state"]].tolist() == [
         "Histogram of age",
@@ -72,7 +81,9 @@ def test_verify_finds_a_changed_line(opened, own_ledger: Path):
     opened.go("synthesize").release().go("ledger").press("Verify")
     assert "All 5 lines are as they were written" in opened.text
     with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
-        database.execute("UPDATE ledger_lines SET units = 1000 WHERE state = 'reserved'")
+        database.execute(
+            "UPDATE ledger_lines SET units = 1000 WHERE state = 'reserved'"
+        )
     opened.press("Verify")
     assert "altered" in opened.errors
 
@@ -100,8 +111,11 @@ def test_zcdp_says_what_was_spent_as_epsilon(app):
 
 
 def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
-    """Whoever loads the page again in mid-run would see a budget that is held, and no word why."""
-    goes_on, draw = threading.Event(), Measurer._draw
+    """Whoever loads the page again in mid-run would see a budget that is held, and no
+    word why.
+    """
+    goes_on = threading.Event()
+    draw = Measurer._draw
 
     def slow(self, values, scale):
         assert goes_on.wait(60)

@@ -38,21 +38,36 @@ def test_links_need_the_server(opened):
 
 
 @pytest.mark.parametrize(
-    ("address", "here"), [("http://127.0.0.1:8501", True), ("https://bench.example.org/~/+", False)]
+    ("address", "here"),
+    [("http://127.0.0.1:8501", True), ("https://bench.example.org/~/+", False)],
 )
-def test_a_link_that_nobody_else_can_open_says_so(opened, answering, monkeypatch, address, here):
+def test_a_link_that_nobody_else_can_open_says_so(
+    opened, answering, monkeypatch, address, here
+):
     """A green box would hand out an address that leads to the reader's own computer."""
     monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
-    opened.go("synthesize").release().press("Show it to somebody").go("links").press("Make the link")
+    opened.go("synthesize").release().press("Show it to somebody").go("links").press(
+        "Make the link"
+    )
     assert opened.at.code[0].value.startswith(f"{address}/share/")
-    warned, ready = ([each.value for each in opened.at.get(kind)] for kind in ("warning", "success"))
+    warned, ready = (
+        [each.value for each in opened.at.get(kind)] for kind in ("warning", "success")
+    )
     assert any("Copy it now" in each for each in (warned if here else ready))
-    assert any("open on this computer only" in each and "docs/hosting.md" in each for each in warned) is here
+    assert (
+        any(
+            "open on this computer only" in each and "docs/hosting.md" in each
+            for each in warned
+        )
+        is here
+    )
     assert any("Copy it now" in each for each in ready) is not here
 
 
 def test_from_a_shown_release_to_a_link(opened, answering):
-    """Somebody shares another release than the one they look at, or cannot take a link back."""
+    """Somebody shares another release than the one they look at, or cannot take a link
+    back.
+    """
     opened.go("synthesize").release()
     downloads = [each.label for each in opened.at.get("download_button")]
     assert "Download as one HTML file" in downloads
@@ -92,13 +107,17 @@ def test_from_a_shown_release_to_a_link(opened, answering):
 
 
 def test_charts_and_an_earlier_release(opened, answering):
-    """The owner picks what is first and what is compared, and the link shows something else."""
+    """The owner picks what is first and what is compared, and the link shows something
+    else.
+    """
     curator = opened.session.curators[opened.session.current]
     first = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1/4")).request_id
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert opened.errors == ""
     assert "preview" not in opened.at.multiselect(key="links-contents-5").value
-    others = next(each for each in opened.at.selectbox if each.label.startswith("Compare"))
+    others = next(
+        each for each in opened.at.selectbox if each.label.startswith("Compare")
+    )
     others.select_index(0).run()
     assert opened.errors == ""
     assert "now and earlier" in opened.framed
@@ -131,10 +150,14 @@ def test_who_may_open_it(opened, answering, monkeypatch):
 
 
 def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answering):
-    """Drawn rows would be given away by somebody who did not mean to, or could not be given at all."""
+    """Drawn rows would be given away by somebody who did not mean to, or could not be
+    given at all.
+    """
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert not opened.at.toggle  # a release of one column has nothing to filter
-    opened.go("synthesize").press("Release something else").press("A whole table").release()
+    opened.go("synthesize").press("Release something else").press(
+        "A whole table"
+    ).release()
     labels = [each.label for each in opened.at.get("download_button")]
     assert "Interactive page (an HTML file: it cannot be revoked)" in labels
     opened.press("Show it to somebody").go("links")
@@ -152,9 +175,13 @@ def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answerin
 
 
 def test_an_anonymized_table_is_a_second_choice(opened, answering):
-    """A table without epsilon would be shared before anybody read what it does not promise."""
+    """A table without epsilon would be shared before anybody read what it does not
+    promise.
+    """
     opened.go("anonymize").press("Make the anonymized table")
-    assert "Download as one HTML file" in [each.label for each in opened.at.get("download_button")]
+    assert "Download as one HTML file" in [
+        each.label for each in opened.at.get("download_button")
+    ]
     opened.press("Show it to somebody").go("links")
     assert "What this does not promise" in opened.text
     assert not opened.at.toggle  # no interactive page of rows without epsilon
@@ -183,12 +210,16 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
         unit=dp.PrivacyUnit(max_rows=1),
     )
     frame = pd.DataFrame({"age": np.arange(500) % 90, "sex": ["F", "M"] * 250})
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
     release = curator.run(dp.Joint(["age", "sex"]), dp.PureDP(epsilon="1"))
     (tmp_path / "no folder").write_text("")
     monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path / "no folder" / "below"))
     tab = new_tab().go("ledger")
-    tab.at.file_uploader[0].upload("r.json", release.to_json().encode(), "application/json").run()
+    tab.at.file_uploader[0].upload(
+        "r.json", release.to_json().encode(), "application/json"
+    ).run()
     assert "ledger" in tab.errors  # which has nothing to do with the file
     assert "does not show who made it" in tab.text
     assert "About " in tab.text
@@ -198,11 +229,22 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
     expected = dp.count_rows(release, {"age": (20, 50), "sex": "M"})
     assert f"About {round(expected.value):,} rows" in tab.text.replace("\\", "")
     tab.set("multiselect", "sex", [])
-    assert f"About {round(dp.count_rows(release, {'age': (20, 50)}).value):,}" in tab.text.replace("\\", "")
+    assert (
+        f"About {round(dp.count_rows(release, {'age': (20, 50)}).value):,}"
+        in tab.text.replace("\\", "")
+    )
     for content, says in (
         (b"[" * 100_000, "of another kind"),
-        (release.to_json().replace('"created": "2', '"created": "1').encode(), "altered"),
-        (release.to_json().replace('"version": 1, "request', '"version": 2, "request').encode(), "version 2"),
+        (
+            release.to_json().replace('"created": "2', '"created": "1').encode(),
+            "altered",
+        ),
+        (
+            release.to_json()
+            .replace('"version": 1, "request', '"version": 2, "request')
+            .encode(),
+            "version 2",
+        ),
     ):
         tab.at.file_uploader[0].upload("r.json", content, "application/json").run()
         assert says in tab.errors

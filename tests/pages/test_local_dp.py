@@ -49,14 +49,20 @@ def metric(page, label):
 
 
 def test_it_answers_before_anybody_is_asked(page):
-    """A designer would have to ask people to find out that the answers will be noise."""
+    """A designer would have to ask people to find out that the answers will be
+    noise.
+    """
     assert page.errors == ""
     assert page.at.title[0].value == "Ask without learning anybody's answer"
-    assert metric(page, "Off by") == plus_minus(half_width(dl.recommend(4, 1, 1000)[0].largest_error))
+    assert metric(page, "Off by") == plus_minus(
+        half_width(dl.recommend(4, 1, 1000)[0].largest_error)
+    )
     assert "in no budget of a data set" in page.text
     assert "errs least" in page.text
     assert "at most 73.1\u202f% sure" in page.text
-    assert len(page.at.get("vega_lite_chart") or page.at.get("arrow_vega_lite_chart")) == 2
+    assert (
+        len(page.at.get("vega_lite_chart") or page.at.get("arrow_vega_lite_chart")) == 2
+    )
 
 
 def test_more_people_and_more_epsilon_err_less(page):
@@ -85,12 +91,19 @@ def test_every_protocol_can_be_chosen(page):
 
 @pytest.mark.parametrize(
     ("answers", "words"),
-    [("", "from 2 to 100"), ("yes", "from 2 to 100"), ("a\na", "twice"), ("a\n" + "b" * 501, "500"),
-     ("\n".join(map(str, range(101))), "from 2 to 100")],
+    [
+        ("", "from 2 to 100"),
+        ("yes", "from 2 to 100"),
+        ("a\na", "twice"),
+        ("a\n" + "b" * 501, "500"),
+        ("\n".join(map(str, range(101))), "from 2 to 100"),
+    ],
     ids=["none", "one", "twice", "long", "many"],
-)  # fmt: skip
+)
 def test_bad_answers_are_refused_in_place(page, answers, words):
-    """A question that nobody can answer would be sent out; or what was typed would be lost."""
+    """A question that nobody can answer would be sent out; or what was typed would be
+    lost.
+    """
     page.set("text_area", "Possible answers", answers)
     assert words in page.errors
     assert page.at.text_area[0].value == answers
@@ -115,7 +128,9 @@ def test_without_the_server_no_links(page):
 
 def test_a_survey_from_design_to_estimate(served):
     """The way from a question to its estimate would break somewhere."""
-    served.set("number_input", "People who answer", 30).set("text_area", "Possible answers", "yes\nno")
+    served.set("number_input", "People who answer", 30).set(
+        "text_area", "Possible answers", "yes\nno"
+    )
     served.set("number_input", "exactly", 8.0).press("Make 30 links")
     assert "only their digests are stored" in served.text
     key, tokens = served.session.own(LocalState).invitations
@@ -136,8 +151,12 @@ def test_a_survey_from_design_to_estimate(served):
     assert book.asked(tokens[29]) is None
 
 
-@pytest.mark.parametrize(("address", "here"), [("http://localhost:8501", True), ("https://a.example", False)])
-def test_invitations_that_nobody_else_can_open_say_so(served, monkeypatch, address, here):
+@pytest.mark.parametrize(
+    ("address", "here"), [("http://localhost:8501", True), ("https://a.example", False)]
+)
+def test_invitations_that_nobody_else_can_open_say_so(
+    served, monkeypatch, address, here
+):
     """A class would scan codes that lead to nothing."""
     monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
     served.press("Make 1,000 links")
@@ -146,7 +165,9 @@ def test_invitations_that_nobody_else_can_open_say_so(served, monkeypatch, addre
 
 
 def test_another_tab_reads_by_the_key(served, new_tab):
-    """The owner would lose the answers with the tab; or anybody would read them without the key."""
+    """The owner would lose the answers with the tab; or anybody would read them without
+    the key.
+    """
     served.set("button_group", "Links work for", 7).press("Make 1,000 links")
     key, _tokens = served.session.own(LocalState).invitations
     left = session.surveys().of(key).expires - datetime.now(UTC)
@@ -175,27 +196,41 @@ def test_a_respondents_report_is_shown(page):
 
 
 def test_the_coin_is_given_by_its_chance_or_by_epsilon(page):
-    """SEEDS G2, D1: whoever thinks of a coin of 3/4 would have to know that it is ln 3."""
+    """SEEDS G2, D1: whoever thinks of a coin of 3/4 would have to know that it is
+    ln 3.
+    """
     page.set("text_area", "Possible answers", "yes\nno")
     page.set("number_input", "The same as a chance", 0.75)
     assert page.errors == ""
     assert page.session.own(LocalState).question.epsilon == Fraction("1.098612")
     page.set("number_input", "exactly", 2.0)
-    chance = next(each for each in page.at.number_input if each.label.startswith("The same as a chance"))
+    chance = next(
+        each
+        for each in page.at.number_input
+        if each.label.startswith("The same as a chance")
+    )
     assert chance.value == pytest.approx(math.exp(2) / (math.exp(2) + 1))
     page.set("text_area", "Possible answers", "a\nb\nc")
-    assert chance_of_truth(2.0, 3) == pytest.approx(float(dl.RandomizedResponse(categories=3, epsilon=2).p))
+    assert chance_of_truth(2.0, 3) == pytest.approx(
+        float(dl.RandomizedResponse(categories=3, epsilon=2).p)
+    )
     assert page.set("number_input", "The same as a chance", 1.0).errors == ""
     assert page.session.own(LocalState).question.epsilon > 20
 
 
 def test_several_questions_are_one_survey(page):
-    """SEEDS G3, D3: the epsilon of each answer would be the whole one, or a person's loss not be said."""
+    """SEEDS G3, D3: the epsilon of each answer would be the whole one, or a person's
+    loss not be said.
+    """
     part(page, "Read the answers").set("selectbox", "Column", "sex")
     assert page.errors == ""
     page.set("multiselect", "Further questions", ["income", "marital"])
     assert page.errors == ""
-    ways = next(each for each in page.at.radio if each.label.startswith("A person loses epsilon 1 in all"))
+    ways = next(
+        each
+        for each in page.at.radio
+        if each.label.startswith("A person loses epsilon 1 in all")
+    )
     assert ways.options == [
         "Everybody answers all, each answer at epsilon 0.333",
         "Everybody answers one, drawn at random, at epsilon 1",
@@ -206,7 +241,9 @@ def test_several_questions_are_one_survey(page):
     assert page.errors == ""
     columns = [samples.census()[name] for name in ("sex", "income")]
     for way, part_of in (("split", Fraction(1, 2)), ("sample", Fraction(1))):
-        found = simulate.surveys(columns, protocol="randomized response", epsilon=1.0, way=way)
+        found = simulate.surveys(
+            columns, protocol="randomized response", epsilon=1.0, way=way
+        )
         assert [each.question.epsilon for each in found] == [part_of] * 2
         people = [each.estimate.people for each in found]
         assert people == [20_000] * 2 if way == "split" else sum(people) == 20_000
@@ -233,7 +270,9 @@ def test_a_simulation_for_every_protocol(page):
 
 
 def test_means_of_numbers(page):
-    """E13: rounding at the middle must be seen to miss the mean that the others keep."""
+    """E13: rounding at the middle must be seen to miss the mean that the others
+    keep.
+    """
     part(page, "Read the answers").set("selectbox", "Column", "age")
     assert page.errors == ""
     assert "Rounding everybody to the nearer end" in page.text
@@ -272,7 +311,9 @@ def test_broken_files_of_reports(page, content, words):
 
 def test_a_file_of_reports_decodes_alone(page):
     """Reports from elsewhere could not be read."""
-    question = dl.Question(text="Q *b*?", categories=["a|b", "c"], protocol="local hashing", epsilon=2)
+    question = dl.Question(
+        text="Q *b*?", categories=["a|b", "c"], protocol="local hashing", epsilon=2
+    )
     text = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
     read(page, "Reports as JSON lines, one per answer")
     page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
@@ -282,7 +323,9 @@ def test_a_file_of_reports_decodes_alone(page):
 
 
 def test_e13_in_numbers():
-    """E13: true, reported and corrected shares in one table; rounding at the middle misses the mean."""
+    """E13: true, reported and corrected shares in one table; rounding at the middle
+    misses the mean.
+    """
     ages = pd.Series([20, 22, 25, 31, 70] * 4_000)
     found = simulate.means(ages, low=0, high=100, epsilon=4).set_index("way")
     assert found.loc["rounded at the middle", "mean"] == 20.0
@@ -290,7 +333,9 @@ def test_e13_in_numbers():
     for way in ("rounded at random", "rounded response", "Duchi", "piecewise"):
         assert found.loc[way, "mean"] == pytest.approx(33.6, abs=2.5)
     column = pd.Series(["a"] * 15_000 + ["b"] * 5_000, name="x")
-    shares = simulate.surveys([column], protocol="randomized response", epsilon=1)[0].shares
+    shares = simulate.surveys([column], protocol="randomized response", epsilon=1)[
+        0
+    ].shares
     assert shares["true"].tolist() == [0.75, 0.25]
     assert shares["reported"][0] == pytest.approx(0.75 * 0.731 + 0.25 * 0.269, abs=0.02)
     assert shares["corrected"][0] == pytest.approx(0.75, abs=0.04)

@@ -1,4 +1,6 @@
-"""Nobody gets lost: data sets and releases are there after F5, in another tab, without the file."""
+"""Nobody gets lost: data sets and releases are there after F5, in another tab, without
+the file.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,28 @@ from workbench.ui.address import LENGTH
 
 def release_of(tab: Tab) -> str:
     """The id of the only release."""
-    return next(line.request_id for line in tab.session.data_set.lines() if line.state == "committed")
+    return next(
+        line.request_id
+        for line in tab.session.data_set.lines()
+        if line.state == "committed"
+    )
 
 
 def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_tab):
-    """After F5 what was paid for could be seen only by whoever uploads the private table again."""
+    """After F5 what was paid for could be seen only by whoever uploads the private
+    table again.
+    """
     new_tab().open().go("synthesize").release()
     later = new_tab()
     assert "My data sets" in later.text
     facts = next(each.value for each in later.at.markdown if "**people" in each.value)
-    for fact in ("each row is one person", "spent 0.5", "left 2.5", "1 release", "last used"):
+    for fact in (
+        "each row is one person",
+        "spent 0.5",
+        "left 2.5",
+        "1 release",
+        "last used",
+    ):
         assert fact.replace(".", "\\.") in facts
     later.press("Continue with people")
     assert later.session.curator is None
@@ -32,24 +46,33 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
     assert later.errors == ""
     assert "counts is within" in later.text
     names = [each.label for each in later.at.get("download_button")]
-    assert {"Counts with low and high (CSV)", "Drawn rows (CSV)", "Notebook"} <= set(names)
+    assert {"Counts with low and high (CSV)", "Drawn rows (CSV)", "Notebook"} <= set(
+        names
+    )
     for page in ("ledger", "codebook"):
         assert later.go(page).errors == ""
         assert "Open a data set first" not in later.text
 
 
 def test_the_list_reads_those_data_sets_that_it_shows(new_tab, monkeypatch):
-    """Each first page read the ledger of all that a person ever opened: half an hour of 40 people's work made
-    it take 40 seconds, and everybody's pages with it."""
+    """Each first page read the ledger of all that a person ever opened: half an hour of
+    40 people's work made it take 40 seconds, and everybody's pages with it.
+    """
     new_tab().open()
     unit = dp.PrivacyUnit(max_rows=1).to_account()
     for number in range(12):
         start.ledger().open(account(dataset=f"{number:064x}", unit=unit))
     read = set()
     standing = SqlLedger.standing
-    monkeypatch.setattr(SqlLedger, "standing", lambda self, name: read.add(name) or standing(self, name))
+    monkeypatch.setattr(
+        SqlLedger, "standing", lambda self, name: read.add(name) or standing(self, name)
+    )
     tab = new_tab()
-    assert len(read) == sum(each.label.startswith("Continue") for each in tab.at.button) == 5
+    assert (
+        len(read)
+        == sum(each.label.startswith("Continue") for each in tab.at.button)
+        == 5
+    )
     tab.press("8 more")
     assert tab.errors == ""
     assert tab.button("Continue with people")
@@ -58,12 +81,16 @@ def test_the_list_reads_those_data_sets_that_it_shows(new_tab, monkeypatch):
 
 
 def test_d6_only_what_needs_rows_asks_for_the_file_and_recognizes_it(new_tab):
-    """People would not know which file is meant, and would describe it all over again."""
+    """People would not know which file is meant, and would describe it all over
+    again.
+    """
     first = new_tab().open()
     later = new_tab().press("Continue with people").go("audit")
     assert "these 3 columns: age, sex and city" in later.text
     assert "It was called **people" in later.text
-    later.at.file_uploader[0].upload("other.csv", b"age,sex\n30,F\n40,M", "text/csv").run()
+    later.at.file_uploader[0].upload(
+        "other.csv", b"age,sex\n30,F\n40,M", "text/csv"
+    ).run()
     assert "the columns differ, such as city" in later.errors
     later.at.file_uploader[0].upload("other.csv", CSV + b"\n33,F,A", "text/csv").run()
     assert "not the same rows" in later.errors
@@ -86,8 +113,12 @@ def test_a_sample_is_brought_back_by_a_button(new_tab):
 def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
     """A release could not be bookmarked, and F5 would lead back to the first page."""
     first = new_tab().open().go("synthesize").release()
-    request, dataset = release_of(first), first.session.current
-    assert first.at.query_params == {"data": dataset[:LENGTH], "release": request[:LENGTH]}
+    request = release_of(first)
+    dataset = first.session.current
+    assert first.at.query_params == {
+        "data": dataset[:LENGTH],
+        "release": request[:LENGTH],
+    }
     later = Tab()
     later.at.query_params["data"] = dataset[:LENGTH]
     later.at.query_params["release"] = request[:LENGTH]
@@ -103,27 +134,37 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
 
 
 def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
-    """A click that brings the address of the table before would open its dialog, and charge it."""
+    """A click that brings the address of the table before would open its dialog, and
+    charge it.
+    """
     tab = new_tab().open()
     first = tab.session.current
     other = "pay,sex\n" + "\n".join(f"{1000 + 7 * i},{'FM'[i % 2]}" for i in range(150))
-    tab.go("upload").press("Open another table").upload(other.encode(), "next.csv").open_draft()
+    tab.go("upload").press("Open another table").upload(
+        other.encode(), "next.csv"
+    ).open_draft()
     second = tab.go("synthesize").session.current
     assert second != first
     for button in ("Release for", "Pay and release"):
-        tab.at.query_params["data"] = first[:LENGTH]  # Streamlit sends the one that its page knows
+        # Streamlit sends the one that its page knows
+        tab.at.query_params["data"] = first[:LENGTH]
         tab.press(button)
         assert tab.session.current == second
     tab.settle()
     assert tab.session.current == second
-    states = {each: [line.state for line in tab.session.data_sets[each].lines()] for each in (first, second)}
+    states = {
+        each: [line.state for line in tab.session.data_sets[each].lines()]
+        for each in (first, second)
+    }
     assert "reserved" not in states[first]
     assert states[second].count("reserved") == 1
     assert tab.at.query_params["data"] == second[:LENGTH]
 
 
 def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
-    """What was typed into the grid for one delivery would be typed again for the next."""
+    """What was typed into the grid for one delivery would be typed again for the
+    next.
+    """
     app.upload(CSV)
     key = f"grid-{app.session.draft.dataset}-{app.session.draft.version}"
     edits = {"edited_rows": {0: {"high": "99"}}, "added_rows": [], "deleted_rows": []}
@@ -144,35 +185,55 @@ def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
 
 
 def test_d14_each_data_set_has_a_share_of_its_own(app):
-    """After one budget is used up, the first thing offered for the next table was a useless release."""
+    """After one budget is used up, the first thing offered for the next table was a
+    useless release.
+    """
     app.open().go("synthesize")
     app.set("number_input", "exactly", 0.3)
-    assert [each.value for each in app.at.select_slider] == [0.3], "slider and box disagree"
+    assert [each.value for each in app.at.select_slider] == [0.3], (
+        "slider and box disagree"
+    )
     assert app.button("Release for epsilon 0.3")
-    app.go("upload").press("Open another table").press("Open this sample: Census").press("Open the data set")
+    app.go("upload").press("Open another table").press(
+        "Open this sample: Census"
+    ).press("Open the data set")
     app.go("synthesize")
     assert app.button("Release for epsilon 0.5")
 
 
 def test_d20_columns_are_described_one_at_a_time(app):
-    """One click laundered every bound, and whoever uses no mouse had to walk a grid of twelve columns."""
+    """One click laundered every bound, and whoever uses no mouse had to walk a grid of
+    twelve columns.
+    """
     app.upload(CSV).set("segmented_control", "Describe the columns", "one")
     assert "Why suggested" in app.text
     app.set("text_input", "Known from", "a questionnaire")
-    assert app.session.draft.edited["known from"].tolist() == ["a questionnaire", "", ""]
+    assert app.session.draft.edited["known from"].tolist() == [
+        "a questionnaire",
+        "",
+        "",
+    ]
     app.set("text_input", "High", "99").press("Next column")
     assert app.errors == ""
-    assert next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
+    assert (
+        next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
+    )
     assert app.session.draft.edited["high"].tolist() == ["99", "", ""]
     app.press("Yes, this is plainly public").press("Take the last answer back")
-    assert app.session.draft.edited["known from"].tolist() == ["a questionnaire", "", ""]
+    assert app.session.draft.edited["known from"].tolist() == [
+        "a questionnaire",
+        "",
+        "",
+    ]
     app.press("Open the data set")
     assert set(app.curator.schema.from_data) == {"sex", "city"}
     assert app.curator.schema.column("age").high == 99
 
 
 def test_d19_a_table_is_audited_before_it_has_a_budget(app):
-    """An auditor had to choose unit, bounds and epsilon before asking whether a table is anonymous."""
+    """An auditor had to choose unit, bounds and epsilon before asking whether a table
+    is anonymous.
+    """
     app.upload(CSV).go("audit")
     assert app.errors == ""
     assert "unique" in app.text

@@ -1,4 +1,6 @@
-"""A release that is planned without rows: from the names of the columns to a script for where the data is."""
+"""A release that is planned without rows: from the names of the columns to a script for
+where the data is.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +48,16 @@ def planned(app: Tab) -> Tab:
 
 
 def test_a_plan_needs_no_rows(app, files, tmp_path):
-    """Whoever may not upload a table had no way to its error, its cost or its codebook."""
+    """Whoever may not upload a table had no way to its error, its cost or its
+    codebook.
+    """
     planned(app).press("See what would come out")
     app.go("synthesize")
     assert app.at.title[0].value == "Release something"
     assert "of about 200 rows in all" in app.text
-    assert not [each.label for each in app.at.button if each.label.startswith("Release for")]
+    assert not [
+        each.label for each in app.at.button if each.label.startswith("Release for")
+    ]
     assert json.loads(files["codebook.json"])["columns"][0]["name"] == "age"
     assert app.session.data_set is None
     assert app.session.curator is None, "there are no rows to read"
@@ -64,11 +70,15 @@ def test_a_plan_needs_no_rows(app, files, tmp_path):
 
 
 def test_a_shared_server_says_first_who_can_read(app, monkeypatch):
-    """Somebody would upload a table to a server of others, and learn afterwards who can read it."""
+    """Somebody would upload a table to a server of others, and learn afterwards who can
+    read it.
+    """
     assert "on your own computer that is you" in app.text
     monkeypatch.setattr(person.roles, "sign_in_needed", lambda: True)
     monkeypatch.setattr(person.roles, "person_of", lambda claims: person.roles.ALONE)
     app.at.run()
     boxes = [each.value for each in app.at.info]
     assert boxes
-    assert boxes[0].startswith("**Whoever runs this server could read what you upload.**")
+    assert boxes[0].startswith(
+        "**Whoever runs this server could read what you upload.**"
+    )

@@ -9,20 +9,31 @@ from tests.scripts import printed_by
 from workbench.synthesize import relations_view, script
 
 DRAW = np.random.default_rng(1)
-WIDE = pd.DataFrame({f"c{i}": DRAW.integers(0, 12, 400) for i in range(15)}).to_csv(index=False).encode()
+WIDE = (
+    pd.DataFrame({f"c{i}": DRAW.integers(0, 12, 400) for i in range(15)})
+    .to_csv(index=False)
+    .encode()
+)
 
 
 def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     """ "±7,489 rows" on 3,000 rows had a blue button and no warning."""
-    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
+    app.upload(WIDE, "wide.csv").set(
+        "radio", "How charges add up", "basic"
+    ).open_draft()
     app.go("synthesize").press("A whole table")
     warning = app.at.warning[0].value
     assert "Noise will drown this" in warning
     assert "about 400 rows" in warning
     charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
-    assert any("c0 and 14 like it" in alt for alt in charts), "there would be fifteen bars of one length"
+    assert any("c0 and 14 like it" in alt for alt in charts), (
+        "there would be fifteen bars of one length"
+    )
     app.press("Drop the relations (Independent)")
-    assert next(each.value for each in app.at.radio if each.label.startswith("Relations")) == "independent"
+    assert (
+        next(each.value for each in app.at.radio if each.label.startswith("Relations"))
+        == "independent"
+    )
     app.press("One column")
     assert not app.at.warning
     assert "± 6 rows" in app.text
@@ -30,8 +41,12 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
 
 
 def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
-    """The answer had seven digits and had to be typed; slider, box and button disagreed."""
-    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
+    """The answer had seven digits and had to be typed; slider, box and button
+    disagreed.
+    """
+    app.upload(WIDE, "wide.csv").set(
+        "radio", "How charges add up", "basic"
+    ).open_draft()
     app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
     app.press("Use this epsilon: 0.846")
     assert [each.value for each in app.at.select_slider] == [0.846]
@@ -41,37 +56,52 @@ def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
 
 
 def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
-    """That fewer columns or a larger epsilon would keep more was said in words, and nobody knew how much."""
+    """That fewer columns or a larger epsilon would keep more was said in words, and
+    nobody knew how much.
+    """
     tried = []
 
     def weakest(function, trial, strengths):
         tried.append((len(trial.sizes), float(trial.loss.amount), max(strengths)))
-        return {True: {15: 0.5, 7: 0.2}[len(trial.sizes)] - 0.1 * (float(trial.loss.amount) > 0.5)}
+        return {
+            True: {15: 0.5, 7: 0.2}[len(trial.sizes)]
+            - 0.1 * (float(trial.loss.amount) > 0.5)
+        }
 
     monkeypatch.setattr(relations_view.widgets, "compute", weakest)
-    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
+    app.upload(WIDE, "wide.csv").set(
+        "radio", "How charges add up", "basic"
+    ).open_draft()
     app.go("synthesize").press("A whole table")
     assert "from 0.5 on" in app.text
     assert "With the 7 columns" not in app.text
     app.press("Try fewer columns")
     assert tried == [(15, 0.5, 0.9), (7, 0.5, 0.5), (15, 1.0, 0.5)]
     assert (
-        "With the 7 columns of the fewest cells: where a column has more than 10 cells from 0.2 on"
-        in app.text
-    )
+        "With the 7 columns of the fewest cells: where a column has more than 10 "
+        "cells from 0.2 on"
+    ) in app.text
     assert "epsilon 1: where a column has more than 10 cells from 0.4 on" in app.text
     app.set("radio", "Relations", "tree").set("radio", "Relations", "adaptive")
     assert "epsilon 1: " in app.text, "what was tried is kept"
 
 
 def test_columns_that_noise_drowns_can_be_left_out(app):
-    """Whoever was told that noise drowns a release had to find out by trial which columns it was."""
-    lines = "\n".join(["big,small", *(f"{i % 150},{i % 2}" for i in range(300))]).encode()
+    """Whoever was told that noise drowns a release had to find out by trial which
+    columns it was.
+    """
+    lines = "\n".join(
+        ["big,small", *(f"{i % 150},{i % 2}" for i in range(300))]
+    ).encode()
     app.upload(lines).open_draft().go("synthesize").press("A few columns together")
-    app.set("multiselect", "Columns that should", ["big", "small"]).set("radio", "Table", "one")
+    app.set("multiselect", "Columns that should", ["big", "small"]).set(
+        "radio", "Table", "one"
+    )
     assert "Noise will drown this" in app.text
     app.press("Leave out big")
-    assert next(each.value for each in app.at.multiselect if each.label.startswith("Columns")) == ["small"]
+    assert next(
+        each.value for each in app.at.multiselect if each.label.startswith("Columns")
+    ) == ["small"]
     assert "Noise will drown this" not in app.text
 
 
@@ -81,7 +111,9 @@ def test_a_wanted_error_says_of_what(app):
     labels = {each.label for each in app.at.number_input}
     assert "Or say how far the number of rows may be off" in labels
     app.press("One column")
-    assert "Or say how many rows a cell may be off" in {each.label for each in app.at.number_input}
+    assert "Or say how many rows a cell may be off" in {
+        each.label for each in app.at.number_input
+    }
 
 
 def test_a_script_makes_the_same_release(app, tmp_path):
@@ -91,24 +123,33 @@ def test_a_script_makes_the_same_release(app, tmp_path):
     release = data_set.release(app.session.shown)
     assert b"rows,low,high,as measured" in script.counts_file(release)
     (tmp_path / "table.csv").write_bytes(WIDE)
-    assert "wide" not in script.script(*script.job_of(data_set, release)) + script.notebook(
+    assert "wide" not in script.script(
         *script.job_of(data_set, release)
+    ) + script.notebook(
+        *script.job_of(data_set, release),
     )
     text = (
-        script.script(*script.job_of(data_set, release)) + "\nprint(release.guarantee.loss, release.recipe)\n"
+        script.script(*script.job_of(data_set, release))
+        + "\nprint(release.guarantee.loss, release.recipe)\n"
     )
-    assert printed_by(text, tmp_path).endswith(f"{release.guarantee.loss} {release.recipe}\n")
+    assert printed_by(text, tmp_path).endswith(
+        f"{release.guarantee.loss} {release.recipe}\n"
+    )
 
 
 def test_zcdp_speaks_epsilon(app):
     """Header and button spoke rho, which tells nobody how strong the promise is."""
-    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "zcdp").open_draft().go("synthesize")
+    app.upload(WIDE, "wide.csv").set(
+        "radio", "How charges add up", "zcdp"
+    ).open_draft().go("synthesize")
     assert app.button("Release for epsilon 0.5")
     assert "rho" not in " ".join(each.label for each in app.at.metric)
 
 
 def test_the_picture_is_not_around_a_release_of_another_part(opened):
-    """The rows of one city were the shape that the error of all cities was drawn around."""
+    """The rows of one city were the shape that the error of all cities was drawn
+    around.
+    """
     opened.go("synthesize").set("selectbox", "Column", "city")
     opened.release().press("Release something else")
     assert "Around the release of" in opened.text

@@ -1,4 +1,6 @@
-"""A project of ARX on the pages: opened as a table, with its roles, hierarchies and demands on Anonymize."""
+"""A project of ARX on the pages: opened as a table, with its roles, hierarchies and
+demands on Anonymize.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,29 @@ from tests.pages.tab import Tab
 from workbench.anonymize.state import AnonymizeState
 
 SUBSET = [True] * 5 + [False] * 2 + [True] * 3
-CRITERIA = ("2-anonymity", "distinct-1-diversity for attribute 'diagnosis'", "(1.0,0.1)-DP")
+CRITERIA = (
+    "2-anonymity",
+    "distinct-1-diversity for attribute 'diagnosis'",
+    "(1.0,0.1)-DP",
+)
 
 
 def test_a_project_is_made_into_its_table(app: Tab) -> None:
     """Whoever comes from ARX would meet another plan than in its window."""
     app.open(project(criteria=CRITERIA, subset=SUBSET), "own.deid").go("anonymize")
     assert app.errors == ""
-    assert "2\\-anonymity; distinct 1\\-diversity of diagnosis, counting rows" in app.text
+    assert (
+        "2\\-anonymity; distinct 1\\-diversity of diagnosis, counting rows" in app.text
+    )
     assert "20 % suppressed at most" in app.text
     assert "left out of the plan\\: \\(1\\.0,0\\.1\\)\\-DP" in app.text
     assert "do not hand it on" in app.text
     current = app.session.own(AnonymizeState)
     assert current.roles["name"] == "identifier"
     assert current.quasi_identifiers == ["age", "sex"]
-    assert {name: current.hierarchies[name].to_csv() for name in HIERARCHIES} == HIERARCHIES
+    assert {
+        name: current.hierarchies[name].to_csv() for name in HIERARCHIES
+    } == HIERARCHIES
     app.press("Make the anonymized table")
     assert app.errors == ""
     assert app.session.anonymized is not None
@@ -32,9 +42,14 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
 
 
 def test_a_project_says_nothing_of_the_next_table(app: Tab) -> None:
-    """Another table with the same columns would be published by the plan of the project before."""
+    """Another table with the same columns would be published by the plan of the project
+    before.
+    """
     app.go("upload").upload(project(), "own.deid")
-    lines = ["name;age;sex;diagnosis;visits", *(f"P{i};{30 + i % 9};F;flu;{i % 3}" for i in range(40))]
+    lines = [
+        "name;age;sex;diagnosis;visits",
+        *(f"P{i};{30 + i % 9};F;flu;{i % 3}" for i in range(40)),
+    ]
     app.session.draft = None
     app.at.run()
     app.upload("\n".join(lines).encode(), "next.csv").open_draft().go("anonymize")

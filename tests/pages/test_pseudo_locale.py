@@ -1,7 +1,8 @@
-"""Every page under a made-up language: brackets and full-width colons around every message.
+"""Every page under a made-up language: brackets and full-width colons around every
+message.
 
-The table is Greek, so that whatever is left in Latin letters outside of brackets is English that no catalogue
-can reach.
+The table is Greek, so that whatever is left in Latin letters outside of brackets is
+English that no catalogue can reach.
 """
 
 from __future__ import annotations
@@ -22,18 +23,46 @@ from workbench.language.catalogues import languages
 from workbench.ui import examples
 
 SHOWN = {
-    *("label", "help", "body", "alt", "caption", "captions", "options", "placeholder", "text", "content"),
-    *("heading", "delta", "description"),
+    "label",
+    "help",
+    "body",
+    "alt",
+    "caption",
+    "captions",
+    "options",
+    "placeholder",
+    "text",
+    "content",
+    "heading",
+    "delta",
+    "description",
 }
-MARKUP = re.compile(r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b")
-SAME_EVERYWHERE = {"CSV", "Parquet", "JSON", "csv", "UTC", "Python", "NCP", "TSV", "HTML"}
+MARKUP = re.compile(
+    r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b"
+)
+SAME_EVERYWHERE = {
+    "CSV",
+    "Parquet",
+    "JSON",
+    "csv",
+    "UTC",
+    "Python",
+    "NCP",
+    "TSV",
+    "HTML",
+}
 OWN_NAMES = re.compile("|".join([*languages().values(), r"\(missing\)"]))
 """Languages in the switch; the label of a cell, as files have it."""
 BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦columns⟧", "⟦cells⟧"}
 BOOK |= {"⟦rows that would have to change⟧", "⟦off by, beside the rows of a mean cell⟧"}
-"""Columns of the guided example, and of the lesson that names columns of the invented census: data."""
+"""Columns of the guided example, and of the lesson that names columns of the invented
+census: data.
+"""
 GREEK = "\n".join(
-    ["ηλικία,φύλο,πόλη", *(f"{20 + i % 50},{'ΓΑ'[i % 2]},{'ΑΒΓΔ'[i % 4]}" for i in range(200))]
+    [
+        "ηλικία,φύλο,πόλη",
+        *(f"{20 + i % 50},{'ΓΑ'[i % 2]},{'ΑΒΓΔ'[i % 4]}" for i in range(200)),
+    ],
 ).encode()
 
 
@@ -51,13 +80,19 @@ class PseudoTab(Tab):
     """A tab whose buttons are found by their English words."""
 
     def button(self, label: str):
-        found = [each for each in self.at.button if english(each.label).startswith(label)]
-        assert found, f"no button {label!r} among {[each.label for each in self.at.button]}"
+        found = [
+            each for each in self.at.button if english(each.label).startswith(label)
+        ]
+        assert found, (
+            f"no button {label!r} among {[each.label for each in self.at.button]}"
+        )
         return found[0]
 
     def set(self, kind: str, label: str, value: object) -> Tab:
-        next(each for each in self.at.get(kind) if english(each.label).startswith(label)).set_value(
-            value
+        next(
+            each for each in self.at.get(kind) if english(each.label).startswith(label)
+        ).set_value(
+            value,
         ).run()
         return self
 
@@ -71,11 +106,17 @@ def bare(text: str) -> list[str]:
     text = MARKUP.sub(" ", OWN_NAMES.sub(" ", text))
     while (shorter := re.sub("⟦[^⟦⟧]*⟧", " ", text)) != text:
         text = shorter
-    return [word for word in re.findall(r"[A-Za-z][A-Za-z]+", text) if word not in SAME_EVERYWHERE]
+    return [
+        word
+        for word in re.findall(r"[A-Za-z][A-Za-z]+", text)
+        if word not in SAME_EVERYWHERE
+    ]
 
 
 def strings(message: Any, shown: bool = False) -> Iterator[str]:
-    """What a person reads of an element: labels, texts, options, headings of tables and of charts."""
+    """What a person reads of an element: labels, texts, options, headings of tables and
+    of charts.
+    """
     for field, value in message.ListFields():
         seen = shown or field.name in SHOWN
         if field.message_type is not None:
@@ -85,7 +126,11 @@ def strings(message: Any, shown: bool = False) -> Iterator[str]:
                 yield from strings(each, seen)
         elif field.cpp_type == field.CPPTYPE_STRING and field.name == "spec":
             yield from titles(json.loads(value))
-        elif field.cpp_type == field.CPPTYPE_STRING and field.type == field.TYPE_STRING and seen:
+        elif (
+            field.cpp_type == field.CPPTYPE_STRING
+            and field.type == field.TYPE_STRING
+            and seen
+        ):
             yield from value if field.is_repeated else [value]
 
 
@@ -113,8 +158,11 @@ def elements(block: Any) -> Iterator[Any]:
 
 
 def words_of(element: Any) -> list[str]:
-    """Headings and cells of a table as they are shown, and what its select boxes offer."""
-    frame, config = element.value, json.loads(getattr(element.proto, "columns", "") or "{}")
+    """Headings and cells of a table as they are shown, and what its select boxes
+    offer.
+    """
+    frame = element.value
+    config = json.loads(getattr(element.proto, "columns", "") or "{}")
     if set(frame.columns) <= BOOK:
         return []
     found = []
@@ -126,7 +174,8 @@ def words_of(element: Any) -> list[str]:
         else:
             options = said["type_config"]["options"]
             found += [
-                str(each.get("label", each)) if isinstance(each, dict) else str(each) for each in options
+                str(each.get("label", each)) if isinstance(each, dict) else str(each)
+                for each in options
             ]
     return found
 
@@ -164,12 +213,16 @@ def test_the_check_sees_bare_english() -> None:
 
 
 def test_no_bare_english_without_a_table(tab) -> None:
-    """A person who reads another language would meet English before anything is open."""
+    """A person who reads another language would meet English before anything is
+    open.
+    """
     assert {page: left for page in PAGES if (left := english_left(tab.go(page)))} == {}
 
 
 def test_no_bare_english_at_work(tab) -> None:
-    """SEEDS G9: a catalogue would leave English sentences between its own: a Greek table with one release."""
+    """SEEDS G9: a catalogue would leave English sentences between its own: a Greek
+    table with one release.
+    """
     tab.open(GREEK, "πίνακας.csv").go("synthesize").release()
     assert {page: left for page in PAGES if (left := english_left(tab.go(page)))} == {}
 

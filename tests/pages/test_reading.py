@@ -1,4 +1,6 @@
-"""The Data page reads files of other countries as they are meant, asks what it cannot know, obeys."""
+"""The Data page reads files of other countries as they are meant, asks what it cannot
+know, obeys.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,33 @@ from workbench.server.workers import reading
 
 GERMAN = (
     "Kunde;Umsatz;Geburt\n"
-    + "".join(f"{'ABC'[i % 3]};{i + 1}.461,{i % 10}1;{i % 28 + 1:02d}.04.2002\n" for i in range(60))
+    + "".join(
+        f"{'ABC'[i % 3]};{i + 1}.461,{i % 10}1;{i % 28 + 1:02d}.04.2002\n"
+        for i in range(60)
+    )
 ).encode("cp1252")
-SLASHES = ("born,x\n" + "".join(f"0{i % 9 + 1}/0{i % 8 + 1}/2002,{i % 5}\n" for i in range(60))).encode()
+SLASHES = (
+    "born,x\n" + "".join(f"0{i % 9 + 1}/0{i % 8 + 1}/2002,{i % 5}\n" for i in range(60))
+).encode()
 HEADERLESS = ("39, State-gov, 7\n50, Private, 8\n38, State-gov, 9\n" * 20).encode()
 
 
 def read_again(app, kind: str, label: str, value: object) -> None:
     """Fill in a field of the form, and send it."""
-    next(each for each in app.at.get(kind) if each.label.startswith(label)).set_value(value)
+    next(each for each in app.at.get(kind) if each.label.startswith(label)).set_value(
+        value
+    )
     app.press("Read it again")
 
 
 def kinds(app) -> dict[str, str]:
-    return dict(zip(app.session.draft.grid["column"], app.session.draft.grid["kind"], strict=True))
+    return dict(
+        zip(
+            app.session.draft.grid["column"],
+            app.session.draft.grid["kind"],
+            strict=True,
+        )
+    )
 
 
 def test_decimal_commas_and_dates_with_points_are_shown_as_understood(app):
@@ -49,7 +64,8 @@ def test_the_order_of_day_and_month_is_asked(app):
 
 
 def test_a_file_can_be_read_again_with_names_for_its_columns(app):
-    """SEEDS E7: the first person of a file without a header would be its names, and nobody could say so.
+    """SEEDS E7: the first person of a file without a header would be its names, and
+    nobody could say so.
 
     The advice to choose another encoding or header has its control here.
     """
@@ -79,7 +95,9 @@ def test_the_bytes_go_with_the_draft(app):
 
 
 def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
-    """Whoever pressed Stop, or went elsewhere, while a file was read would find no word of it."""
+    """Whoever pressed Stop, or went elsewhere, while a file was read would find no word
+    of it.
+    """
 
     def stopped(*given, **named):
         raise RerunException(RerunData())

@@ -1,4 +1,6 @@
-"""A connected source that does not fit, on every page: what counts and samples tell, and what is written."""
+"""A connected source that does not fit, on every page: what counts and samples tell,
+and what is written.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ ROWS = 3_000
 
 @pytest.fixture
 def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
-    """A tab on the Data page of a server with one source of 3,000 rows, of which 2,999 fit."""
+    """A tab on the Data page of a server with one source of 3,000 rows, of which 2,999
+    fit.
+    """
     (tmp_path / "visits").mkdir()
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(
@@ -34,11 +38,14 @@ def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
             "age": rng.integers(20, 60, ROWS),
             "sex": rng.choice(["F", "M"], ROWS),
             "job": rng.choice(["nurse", "cook", "clerk"], ROWS),
-        }
+        },
     )
     frame.to_parquet(tmp_path / "visits" / "a.parquet", row_group_size=500)
     (tmp_path / "sources.toml").write_text(
-        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}/visits"\n'
+        (
+            '[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = '
+            f'"{tmp_path}/visits"\n'
+        ),
     )
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     monkeypatch.setenv("WORKBENCH_OUTPUT", str(tmp_path / "out"))
@@ -60,7 +67,9 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_a_file_is_opened_where_it_lies(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_opened_where_it_lies(
+    app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever has 2 GB on a laptop was told of 50 MB, or of a list in TOML."""
     assert "make app FILES=folder" in app.text
     (tmp_path / "tables").mkdir()
@@ -79,8 +88,12 @@ def test_a_file_is_opened_where_it_lies(app: Tab, tmp_path: Path, monkeypatch: p
     assert "no file at the place of the source" in app.errors
 
 
-def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
+def test_a_source_on_every_page(
+    source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not fit would end in errors, in figures of a part that pass for all, or
+    in half a table.
+    """
     assert "Each row comes from the rows of one person" in source.text
     app = source.press("Show its first rows")
     with cancelled(monkeypatch):
@@ -110,7 +123,9 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert pq.read_table(drawn).num_rows == 1234
     app.press("Write a table of any size")
     assert "something at the place" in app.errors
-    app.set("text_input", "Name of the new folder", "../elsewhere").press("Write a table of any size")
+    app.set("text_input", "Name of the new folder", "../elsewhere").press(
+        "Write a table of any size"
+    )
     assert "1 to 80 letters" in app.errors
     assert not (tmp_path / "elsewhere").exists()
 
@@ -135,8 +150,12 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert len(curator.lines()) > before
     app.go("anonymize")
     assert "More than 2,999 rows" in app.errors
-    app.set("text_input", "Name of the new folder", "visits").press("Write a table of any size")
-    assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == ["visits"]
+    app.set("text_input", "Name of the new folder", "visits").press(
+        "Write a table of any size"
+    )
+    assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == [
+        "visits"
+    ]
     assert pq.read_table(tmp_path / "out" / "visits").num_rows <= ROWS
 
     def half() -> bool:  # a folder is being written: now somebody presses Stop
@@ -144,17 +163,24 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
 
     with monkeypatch.context() as patched:
         patched.setattr(session, "unwanted", lambda: half)
-        app.set("text_input", "Name of the new folder", "half").press("Write a table of any size")
-        assert "stopped before its end" in app.errors
-        app.go("synthesize").set("text_input", "Name of the new folder", "half").press(
+        app.set("text_input", "Name of the new folder", "half").press(
             "Write a table of any size"
         )
         assert "stopped before its end" in app.errors
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {drawn.name, "visits"}
+        app.go("synthesize").set("text_input", "Name of the new folder", "half").press(
+            "Write a table of any size",
+        )
+        assert "stopped before its end" in app.errors
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        drawn.name,
+        "visits",
+    }
 
     left = curator.balance().left
     with monkeypatch.context() as patched:
-        patched.setattr(Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))
+        patched.setattr(
+            Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
+        )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
     assert "stopped before its end" in app.errors

@@ -60,7 +60,12 @@ def test_quote_reads_no_data(opened, monkeypatch):
     [
         ("One column", None, None, "Histogram of age"),
         ("A few columns", ["age", "city"], None, "Marginals: age × city"),
-        ("A few columns", ["age", "sex", "city"], ("Table", "all"), "Marginals: age × sex × city"),
+        (
+            "A few columns",
+            ["age", "sex", "city"],
+            ("Table", "all"),
+            "Marginals: age × sex × city",
+        ),
         ("A few columns", ["age", "sex"], ("Table", "one"), "Marginals: age, sex"),
     ],
 )
@@ -78,12 +83,16 @@ def test_release(opened, kind, columns, choice, shown):
     assert "differentially private · epsilon 0.5" in opened.text
     assert spent(opened) == 0.5
     downloads = [each.label for each in opened.at.get("download_button")]
-    assert {"Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee (JSON)"} <= set(downloads)
+    assert {"Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee (JSON)"} <= set(
+        downloads
+    )
     assert any("with low and high" in each for each in downloads)
 
 
 def test_a_last_look_says_the_error_and_can_be_left(opened):
-    """One would pay for an error that is out of sight by then, or find no way back but a small cross."""
+    """One would pay for an error that is out of sight by then, or find no way back but
+    a small cross.
+    """
     opened.go("synthesize").press("Release for")
     assert "A cell is off by at most 6 rows, in 95 of 100 cases." in opened.text
     opened.press("Back")
@@ -100,14 +109,18 @@ def test_drawing_rows_is_free(opened):
 
 
 def test_the_same_again_is_free_and_drawing_again_has_a_price(opened):
-    """The same question would be paid twice without a word, or paying be the first thing offered."""
+    """The same question would be paid twice without a word, or paying be the first
+    thing offered.
+    """
     opened.go("synthesize").release().press("Release something else")
     assert opened.button("Draw again for epsilon 0.5").proto.type == "secondary"
     assert opened.button("Show the stored release").proto.type == "primary"
     opened.press("Show the stored release, free")
     assert opened.at.title[0].value == "Histogram of age"
     assert spent(opened) == 0.5
-    opened.press("Release something else").press("Draw again").press("Pay and release").settle()
+    opened.press("Release something else").press("Draw again").press(
+        "Pay and release"
+    ).settle()
     assert spent(opened) == 1.0
 
 
@@ -129,8 +142,10 @@ def test_earlier_releases_can_be_opened(opened):
     assert "UTC · epsilon 0.5" in opened.text
     opened.press("Open Histogram of age")
     assert opened.at.title[0].value == "Histogram of age"
-    opened.press("Release something else").set("selectbox", "Column", "").release()  # SEEDS A17
-    assert abs(float(metric(opened, "Number of rows").split()[0]) - 200) < 40  # one in a million: 28
+    # SEEDS A17
+    opened.press("Release something else").set("selectbox", "Column", "").release()
+    # one in a million: 28
+    assert abs(float(metric(opened, "Number of rows").split()[0]) - 200) < 40
     assert spent(opened) == 1.0
     opened.go("evaluate")
     assert opened.errors == ""
@@ -149,16 +164,23 @@ def test_epsilon_0_is_refused(opened):
 def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
     """The page would offer what the ledger refuses, or break on a silly number."""
     opened.go("synthesize").set("number_input", "exactly", epsilon)
-    buttons = [each for each in opened.at.button if each.label.startswith("Release for")]
-    assert (buttons and buttons[0].disabled and "more than the epsilon 3" in opened.text) or opened.errors
+    buttons = [
+        each for each in opened.at.button if each.label.startswith("Release for")
+    ]
+    assert (
+        buttons and buttons[0].disabled and "more than the epsilon 3" in opened.text
+    ) or opened.errors
     assert spent(opened) == 0
 
 
 def test_what_another_tab_spent_is_refused_with_the_reason(new_tab):
     """Two tabs could spend the same remainder."""
-    first, second = new_tab().open(), new_tab().open()
+    first = new_tab().open()
+    second = new_tab().open()
     for tab in (first, second):
-        tab.go("synthesize").set("select_slider", "Share of the budget", 2.0).press("Release for")
+        tab.go("synthesize").set("select_slider", "Share of the budget", 2.0).press(
+            "Release for"
+        )
     first.press("Pay and release").settle()
     second.press("Pay and release").settle()
     assert "left" in second.errors
@@ -172,30 +194,49 @@ def test_a_clique_too_large_is_refused(app):
     wide = "a,b,c,d,e,f\n" + "\n".join(
         ",".join(str((i * k) % 99) for k in (1, 2, 3, 5, 7, 11)) for i in range(200)
     )
-    app.open(wide.encode()).go("synthesize").press("A whole table").set("radio", "Relations", "joint")
+    app.open(wide.encode()).go("synthesize").press("A whole table").set(
+        "radio", "Relations", "joint"
+    )
     assert "cells" in app.errors
     assert "What to do" in app.errors
     assert spent(app) == 0
 
 
 def test_pairs_with_the_column_to_predict_count_four_times(opened):
-    """A table to learn from would spend as much on pairs that say nothing about the target."""
-    opened.go("synthesize").press("A whole table").set("selectbox", "Column to predict", "sex")
+    """A table to learn from would spend as much on pairs that say nothing about the
+    target.
+    """
+    opened.go("synthesize").press("A whole table").set(
+        "selectbox", "Column to predict", "sex"
+    )
     opened.release()
-    asked = next(line.content for line in opened.curator.lines() if line.state == "reserved")
+    asked = next(
+        line.content for line in opened.curator.lines() if line.state == "reserved"
+    )
     weights = asked["recipe"]["recipe"]["weights"]
-    assert {tuple(pair) for pair, weight in weights if weight == 4} == {("age", "sex"), ("sex", "city")}
+    assert {tuple(pair) for pair, weight in weights if weight == 4} == {
+        ("age", "sex"),
+        ("sex", "city"),
+    }
 
 
 def test_a_start_is_never_above_its_end(app):
-    """A column of numbers would be offered for one of days, or drawn stays end before they begin."""
+    """A column of numbers would be offered for one of days, or drawn stays end before
+    they begin.
+    """
     days = pd.date_range("2020-01-01", "2021-12-31").strftime("%Y-%m-%d")
-    stays = "\n".join(f"{days[i % 600]},{days[i % 600 + i % 90]},{i % 50}" for i in range(900))
+    stays = "\n".join(
+        f"{days[i % 600]},{days[i % 600 + i % 90]},{i % 50}" for i in range(900)
+    )
     app.open(f"start,end,age\n{stays}".encode()).go("synthesize").press("A whole table")
     app.set("radio", "Add", "≤")
     (end,) = (each for each in app.at.selectbox if each.label == "≤")
     assert end.options == ["end"]
-    assert app.at.selectbox(key=end.key.replace("second", "first")).options == ["start", "end", "age"]
+    assert app.at.selectbox(key=end.key.replace("second", "first")).options == [
+        "start",
+        "end",
+        "age",
+    ]
     app.button("Add").click().run()
     assert "start ≤ end" in app.text
     app.release()
@@ -218,12 +259,16 @@ def test_no_column_chosen(opened):
 
 
 def test_the_slider_and_the_number_agree_when_less_is_left(opened):
-    """After a release the slider would show another epsilon than the one that is charged."""
+    """After a release the slider would show another epsilon than the one that is
+    charged.
+    """
     opened.go("synthesize").set("select_slider", "Share of the budget", 2.0).release()
     opened.press("Release something else")
     assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
     opened.set("selectbox", "Column", "sex")
-    assert opened.button("Release for epsilon 2").disabled, "an amount that nobody chose would be offered"
+    assert opened.button("Release for epsilon 2").disabled, (
+        "an amount that nobody chose would be offered"
+    )
     assert "more than the epsilon 1 that is left" in opened.text
     assert max(opened.at.select_slider[0].options) == "2"
 
@@ -248,12 +293,17 @@ def test_each_data_set_has_its_own_columns(opened):
     """The columns chosen for one table would be asked of another."""
     opened.go("synthesize").set("selectbox", "Column", "city")
     other = "x,y\n" + "\n".join(f"{i % 7},{i % 5}" for i in range(100))
-    opened.go("upload").press("Open another table").upload(other.encode(), "other.csv").open_draft()
+    opened.go("upload").press("Open another table").upload(
+        other.encode(), "other.csv"
+    ).open_draft()
     opened.go("synthesize").press("A whole table")
     assert opened.at.multiselect[0].value == ["x", "y"]
     first = next(iter(opened.session.curators))
     opened.set("selectbox", "Data set", first).press("One column")
-    assert next(each.value for each in opened.at.selectbox if each.label == "Column") == "city"
+    assert (
+        next(each.value for each in opened.at.selectbox if each.label == "Column")
+        == "city"
+    )
 
 
 def test_zcdp(app):
@@ -268,7 +318,9 @@ def test_zcdp(app):
 
 
 def test_a_release_without_rows_is_shown(opened, monkeypatch):
-    """Noise that takes all rows of a small table would end in an error, as nothing is left to judge."""
+    """Noise that takes all rows of a small table would end in an error, as nothing is
+    left to judge.
+    """
     monkeypatch.setattr(Measurer, "_draw", lambda self, values, scale: values * 0 - 2)
     opened.go("synthesize").release()
     assert opened.errors == ""
@@ -294,11 +346,16 @@ def test_unconfirmed_facts_are_named_before_paying(app):
     """Someone would publish bounds that reveal the table without knowing."""
     app.upload(CSV).press("Open the data set").go("synthesize")
     app.set("selectbox", "Column", "sex").press("Release for")
-    assert any("taken from the data itself: sex (kind, categories)" in each.value for each in app.at.warning)
+    assert any(
+        "taken from the data itself: sex (kind, categories)" in each.value
+        for each in app.at.warning
+    )
 
 
 def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
-    """Somebody behind long runs would see nothing, could not step back, or would pay for nothing."""
+    """Somebody behind long runs would see nothing, could not step back, or would pay
+    for nothing.
+    """
     one = queue.RunQueue(1)
     monkeypatch.setattr(queue, "runs", lambda: one)
     opened.go("synthesize")
@@ -317,7 +374,9 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
 
 
 def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
-    """What was paid for would wait in memory, and the person would not know how to get it."""
+    """What was paid for would wait in memory, and the person would not know how to get
+    it.
+    """
     ledger = start.ledger()
     append = ledger._append
     down = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
@@ -334,7 +393,9 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
         assert "could not be stored yet" in opened.errors
         opened.press("Store it now")  # it is still down
         assert "could not be stored yet" in opened.errors
-        assert "Download it now" in [each.label for each in opened.at.get("download_button")]
+        assert "Download it now" in [
+            each.label for each in opened.at.get("download_button")
+        ]
         opened.go("ledger")
         assert "the ledger cannot take it yet" in opened.text
         labels = [each.label for each in opened.at.get("download_button")]

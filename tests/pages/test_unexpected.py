@@ -1,4 +1,6 @@
-"""Exceptions that nobody foresaw: one sentence with an id, nothing of the table, and the person goes on."""
+"""Exceptions that nobody foresaw: one sentence with an id, nothing of the table, and
+the person goes on.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from workbench.upload import opening
 
 
 def test_a_page_that_fails_says_an_id_and_goes_on(opened, monkeypatch, caplog):
-    """A page would end in Streamlit's own error page, and its log would hold values of the table."""
+    """A page would end in Streamlit's own error page, and its log would hold values of
+    the table.
+    """
     with monkeypatch.context() as broken:
         broken.setattr(DataSet, "balance", lambda self: 1 / {"HIV+": 0}["HIV+"])
         opened.go("ledger")
@@ -52,12 +56,16 @@ def test_a_run_that_fails_says_an_id(opened, monkeypatch, caplog, error):
 
 
 def test_a_draft_whose_ledger_goes_down_says_why(app, monkeypatch):
-    """The page of an open draft would end in an error page, and nobody know that the database is down."""
+    """The page of an open draft would end in an error page, and nobody know that the
+    database is down.
+    """
     app.go("upload").press("Open this sample")
     with monkeypatch.context() as down:
 
         def fails():
-            raise LedgerError("the ledger's database cannot be reached", remedy="check that it runs")
+            raise LedgerError(
+                "the ledger's database cannot be reached", remedy="check that it runs"
+            )
 
         down.setattr(start, "ledger", fails)
         app.at.run()

@@ -1,4 +1,6 @@
-"""The verdict on a release: charged, from its own noisy answer alone, and the ways on from it."""
+"""The verdict on a release: charged, from its own noisy answer alone, and the ways on
+from it.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +30,33 @@ def test_a_verdict_costs_a_twentieth(app):
     assert before - app.curator.balance().left == UNIT // 40
     boxes = [each.value for each in app.at.success]
     assert any(each.startswith("**Good enough, on average.**") for each in boxes)
-    assert not [each for each in buttons(app) if each.startswith("Is it good")], "it is bought once"
+    assert not [each for each in buttons(app) if each.startswith("Is it good")], (
+        "it is bought once"
+    )
     assert "Plan it for" not in " ".join(buttons(app))
 
 
 def test_after_not_fit_there_is_no_second_draw(app, monkeypatch):
-    """Who drew again at the same loss until the verdict was good would choose by the rows."""
+    """Who drew again at the same loss until the verdict was good would choose by the
+    rows.
+    """
     released(app)
     monkeypatch.setattr(charged, "fitness", lambda content: "not fit")
     app.press("Is it good enough?")
-    shown = [each for each in buttons(app) if each.startswith(("Use this epsilon", "Plan it for"))]
+    shown = [
+        each
+        for each in buttons(app)
+        if each.startswith(("Use this epsilon", "Plan it for"))
+    ]
     assert shown == ["Use this epsilon: 1", "Plan it for sex alone"]
     app.press("Release something else")
     assert app.button("Draw again").disabled
     assert "Release it again with a larger share" in app.text
     app.press("Show the stored release").press("Plan it for sex alone")
     assert app.button("Release for epsilon 0.5")
-    assert next(each.value for each in app.at.multiselect if each.label.startswith("Columns")) == ["sex"]
+    assert next(
+        each.value for each in app.at.multiselect if each.label.startswith("Columns")
+    ) == ["sex"]
 
 
 def test_a_verdict_of_noise_alone_is_not_sold(opened):

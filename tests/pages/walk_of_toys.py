@@ -1,4 +1,6 @@
-"""The toys of CONTRIBUTING on the pages; `tests/test_contributing.py` runs this in a copy that has them."""
+"""The toys of CONTRIBUTING on the pages; `tests/test_contributing.py` runs this in a
+copy that has them.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,15 @@ from workbench.store import settings
 PATIENTS = "\n".join(
     [
         "age,sex,diagnosis",
-        *(f"{20 + i % 60},{'FM'[i % 2]},{('flu', 'cold', 'cancer')[i * 7 % 3]}" for i in range(300)),
-    ]
+        *(
+            f"{20 + i % 60},{'FM'[i % 2]},{('flu', 'cold', 'cancer')[i * 7 % 3]}"
+            for i in range(300)
+        ),
+    ],
 ).encode()
-MARKS = "\n".join(["age,mark", *(f"{20 + i % 50},{1 + i % 6}" for i in range(200))]).encode()
+MARKS = "\n".join(
+    ["age,mark", *(f"{20 + i % 50},{1 + i % 6}" for i in range(200))]
+).encode()
 
 
 def tables(tab: Tab) -> str:
@@ -36,13 +43,18 @@ def tables(tab: Tab) -> str:
 
 def test_column(app: Tab) -> None:
     grade: Any = Column.of_kind("grade")
-    schema = dp.Schema(columns=(grade("mark", missing=True),), unit=dp.PrivacyUnit(max_rows=1))
+    schema = dp.Schema(
+        columns=(grade("mark", missing=True),), unit=dp.PrivacyUnit(max_rows=1)
+    )
     assert dp.Schema.from_json(schema.to_json()) == schema
     app.go("upload").upload(MARKS)
     draft = app.session.draft
     assert draft is not None
     is_mark = draft.edited["column"] == "mark"
-    draft.edited.loc[is_mark, ["kind", "categories"]] = ["grade", "1 | 2 | 3 | 4 | 5 | 6"]
+    draft.edited.loc[is_mark, ["kind", "categories"]] = [
+        "grade",
+        "1 | 2 | 3 | 4 | 5 | 6",
+    ]
     app.open_draft()
     assert app.errors == ""
     assert app.session.data_set is not None
@@ -76,13 +88,19 @@ def test_privacy_model(app: Tab) -> None:
     app.set("slider", "Share, at most", 0.8).press("Make the anonymized table")
     assert app.errors == ""
     assert app.session.anonymized is not None
-    assert app.session.anonymized.guarantee.models[1] == "frequencies up to 0.8 of diagnosis"
+    assert (
+        app.session.anonymized.guarantee.models[1]
+        == "frequencies up to 0.8 of diagnosis"
+    )
 
 
 def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"age": range(20, 60), "sex": ["F", "M"] * 20})
     feather.write_feather(frame, str(tmp_path / "visits.feather"))
-    entry = f'[[source]]\nname = "Visits"\nkind = "feather"\nlocation = "{tmp_path}/visits.feather"\n'
+    entry = (
+        '[[source]]\nname = "Visits"\nkind = "feather"\nlocation = '
+        f'"{tmp_path}/visits.feather"\n'
+    )
     (tmp_path / "sources.toml").write_text(entry)
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     settings.read_settings.cache_clear()

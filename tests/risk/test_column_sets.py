@@ -12,7 +12,15 @@ from dpcore.risk.column_sets import column_sets
 from dpcore.tables.classes import IntArray, leaves_of
 from tests.tiers import examples
 
-SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+SEVEN = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+]
 ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=25)
 
 
@@ -26,7 +34,8 @@ def test_against_brute_force(rows: list[tuple[int, ...]]) -> None:
     """Broken: a set's figures differ from looking at all pairs of rows."""
     names = list("abcd")
     found = {
-        found.columns: found for found in column_sets(codes_of(pd.DataFrame(rows, columns=names)), names)
+        found.columns: found
+        for found in column_sets(codes_of(pd.DataFrame(rows, columns=names)), names)
     }
     assert len(found) == 15
 
@@ -40,14 +49,19 @@ def test_against_brute_force(rows: list[tuple[int, ...]]) -> None:
             pairs = [a != b for a, b in combinations(seen, 2)]
             result = found[tuple(names[c] for c in chosen)]
             assert result.distinction == pytest.approx(len(set(seen)) / len(rows))
-            assert result.separation == pytest.approx(sum(pairs) / len(pairs) if pairs else 1.0)
+            assert result.separation == pytest.approx(
+                sum(pairs) / len(pairs) if pairs else 1.0
+            )
             assert result.uniques == pytest.approx(len(alone(chosen)) / len(rows))
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("columns", "distinction", "separation"),
-    [(SEVEN, 0.367648, 0.999357), ([*SEVEN, "occupation", "salary-class"], 0.646575, 0.999906)],
+    [
+        (SEVEN, 0.367648, 0.999357),
+        ([*SEVEN, "occupation", "salary-class"], 0.646575, 0.999906),
+    ],
 )
 def test_adult_as_arx_measures_it(shared, columns, distinction, separation) -> None:
     """Broken: the figures of ARX are missed by a millionth."""
@@ -59,10 +73,14 @@ def test_adult_as_arx_measures_it(shared, columns, distinction, separation) -> N
 
 
 def test_small_sets_only_and_too_many_sets() -> None:
-    """Broken: fifteen columns are refused where pairs were asked for, or thirty are tried in all
-    combinations."""
+    """Broken: fifteen columns are refused where pairs were asked for, or thirty are
+    tried in all combinations.
+    """
     wide = codes_of(pd.DataFrame({f"c{i}": [0, 1, i] for i in range(30)}))
-    assert max(len(found.columns) for found in column_sets(wide, list(wide), largest=2)) == 2
+    assert (
+        max(len(found.columns) for found in column_sets(wide, list(wide), largest=2))
+        == 2
+    )
     with pytest.raises(LimitError):
         column_sets(wide, list(wide))
     with pytest.raises(ParameterError):

@@ -1,4 +1,6 @@
-"""Published criteria: an invented hospital's table, which violates nothing, and one for each clause."""
+"""Published criteria: an invented hospital's table, which violates nothing, and one for
+each clause.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ from dpcore.tables.rows import Microdata
 
 
 def evidence(
-    frame: pd.DataFrame, criterion: Criterion, id_column: str | None = None, *, year: int
+    frame: pd.DataFrame,
+    criterion: Criterion,
+    id_column: str | None = None,
+    *,
+    year: int,
 ) -> tuple[Evidence, ...]:
     schema = dp.Schema(
         columns=(dp.Categorical("any", categories=("x",)),),
@@ -43,11 +49,18 @@ def exit_code(outcomes: tuple[Outcome, ...]) -> int:
 SAFE = Criterion.load("hipaa-safe-harbor")
 YEAR = 2026
 ROWS = 40
-PEOPLE = [("Ada", "Byron"), ("Alan", "Mathison"), ("Grace", "Murray"), ("Emmy", "Amalie")]
+PEOPLE = [
+    ("Ada", "Byron"),
+    ("Alan", "Mathison"),
+    ("Grace", "Murray"),
+    ("Emmy", "Amalie"),
+]
 
 
 def hospital(**cells: list[object]) -> pd.DataFrame:
-    """Stays of an invented hospital, released as the Safe Harbor text allows; `cells` are repeated."""
+    """Stays of an invented hospital, released as the Safe Harbor text allows; `cells`
+    are repeated.
+    """
     columns = {
         "state": ["NH", "VT", "MA"],
         "sex": ["F", "M"],
@@ -60,10 +73,14 @@ def hospital(**cells: list[object]) -> pd.DataFrame:
         "cost": [1234.05, 99.5, 12020.1],
         **cells,
     }
-    return pd.DataFrame({name: (values * ROWS)[:ROWS] for name, values in columns.items()})
+    return pd.DataFrame(
+        {name: (values * ROWS)[:ROWS] for name, values in columns.items()}
+    )
 
 
-def violations(frame: pd.DataFrame, criterion: Criterion = SAFE, year: int = YEAR) -> dict[str, list[str]]:
+def violations(
+    frame: pd.DataFrame, criterion: Criterion = SAFE, year: int = YEAR
+) -> dict[str, list[str]]:
     outcomes = judge(criterion, evidence(frame, criterion, year=year), {}, {})
     return {
         each.clause.id: [column.column for column in each.columns]
@@ -113,29 +130,44 @@ GOLDEN = {  # clause -> columns that violate it, and nothing else
     "(i)(I)": [{"member_id": ["XJH881", "XJH882"]}],
     "(i)(J)": [{"account": ["10023-77", "10023-78"]}],
     "(i)(K)": [{"driver_license": ["NHL 12345678"]}],
-    "(i)(L)": [{"license plate": ["NH 3127"]}, {"remark": ["1HGCM82633A004352", "none"]}],
+    "(i)(L)": [
+        {"license plate": ["NH 3127"]},
+        {"remark": ["1HGCM82633A004352", "none"]},
+    ],
     "(i)(M)": [{"pacemaker": ["SN-40021"]}, {"remark": ["00:1B:44:11:3A:B7", "none"]}],
     "(i)(N)": [{"remark": ["see https://example.org/p/7", "none"]}],
     "(i)(O)": [{"remark": ["192.0.2.7", "none"]}],
     "(i)(P)": [{"fingerprint": ["a91f", "77c0"]}],
-    "(i)(Q)": [{"photo": ["p1.jpg", "p2.jpg"]}, {"remark": ["data:image/png;base64,AA", "none"]}],
+    "(i)(Q)": [
+        {"photo": ["p1.jpg", "p2.jpg"]},
+        {"remark": ["data:image/png;base64,AA", "none"]},
+    ],
 }
 
 
 def test_the_hospital_violates_nothing_that_a_table_can_show() -> None:
-    """A table that follows the text to the letter would be refused, and nobody would trust a refusal."""
+    """A table that follows the text to the letter would be refused, and nobody would
+    trust a refusal.
+    """
     assert violations(hospital()) == {}
     outcomes = judge(SAFE, evidence(hospital(), SAFE, year=YEAR), {}, {})
-    assert [each.clause.id for each in outcomes if each.state == "question"] == ["(i)(R)", "(ii)"]
+    assert [each.clause.id for each in outcomes if each.state == "question"] == [
+        "(i)(R)",
+        "(ii)",
+    ]
     assert exit_code(outcomes) == 2
 
 
 @pytest.mark.parametrize(
     ("clause", "cells"),
     [(clause, cells) for clause, tables in GOLDEN.items() for cells in tables],
-    ids=lambda value: value if isinstance(value, str) else json.dumps(value, default=str),
+    ids=lambda value: (
+        value if isinstance(value, str) else json.dumps(value, default=str)
+    ),
 )
-def test_each_clause_is_violated_by_itself(clause: str, cells: dict[str, list[object]]) -> None:
+def test_each_clause_is_violated_by_itself(
+    clause: str, cells: dict[str, list[object]]
+) -> None:
     """A violation would be missed, or be blamed on another clause."""
     assert violations(hospital(**cells)) == {clause: list(cells)}
 
@@ -184,13 +216,17 @@ def test_a_year_comes_of_age() -> None:
 
 def test_people_are_counted_not_rows() -> None:
     """Somebody with ten stays would count ten times."""
-    frame = pd.DataFrame({"birth_year": [1931] * 10 + [1950] * 2, "person": [7] * 10 + [8, 9]})
+    frame = pd.DataFrame(
+        {"birth_year": [1931] * 10 + [1950] * 2, "person": [7] * 10 + [8, 9]}
+    )
     (seen,) = evidence(frame, SAFE, "person", year=YEAR)
     assert seen == Evidence(clause="(i)(C)", column="birth_year", people=1)
 
 
 def test_columns_that_look_like_codes_are_named_beside_the_question() -> None:
-    """Whoever answers for "any other unique identifying number" would not see that one is there."""
+    """Whoever answers for "any other unique identifying number" would not see that one
+    is there.
+    """
     frame = hospital(household_id=[f"h{i}" for i in range(ROWS)])
     outcomes = judge(SAFE, evidence(frame, SAFE, year=YEAR), {}, {})
     (codes,) = (each for each in outcomes if each.clause.id == "(i)(R)")
@@ -214,8 +250,12 @@ def test_thresholds_are_compared_exactly(k: int, violated: set[str]) -> None:
     """Eleven people would pass at .09, or fail at 1/11, by rounding."""
     criterion = Criterion.load("maximum-risk")
     outcomes = judge(criterion, (), {"k": k}, {})
-    assert {each.clause.id for each in outcomes if each.state == "violation"} == violated
-    assert violated == {each.id for each in criterion.clauses if Fraction(each.at_most) < Fraction(1, k)}
+    assert {
+        each.clause.id for each in outcomes if each.state == "violation"
+    } == violated
+    assert violated == {
+        each.id for each in criterion.clauses if Fraction(each.at_most) < Fraction(1, k)
+    }
     assert exit_code(judge(Criterion.load("maximum-risk 1/11"), (), {"k": 11}, {})) == 0
     assert exit_code(judge(Criterion.load("maximum-risk 0.09"), (), {"k": 11}, {})) == 1
 
@@ -233,7 +273,9 @@ def test_thresholds_are_compared_exactly(k: int, violated: set[str]) -> None:
 def test_cells_of_one_to_ten(cells: list[object], columns: list[str]) -> None:
     """A small count would be shown, or a zero hidden."""
     criterion = Criterion.load("cms-cell-size")
-    found = violations(pd.DataFrame({"county": ["a", "b", "c"], "cases": cells}), criterion)
+    found = violations(
+        pd.DataFrame({"county": ["a", "b", "c"], "cases": cells}), criterion
+    )
     assert found == ({"1": columns} if columns else {})
 
 
@@ -257,7 +299,10 @@ def test_a_person_answers(answer: str, code: int) -> None:
     outcomes = judge(SAFE, (), {}, answers)
     assert exit_code(outcomes) == code
     assert outcomes[-1].answer is not None
-    assert (outcomes[-1].answer.by, outcomes[-1].answer.on) == ("Ada Byron", datetime.date(2026, 11, 1))
+    assert (outcomes[-1].answer.by, outcomes[-1].answer.on) == (
+        "Ada Byron",
+        datetime.date(2026, 11, 1),
+    )
 
 
 @pytest.mark.parametrize(
@@ -283,15 +328,15 @@ def test_answers_that_are_none_are_refused(old: str, new: str) -> None:
 
 
 def test_every_criterion_says_where_it_is_from() -> None:
-    """A clause would be believed without a source, a version and the day on which it was read."""
+    """A clause would be believed without a source, a version and the day on which it
+    was read.
+    """
     assert set(rules()) == {
-        *(
-            "cms-cell-size",
-            "hipaa-expert-determination",
-            "hipaa-safe-harbor",
-            "maximum-risk",
-            "opinion-05-2014",
-        )
+        "cms-cell-size",
+        "hipaa-expert-determination",
+        "hipaa-safe-harbor",
+        "maximum-risk",
+        "opinion-05-2014",
     }
     for rule in rules():
         criterion = Criterion.load(rule)

@@ -17,26 +17,41 @@ from dpcore.tables.classes import dense, equivalence_classes, leaves_of
 
 
 @given(
-    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=40),
+    rows=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=40
+    ),
     l=st.integers(1, 3),
     together=st.sampled_from([1, 7, 10**6]),
 )
-def test_against_the_definitions(rows: list[tuple[int, int]], l: int, together: int) -> None:  # noqa: E741
-    """Broken: a figure is not what its definition, applied class by class, gives; some or all at once."""
+def test_against_the_definitions(
+    rows: list[tuple[int, int]], l: int, together: int
+) -> None:  # noqa: E741
+    """Broken: a figure is not what its definition, applied class by class, gives; some
+    or all at once.
+    """
     classes = dense(np.array([row[0] for row in rows]), 4)
     secret = dense(np.array([row[1] for row in rows]), 6)
-    values, n = range(int(secret.max()) + 1), len(rows)
+    values = range(int(secret.max()) + 1)
+    n = len(rows)
     prior = np.bincount(secret) / n
     with mock.patch.object(disclosure, "MOST_AT_ONCE", together):
         found = attribute_risk(classes, secret, l=l)
-    distinct, entropy, ratio, equal, ordered, gain, certain = [], [], [], [], [], [], []
+    distinct = []
+    entropy = []
+    ratio = []
+    equal = []
+    ordered = []
+    gain = []
+    certain = []
     for number in set(classes):
         inside = secret[classes == number]
         share = np.bincount(inside, minlength=len(values)) / len(inside)
         falling = sorted(Counter(inside.tolist()).values(), reverse=True)
         distinct.append(len(falling))
         entropy.append(-sum(p * math.log(p) for p in share if p))
-        ratio.append(falling[0] / sum(falling[l - 1 :]) if len(falling) >= l else math.inf)
+        ratio.append(
+            falling[0] / sum(falling[l - 1 :]) if len(falling) >= l else math.inf
+        )
         equal.append(abs(share - prior).sum() / 2)
         ordered.append(abs(np.cumsum(share - prior)).sum() / max(1, len(values) - 1))
         gain.append((share / prior).max())
@@ -54,17 +69,31 @@ def test_against_the_definitions(rows: list[tuple[int, int]], l: int, together: 
 def test_book_homogeneity_attack() -> None:
     """Broken: SEEDS B9 (table 6.5): k is 2, and still a class gives its secret away."""
     table = pd.DataFrame(
-        {"zip": ["33617", "33617", "33620", "33620"], "d": ["flu", "cancer", "heart", "heart"]}
+        {
+            "zip": ["33617", "33617", "33620", "33620"],
+            "d": ["flu", "cancer", "heart", "heart"],
+        },
     )
-    found = attribute_risk(equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes)
-    assert (found.distinct_l, found.homogeneous_classes, found.homogeneous_people) == (1, 1, 0.5)
+    found = attribute_risk(
+        equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes
+    )
+    assert (found.distinct_l, found.homogeneous_classes, found.homogeneous_people) == (
+        1,
+        1,
+        0.5,
+    )
 
 
 def test_book_entropy() -> None:
-    """Broken: SEEDS B10 (table 6.6 by zip): four rows with values 2, 1, 1 have l of 3 and entropy l of
-    2.83."""
-    table = pd.DataFrame({"zip": ["336**"] * 4, "d": ["heart", "heart", "cancer", "infection"]})
-    found = attribute_risk(equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes)
+    """Broken: SEEDS B10 (table 6.6 by zip): four rows with values 2, 1, 1 have l of 3
+    and entropy l of 2.83.
+    """
+    table = pd.DataFrame(
+        {"zip": ["336**"] * 4, "d": ["heart", "heart", "cancer", "infection"]}
+    )
+    found = attribute_risk(
+        equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes
+    )
     assert found.distinct_l == 3
     assert found.entropy_l == pytest.approx(2.83, abs=0.005)
     assert found.t_equal == pytest.approx(0)

@@ -12,10 +12,17 @@ from tests.anonymization.oracle import gate
 HOSPITAL = pd.DataFrame(
     {
         "zip": ["02138", "02138", "02139", "02139", "02139", "02141"],
-        "birth": ["1945-07-31", "1950-01-02", "1950-01-02", "1950-01-02", "1961-05-05", "1961-05-05"],
+        "birth": [
+            "1945-07-31",
+            "1950-01-02",
+            "1950-01-02",
+            "1950-01-02",
+            "1961-05-05",
+            "1961-05-05",
+        ],
         "sex": ["m", "f", "f", "f", "m", "m"],
         "diagnosis": ["heart", "flu", "flu", "cancer", "flu", "heart"],
-    }
+    },
 )
 VOTERS = pd.DataFrame(
     {
@@ -23,14 +30,15 @@ VOTERS = pd.DataFrame(
         "zip": ["02138", "02139", "02139", "02199"],
         "birth": ["1945-07-31", "1950-01-02", "1950-01-02", "1945-07-31"],
         "sex": ["m", "f", "f", "m"],
-    }
+    },
 )
 COLUMNS = ["zip", "birth", "sex"]
 
 
 def test_one_planted_person_is_found() -> None:
-    """Broken: SEEDS B12; one voter agrees with exactly one record, two share two records, one is not
-    there."""
+    """Broken: SEEDS B12; one voter agrees with exactly one record, two share two
+    records, one is not there.
+    """
     found = link(HOSPITAL, VOTERS, COLUMNS)
     assert (found.people, found.matched, found.unique, found.smallest) == (4, 3, 1, 1)
     assert found.expected == pytest.approx(1 + 2 * 1 / 2)
@@ -43,21 +51,31 @@ def test_two_candidates_for_one_record_are_not_certain() -> None:
 
 
 def test_missing_cells_link_nothing_with_certainty() -> None:
-    """Broken: a record and a voter without a zip code, and nothing else in common, are called one person."""
-    table, people = HOSPITAL[["zip"]].astype(object), VOTERS[["name", "zip"]].astype(object)
+    """Broken: a record and a voter without a zip code, and nothing else in common, are
+    called one person.
+    """
+    table = HOSPITAL[["zip"]].astype(object)
+    people = VOTERS[["name", "zip"]].astype(object)
     table.loc[len(table)] = [None]
     people.loc[len(people)] = ["V.", None]
     found = link(table, people, ["zip"])
     assert (found.people, found.matched, found.unique, found.smallest) == (5, 3, 0, 2)
-    table.loc[len(table) - 1, "zip"] = people.loc[len(people) - 1, "zip"] = "02190"  # the twin: a code
+    # the twin: a code
+    table.loc[len(table) - 1, "zip"] = people.loc[len(people) - 1, "zip"] = "02190"
     assert link(table, people, ["zip"]).unique == 1
 
 
 def test_nobody_is_found_after_recoding() -> None:
-    """Broken: SEEDS B12; after 2-anonymization some voter still meets a class of one row."""
+    """Broken: SEEDS B12; after 2-anonymization some voter still meets a class of one
+    row.
+    """
     trees = {
-        "zip": Hierarchy.from_csv("02138;0213*;*\n02139;0213*;*\n02141;0214*;*\n02199;0219*;*"),
-        "birth": Hierarchy.from_csv("1945-07-31;1940s;*\n1950-01-02;1950s;*\n1961-05-05;1960s;*"),
+        "zip": Hierarchy.from_csv(
+            "02138;0213*;*\n02139;0213*;*\n02141;0214*;*\n02199;0219*;*"
+        ),
+        "birth": Hierarchy.from_csv(
+            "1945-07-31;1940s;*\n1950-01-02;1950s;*\n1961-05-05;1960s;*"
+        ),
         "sex": Hierarchy.from_csv("f;*\nm;*"),
     }
     recoded = local_recoding(HOSPITAL, trees, gate=gate(HOSPITAL, 2))
@@ -73,12 +91,21 @@ def test_nobody_is_found_after_recoding() -> None:
 def test_no_common_person() -> None:
     """Broken: an empty join fails."""
     found = link(HOSPITAL, VOTERS.tail(1), COLUMNS)
-    assert (found.matched, found.unique, found.smallest, found.expected) == (0, 0, 0, 0.0)
+    assert (found.matched, found.unique, found.smallest, found.expected) == (
+        0,
+        0,
+        0,
+        0.0,
+    )
 
 
 def test_numbers_and_their_text_meet() -> None:
-    """Broken: the zip code 33617 of one file is not the 33617 of another that was read as text."""
-    found = link(pd.DataFrame({"zip": [33617, 33618]}), pd.DataFrame({"zip": ["33617"]}), ["zip"])
+    """Broken: the zip code 33617 of one file is not the 33617 of another that was read
+    as text.
+    """
+    found = link(
+        pd.DataFrame({"zip": [33617, 33618]}), pd.DataFrame({"zip": ["33617"]}), ["zip"]
+    )
     assert found.unique == 1
 
 

@@ -12,10 +12,22 @@ from dpcore.errors import ParameterError, SchemaError
 from dpcore.risk.reidentification import estimated_k_map, reidentification_risk
 from dpcore.tables.classes import equivalence_classes, joint_classes
 
-SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+SEVEN = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+]
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=40))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=40
+    )
+)
 def test_against_counting_by_hand(rows: list[tuple[int, str]]) -> None:
     """Broken: a risk is not what counting equal rows one by one gives."""
     frame = pd.DataFrame(rows, columns=["n", "c"])
@@ -34,19 +46,38 @@ def test_against_counting_by_hand(rows: list[tuple[int, str]]) -> None:
     ("columns", "average", "lowest", "uniques", "above"),
     [
         (SEVEN, 0.367648, 0.0072993, 0.253730, 0.693820),
-        ([*SEVEN, "occupation", "salary-class"], 0.646575, 0.0222222, 0.514290, 0.970924),
+        (
+            [*SEVEN, "occupation", "salary-class"],
+            0.646575,
+            0.0222222,
+            0.514290,
+            0.970924,
+        ),
     ],
 )
-def test_adult_as_arx_measures_it(shared, columns, average, lowest, uniques, above) -> None:
+def test_adult_as_arx_measures_it(
+    shared, columns, average, lowest, uniques, above
+) -> None:
     """Broken: the figures of ARX are missed by a millionth."""
     adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
     risk = reidentification_risk(equivalence_classes(adult, columns), threshold=0.05)
-    found = [risk.average, risk.marketer, risk.highest, risk.lowest, risk.uniques, risk.above]
-    assert found == pytest.approx([average, average, 1.0, lowest, uniques, above], abs=1e-6)
+    found = [
+        risk.average,
+        risk.marketer,
+        risk.highest,
+        risk.lowest,
+        risk.uniques,
+        risk.above,
+    ]
+    assert found == pytest.approx(
+        [average, average, 1.0, lowest, uniques, above], abs=1e-6
+    )
 
 
 def test_population_table_protects_against_the_journalist() -> None:
-    """Broken: the journalist is measured on the sample although a population table was given."""
+    """Broken: the journalist is measured on the sample although a population table was
+    given.
+    """
     sample = pd.DataFrame({"zip": ["1", "1", "2"]})
     people = pd.DataFrame({"zip": ["1"] * 8 + ["2"] * 4 + ["3"]})
     classes, population = joint_classes(sample, people, ["zip"])
@@ -58,8 +89,15 @@ def test_population_table_protects_against_the_journalist() -> None:
 
 def test_book_table_with_two_classes() -> None:
     """Broken: SEEDS B5 (table 6.1): classes of 2 and 3 rows, so k is 2."""
-    table = pd.DataFrame({"zip": ["33617"] * 2 + ["236**"] * 3, "age": ["20-29"] * 2 + ["40-49"] * 3})
-    assert reidentification_risk(equivalence_classes(table, ["zip", "age"]), threshold=0.2).k == 2
+    table = pd.DataFrame(
+        {"zip": ["33617"] * 2 + ["236**"] * 3, "age": ["20-29"] * 2 + ["40-49"] * 3}
+    )
+    assert (
+        reidentification_risk(
+            equivalence_classes(table, ["zip", "age"]), threshold=0.2
+        ).k
+        == 2
+    )
 
 
 def test_missing_values_are_a_value_of_their_own() -> None:
@@ -70,8 +108,9 @@ def test_missing_values_are_a_value_of_their_own() -> None:
 
 
 def test_bad_requests_are_refused() -> None:
-    """Broken: no quasi-identifier, an unknown one, no rows, or a risk that is no probability goes
-    unnoticed."""
+    """Broken: no quasi-identifier, an unknown one, no rows, or a risk that is no
+    probability goes unnoticed.
+    """
     table = pd.DataFrame({"age": [1, 2]})
     with pytest.raises(ParameterError):
         equivalence_classes(table, [])
@@ -83,11 +122,16 @@ def test_bad_requests_are_refused() -> None:
         reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.0)
 
 
-def crowd(smallest: int, people: int, population: int, *, with_none: bool = False) -> int:
-    """The estimated k-map, term by term: the law without 0, or the planted fault with it."""
+def crowd(
+    smallest: int, people: int, population: int, *, with_none: bool = False
+) -> int:
+    """The estimated k-map, term by term: the law without 0, or the planted fault with
+    it.
+    """
 
     def needed(k: int) -> int:
-        mean, seen = k * people / population, 0 if with_none else 1
+        mean = k * people / population
+        seen = 0 if with_none else 1
         term = [math.exp(-mean) * mean**n / math.factorial(n) for n in range(k + 1)]
         whole = 1.0 if with_none else 1 - term[0]
         while seen < k and sum(term[(0 if with_none else 1) : seen + 1]) / whole < 0.95:
@@ -98,13 +142,18 @@ def crowd(smallest: int, people: int, population: int, *, with_none: bool = Fals
 
 
 def test_estimated_k_map_term_by_term() -> None:
-    """Broken: a small sample passes for one in which everybody looks like many people of the population."""
+    """Broken: a small sample passes for one in which everybody looks like many people
+    of the population.
+    """
     faults = 0
     for smallest in (1, 2, 3, 5, 8):
         for population in (100, 110, 200, 400, 1_000):
             estimate = estimated_k_map(smallest, people=100, population=population)
             if estimate < 100:
-                assert estimate == crowd(smallest, 100, population), (smallest, population)
+                assert estimate == crowd(smallest, 100, population), (
+                    smallest,
+                    population,
+                )
                 faults += estimate != crowd(smallest, 100, population, with_none=True)
     assert faults > 2
     assert estimated_k_map(7, people=100, population=100) == 7

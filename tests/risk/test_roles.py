@@ -1,4 +1,6 @@
-"""Proposed roles: what a column's name and values say, and that no proposal makes a first run fail."""
+"""Proposed roles: what a column's name and values say, and that no proposal makes a
+first run fail.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,16 @@ def role_of(name: str, cells: object = "x") -> str:
 
 @pytest.mark.parametrize(
     "name",
-    ["age", "Age", "birth_date", "date-of-birth", "ZIP code", "nativeCountry", "marital.status", "SEX"],
+    [
+        "age",
+        "Age",
+        "birth_date",
+        "date-of-birth",
+        "ZIP code",
+        "nativeCountry",
+        "marital.status",
+        "SEX",
+    ],
 )
 def test_what_others_may_know_is_a_quasi_identifier(name: str) -> None:
     """The columns of every linkage attack would be published as they are."""
@@ -32,7 +43,15 @@ def test_what_others_may_know_is_a_quasi_identifier(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["diagnosis", "HIV_test", "yearlyIncome", "salary-class", "religion", "test.result"]
+    "name",
+    [
+        "diagnosis",
+        "HIV_test",
+        "yearlyIncome",
+        "salary-class",
+        "religion",
+        "test.result",
+    ],
 )
 def test_what_people_keep_to_themselves_is_sensitive(name: str) -> None:
     """Nobody would be told that a group reveals its diagnosis."""
@@ -61,33 +80,57 @@ Mannschaft Geographie consort creditor wagen trace grace embrace
 
 
 @pytest.mark.parametrize(
-    ("role", "names"), [("quasi-identifier", KNOWN), ("sensitive", SPECIAL), ("insensitive", OTHERS)]
+    ("role", "names"),
+    [("quasi-identifier", KNOWN), ("sensitive", SPECIAL), ("insensitive", OTHERS)],
 )
 def test_names_and_parts_of_compounds(role: str, names: str) -> None:
-    """A sick day would stay unprotected, a site unknown, or a page be taken for an age."""
-    assert {name: role_of(name) for name in names.split()} == dict.fromkeys(names.split(), role)
+    """A sick day would stay unprotected, a site unknown, or a page be taken for an
+    age.
+    """
+    assert {name: role_of(name) for name in names.split()} == dict.fromkeys(
+        names.split(), role
+    )
 
 
 def test_free_text_is_left_out_and_long_categories_are_not() -> None:
-    """A note that names a patient would be published, or an occupation be taken for a note."""
+    """A note that names a patient would be published, or an occupation be taken for a
+    note.
+    """
     notes = [f"Mr Smith {i} came back on Monday with pain" for i in range(40)]
     assert role_of("remarks", notes) == "identifier"
-    assert role_of("诊断说明", [f"患者张伟第{i}次复诊说疼痛减轻" for i in range(40)]) == "identifier"
-    kinds = [f"Machine operators, assemblers and inspectors of group {i % 3}" for i in range(40)]
+    assert (
+        role_of("诊断说明", [f"患者张伟第{i}次复诊说疼痛减轻" for i in range(40)])
+        == "identifier"
+    )
+    kinds = [
+        f"Machine operators, assemblers and inspectors of group {i % 3}"
+        for i in range(40)
+    ]
     assert role_of("duties", kinds) == "insensitive"
 
 
 def test_contact_data_are_left_out_whatever_they_are_called() -> None:
-    """An e-mail address would be taken for where somebody lives, an insurance number for an illness."""
-    assert role_of("email address", [f"p{i}@example.org" for i in range(30)]) == "identifier"
-    assert role_of("Krankenversichertennummer", [f"A12345{i:04d}" for i in range(30)]) == "identifier"
+    """An e-mail address would be taken for where somebody lives, an insurance number
+    for an illness.
+    """
+    assert (
+        role_of("email address", [f"p{i}@example.org" for i in range(30)])
+        == "identifier"
+    )
+    assert (
+        role_of("Krankenversichertennummer", [f"A12345{i:04d}" for i in range(30)])
+        == "identifier"
+    )
 
 
 def test_values_that_name_people_are_identifiers() -> None:
     """E-mail addresses and keys would stay in the published table."""
     assert role_of("contact", [f"p{i}@example.org" for i in range(30)]) == "identifier"
     assert role_of("reference", [f"X-{i * 37}" for i in range(30)]) == "identifier"
-    assert role_of("event", [f"2024-01-{i + 1:02}" for i in range(30)]) == "quasi-identifier"
+    assert (
+        role_of("event", [f"2024-01-{i + 1:02}" for i in range(30)])
+        == "quasi-identifier"
+    )
     assert role_of("where", [f"{20_000 + i % 9}" for i in range(30)]) == "insensitive"
     assert role_of("home_town", ["A", "B", "C"] * 10) == "quasi-identifier"
 
@@ -98,7 +141,9 @@ def test_every_column_has_a_role_and_a_reason_without_a_value() -> None:
     found = suggest_roles(frame)
     assert [each.column for each in found] == list(frame.columns)
     cells = {str(cell) for cell in frame["name"]} | set(frame["zip"])
-    assert all(each.reason and not any(cell in each.reason for cell in cells) for each in found)
+    assert all(
+        each.reason and not any(cell in each.reason for cell in cells) for each in found
+    )
 
 
 def test_a_table_without_rows_is_refused() -> None:
@@ -108,13 +153,17 @@ def test_a_table_without_rows_is_refused() -> None:
 
 
 @pytest.mark.parametrize("table", ["census", "hospital", "adult"])
-def test_a_first_run_needs_no_reading(table: str, request: pytest.FixtureRequest) -> None:
+def test_a_first_run_needs_no_reading(
+    table: str, request: pytest.FixtureRequest
+) -> None:
     """Roles and hierarchies as proposed and k = 5 would not bring a table."""
     if table == "adult":
         shared: Path = request.getfixturevalue("shared")
         frame = pd.read_csv(shared / "data" / "adult.csv").head(3_000)
     else:
-        frame = {"census": samples.census, "hospital": samples.hospital}[table]().head(3_000)
+        frame = {"census": samples.census, "hospital": samples.hospital}[table]().head(
+            3_000
+        )
     roles = {each.column: each.role for each in suggest_roles(frame)}
     known = [name for name, role in roles.items() if role == "quasi-identifier"]
     plan = Plan(

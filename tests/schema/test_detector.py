@@ -10,7 +10,18 @@ from dpcore.risk.identifiers import find_identifiers
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema.detector import detect, name_words
 
-FIRST = ["Anna", "Bernd", "Clara", "Dieter", "Eva", "Frank", "Greta", "Hans", "Ida", "Jörg"]
+FIRST = [
+    "Anna",
+    "Bernd",
+    "Clara",
+    "Dieter",
+    "Eva",
+    "Frank",
+    "Greta",
+    "Hans",
+    "Ida",
+    "Jörg",
+]
 LAST = [
     "Müller",
     "Schmidt",
@@ -45,7 +56,7 @@ def german(rows: int = 240) -> pd.DataFrame:
             "Geschlecht": ["m", "w"] * (rows // 2),
             "Diagnose": ["Grippe", "Asthma", "Krebs"] * (rows // 3),
             "Jahreseinkommen": [20_000 + 137 * i for i in range(rows)],
-        }
+        },
     )
 
 
@@ -57,13 +68,19 @@ def chinese(rows: int = 240) -> pd.DataFrame:
             "年龄": [20 + i % 60 for i in range(rows)],
             "城市": ["北京", "上海"] * (rows // 2),
             "诊断": ["感冒", "哮喘", "流感"] * (rows // 3),
-        }
+        },
     )
 
 
-@pytest.mark.parametrize(("table", "out"), [(german, {"Name"}), (chinese, {"姓名", "身份证号"})])
-def test_names_and_ids_are_left_out_of_the_schema_and_found_by_the_audit(table, out) -> None:
-    """120 full names would be proposed as public categories, an id number as a real number."""
+@pytest.mark.parametrize(
+    ("table", "out"), [(german, {"Name"}), (chinese, {"姓名", "身份证号"})]
+)
+def test_names_and_ids_are_left_out_of_the_schema_and_found_by_the_audit(
+    table, out
+) -> None:
+    """120 full names would be proposed as public categories, an id number as a real
+    number.
+    """
     frame = table()
     schema = dp.suggest_schema(frame)
     left_out = {column.name for column in schema.excluded}
@@ -75,7 +92,11 @@ def test_names_and_ids_are_left_out_of_the_schema_and_found_by_the_audit(table, 
 
 def test_roles_in_other_languages() -> None:
     """Alter, Geschlecht and Diagnose would be insensitive, incomes be dropped."""
-    roles = {each.column: each.role for frame in (german(), chinese()) for each in suggest_roles(frame)}
+    roles = {
+        each.column: each.role
+        for frame in (german(), chinese())
+        for each in suggest_roles(frame)
+    }
     for name in ("PLZ", "Alter", "Geschlecht", "年龄", "城市", "Straße"):
         assert roles[name] == "quasi-identifier", name
     for name in ("Diagnose", "Jahreseinkommen", "诊断"):
@@ -107,20 +128,28 @@ def test_amounts_are_no_keys(name: str) -> None:
         ("Kunde", ["ja", "nein"], None),
     ],
 )
-def test_kinds_by_name_in_several_languages(name: str, values: list[str], kind: str | None) -> None:
+def test_kinds_by_name_in_several_languages(
+    name: str, values: list[str], kind: str | None
+) -> None:
     """A column of people would be published for want of an English header."""
     found = detect(name, values)
     assert (found.kind if found else None) == kind
 
 
 def test_a_name_without_end_takes_no_time() -> None:
-    """A header of ten thousand letters would hold the interpreter: only its beginning is looked at."""
+    """A header of ten thousand letters would hold the interpreter: only its beginning
+    is looked at.
+    """
     assert len(name_words("a" * 10_000)) <= 200
 
 
-@pytest.mark.parametrize("words", [("ja", "nein"), ("Oui", "Non"), ("Sí", "No"), ("是", "否"), ("Y", "N")])
+@pytest.mark.parametrize(
+    "words", [("ja", "nein"), ("Oui", "Non"), ("Sí", "No"), ("是", "否"), ("Y", "N")]
+)
 def test_words_for_yes_and_no(words: tuple[str, str]) -> None:
-    """An answer in another language would be a list of categories taken from the data."""
+    """An answer in another language would be a list of categories taken from the
+    data.
+    """
     frame = pd.DataFrame({"answer": [*words, words[0]] * 10})
     (column,) = dp.suggest_schema(frame).columns
     assert isinstance(column, dp.Boolean)

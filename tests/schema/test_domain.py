@@ -28,15 +28,21 @@ def test_cliques_are_checked() -> None:
         DOMAIN.clique(["a", "a"])
 
 
-@pytest.mark.parametrize(("names", "sizes"), [(("a",), (1, 2)), (("a", "a"), (1, 2)), (("a",), (0,))])
-def test_domains_check_themselves(names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("names", "sizes"), [(("a",), (1, 2)), (("a", "a"), (1, 2)), (("a",), (0,))]
+)
+def test_domains_check_themselves(
+    names: tuple[str, ...], sizes: tuple[int, ...]
+) -> None:
     """A domain with a size for no name would count into the wrong axis."""
     with pytest.raises(dp.ParameterError):
         Domain(names=names, sizes=sizes)
 
 
 def test_schema_of_a_table() -> None:
-    """Columns outside the schema are left alone; declared and excluded names must not clash."""
+    """Columns outside the schema are left alone; declared and excluded names must not
+    clash.
+    """
     schema = dp.Schema(
         columns=(dp.Boolean("a"),),
         unit=dp.PrivacyUnit(max_rows=2, id_column="who"),
@@ -47,6 +53,10 @@ def test_schema_of_a_table() -> None:
     with pytest.raises(dp.SchemaError, match="no column 'who'"):
         schema.encode(frame[["a"]])
     with pytest.raises(dp.ParameterError, match="twice"):
-        dp.Schema(columns=(dp.Boolean("a"),), unit=schema.unit, excluded=(Excluded(name="a", reason=""),))
+        dp.Schema(
+            columns=(dp.Boolean("a"),),
+            unit=schema.unit,
+            excluded=(Excluded(name="a", reason=""),),
+        )
     assert "at most 2 rows, named by 'who'" in str(schema.unit)
     assert schema.from_data == {}

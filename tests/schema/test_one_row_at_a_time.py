@@ -1,4 +1,6 @@
-"""The cell of a row depends on that row alone: otherwise one person could move all the others."""
+"""The cell of a row depends on that row alone: otherwise one person could move all the
+others.
+"""
 
 from __future__ import annotations
 
@@ -18,34 +20,99 @@ from tests.tiers import examples
 
 COLUMNS = (
     dp.Categorical(
-        "x", categories=("1", "2", "a", "2020-01-02"), other=True, missing=True, missing_tokens=("?", "-1")
+        "x",
+        categories=("1", "2", "a", "2020-01-02"),
+        other=True,
+        missing=True,
+        missing_tokens=("?", "-1"),
     ),
     dp.Categorical("x", categories=(1, 2, 3), other=True, missing=True),
     dp.Integer("x", low=0, high=5, missing=True, missing_tokens=("-1",)),
     dp.Real("x", low=0, high=5, bin_width=0.5, missing=True),
     dp.Date("x", low="2020-01-01", high="2020-12-31", step="day", missing=True),
     dp.Boolean("x", missing=True, true_label="1", false_label="2"),
-    dp.Categorical("x", categories=("1", "a"), other=True, missing=True, synonyms=(("2", "1"), ("now", "a"))),
-    dp.Real(
-        "x", low=0, high=5, bin_width=0.5, missing=True, unreadable_is_missing=True, synonyms=(("a", "0.25"),)
+    dp.Categorical(
+        "x",
+        categories=("1", "a"),
+        other=True,
+        missing=True,
+        synonyms=(("2", "1"), ("now", "a")),
     ),
-    dp.Categorical("x", categories=("A", "1"), missing=True, other=True, rules=(WORDS, SPELLINGS)),
-    dp.Categorical("x", categories=("1", "2"), missing=True, other=True, rules=(WORDS, ONLY_NUMBERS)),
-    dp.Integer("x", low=0, high=119, missing=True, unreadable_is_missing=True, rules=(WORDS, CENSORED, AGES)),
+    dp.Real(
+        "x",
+        low=0,
+        high=5,
+        bin_width=0.5,
+        missing=True,
+        unreadable_is_missing=True,
+        synonyms=(("a", "0.25"),),
+    ),
+    dp.Categorical(
+        "x", categories=("A", "1"), missing=True, other=True, rules=(WORDS, SPELLINGS)
+    ),
+    dp.Categorical(
+        "x",
+        categories=("1", "2"),
+        missing=True,
+        other=True,
+        rules=(WORDS, ONLY_NUMBERS),
+    ),
+    dp.Integer(
+        "x",
+        low=0,
+        high=119,
+        missing=True,
+        unreadable_is_missing=True,
+        rules=(WORDS, CENSORED, AGES),
+    ),
     dp.Date("x", low="2020-01-01", high="2020-12-31", missing=True, rules=(WORDS,)),
 )
-numbers = st.sampled_from([0.0, 1.0, 2.0, 2.5, -1.0, 1e300, float("inf"), float("nan"), 3e15])
+numbers = st.sampled_from(
+    [0.0, 1.0, 2.0, 2.5, -1.0, 1e300, float("inf"), float("nan"), 3e15]
+)
 texts = st.sampled_from(
-    ["1", "1.0", "01", "2", " 2 ", "2.50", "a", "?", "", "1e3", "true", "False", None, "-1", "nan",
-     "1500-01-01", "2020-01-02", "2020-13-01", "2020-01-02T03:04:05", "2020-01-02 03:04+09:00",
-     "2020-01-02T03:04:05.123456789Z", "20200102T030405Z", "2020-01-02 03:04:05 Z", "2020-01-02 03:04+1",
-     "20200102T0304-05", "now", "today", "<3", "≥ 4,5", "unBekannt"]
-)  # fmt: skip
+    [
+        "1",
+        "1.0",
+        "01",
+        "2",
+        " 2 ",
+        "2.50",
+        "a",
+        "?",
+        "",
+        "1e3",
+        "true",
+        "False",
+        None,
+        "-1",
+        "nan",
+        "1500-01-01",
+        "2020-01-02",
+        "2020-13-01",
+        "2020-01-02T03:04:05",
+        "2020-01-02 03:04+09:00",
+        "2020-01-02T03:04:05.123456789Z",
+        "20200102T030405Z",
+        "2020-01-02 03:04:05 Z",
+        "2020-01-02 03:04+1",
+        "20200102T0304-05",
+        "now",
+        "today",
+        "<3",
+        "≥ 4,5",
+        "unBekannt",
+    ],
+)
 days = st.datetimes(pd.Timestamp("1700-01-01"), pd.Timestamp("2200-01-01")) | st.none()
 
 
-def table(elements: st.SearchStrategy[object], dtype: str) -> st.SearchStrategy[pd.Series]:
-    return st.lists(elements, min_size=2, max_size=8).map(lambda values: pd.Series(values, dtype=dtype))
+def table(
+    elements: st.SearchStrategy[object], dtype: str
+) -> st.SearchStrategy[pd.Series]:
+    return st.lists(elements, min_size=2, max_size=8).map(
+        lambda values: pd.Series(values, dtype=dtype)
+    )
 
 
 tables = st.one_of(
@@ -62,7 +129,9 @@ KNOWN: dict[tuple[str, ...], Any] = {}
 
 
 def alone(asked: Callable[[pd.Series], Any], name: str, values: pd.Series) -> list[Any]:
-    """What a function says of each of the values by itself, asked once for each kind of column and value."""
+    """What a function says of each of the values by itself, asked once for each kind of
+    column and value.
+    """
     found = []
     for i in range(len(values)):
         key = (name, str(values.dtype), repr(values.iloc[i]))
@@ -76,7 +145,9 @@ def alone(asked: Callable[[pd.Series], Any], name: str, values: pd.Series) -> li
 @examples(150)
 @given(values=tables)
 def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
-    """Sensitivity is proved for counts of rows; it holds only if each row has its own cell."""
+    """Sensitivity is proved for counts of rows; it holds only if each row has its own
+    cell.
+    """
 
     def asked(values: pd.Series) -> Any:
         return column._encode(column.read(values))
@@ -91,11 +162,19 @@ def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
 @examples(150)
 @given(values=tables)
 def test_texts_are_given_row_by_row(values: pd.Series) -> None:
-    """Texts that are named by a threshold must not change with another person's value."""
-    for together, single in zip(as_text(values), alone(as_text, "text", values), strict=True):
-        assert together == single.iloc[0] or (pd.isna(together) and pd.isna(single.iloc[0]))
+    """Texts that are named by a threshold must not change with another person's
+    value.
+    """
+    for together, single in zip(
+        as_text(values), alone(as_text, "text", values), strict=True
+    ):
+        assert together == single.iloc[0] or (
+            pd.isna(together) and pd.isna(single.iloc[0])
+        )
 
 
 def test_every_kind_is_here() -> None:
-    """A kind of column that this suite does not know could give a row a cell by other people's rows."""
+    """A kind of column that this suite does not know could give a row a cell by other
+    people's rows.
+    """
     assert {column.kind for column in COLUMNS} == set(Column.kinds())

@@ -31,12 +31,19 @@ FRAME = pd.DataFrame(
         "age": np.arange(20, 80).tolist() * 10,
         "sex": ["F", "M"] * 300,
         "pay": (np.arange(600) * 7.5 + 100).tolist(),
-    }
+    },
 )
 SCHEMA = dp.suggest_schema(FRAME)
 BY_HAND = Schema(
     columns=(
-        dp.Integer("age", low=0, high=99, missing=True, missing_tokens=("-9",), synonyms=(("many", "99"),)),
+        dp.Integer(
+            "age",
+            low=0,
+            high=99,
+            missing=True,
+            missing_tokens=("-9",),
+            synonyms=(("many", "99"),),
+        ),
         dp.Categorical("sex", categories=("F", "M")),
     ),
     unit=dp.PrivacyUnit(max_rows=1),
@@ -65,25 +72,37 @@ def test_each_fact_has_an_origin() -> None:
         Origin.RULE,
         Origin.TOLD,
     )
-    found = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE).schema.column("pay")
+    found = dp.open_with_cells(
+        FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE
+    ).schema.column("pay")
     assert (pay.origin("low"), found.origin("low")) == (Origin.DATA, Origin.FOUND)
     assert found.from_data == ("kind",)
-    assert BY_HAND.column("sex").values_origin == BY_HAND.column("sex").origin("missing") == Origin.TOLD
+    assert (
+        BY_HAND.column("sex").values_origin
+        == BY_HAND.column("sex").origin("missing")
+        == Origin.TOLD
+    )
 
 
 def test_a_schema_written_by_hand_means_what_it_says() -> None:
-    """Words that a rule knows would go missing in a column of somebody who declared none of this."""
+    """Words that a rule knows would go missing in a column of somebody who declared
+    none of this.
+    """
     column = dp.Categorical("x", categories=("unknown", "known"), other=True)
     assert column.encode(pd.Series(["unknown", "None", "known"])).tolist() == [0, 2, 1]
     assert not column.missing
     ruled = dataclasses.replace(column, rules=(WORDS,), missing=True)
-    assert ruled.encode(pd.Series(["unknown", "None", "known"])).tolist() == [0, 3, 1], (
-        "a category is declared"
-    )
+    assert ruled.encode(pd.Series(["unknown", "None", "known"])).tolist() == [
+        0,
+        3,
+        1,
+    ], "a category is declared"
 
 
 def test_the_owner_says_that_no_cell_is_empty() -> None:
-    """Tables of yes and no would have cells that nobody needs, whatever their owner knows."""
+    """Tables of yes and no would have cells that nobody needs, whatever their owner
+    knows.
+    """
     schema = dp.suggest_schema(FRAME, missing=False)
     assert [column.missing for column in schema.columns] == [False] * 3
     assert [column.origin("missing") for column in schema.columns] == [Origin.TOLD] * 3
@@ -100,7 +119,15 @@ def test_folding_knows_one_spelling(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("<0.5", 0.25), ("<0,5", 0.25), ("≤ 3", 1.5), ("<=3", 1.5), (">200", 200), ("≥-2", -2), ("5", None)],
+    [
+        ("<0.5", 0.25),
+        ("<0,5", 0.25),
+        ("≤ 3", 1.5),
+        ("<=3", 1.5),
+        (">200", 200),
+        ("≥-2", -2),
+        ("5", None),
+    ],
 )
 def test_a_limit_counts_by_one_rule(text: str, number: float | None) -> None:
     """What a limit of detection counts as would follow from which ones occur."""
@@ -109,13 +136,27 @@ def test_a_limit_counts_by_one_rule(text: str, number: float | None) -> None:
 
 def test_rules_of_a_column_read_its_values() -> None:
     """A release would count other rows than its declaration says."""
-    ward = dp.Categorical("ward", categories=("Surgery", "A1"), missing=True, rules=(WORDS, SPELLINGS))
+    ward = dp.Categorical(
+        "ward", categories=("Surgery", "A1"), missing=True, rules=(WORDS, SPELLINGS)
+    )
     values = pd.Series(["sURGERY ", "surgery", "a1", "unBekannt", None])
     assert ward.encode(values).tolist() == [0, 0, 1, 2, 2]
     load = dp.Real(
-        "load", low=0, high=10, bin_width=1, missing=True, unreadable_is_missing=True, rules=(WORDS, CENSORED)
+        "load",
+        low=0,
+        high=10,
+        bin_width=1,
+        missing=True,
+        unreadable_is_missing=True,
+        rules=(WORDS, CENSORED),
     )
-    assert load.encode(pd.Series(["<9", "4.5", "k.A.", "word", ">12"])).tolist() == [4, 4, 10, 10, 9]
+    assert load.encode(pd.Series(["<9", "4.5", "k.A.", "word", ">12"])).tolist() == [
+        4,
+        4,
+        10,
+        10,
+        9,
+    ]
     assert means_missing("KEINE ANGABE")
     with pytest.raises(ParameterError, match="none of its kind"):
         dp.Categorical("ward", categories=("a",), rules=(CENSORED,))
@@ -131,13 +172,17 @@ def release_of(schema: Schema = BY_HAND) -> dp.Release:
 
 
 def test_texts_stay_in_the_account() -> None:
-    """A word that one person wrote would be in a release, a link or a file that is handed on."""
+    """A word that one person wrote would be in a release, a link or a file that is
+    handed on.
+    """
     assert "-9" in BY_HAND.to_json()
     text = release_of().to_json()
     assert "-9" not in json.dumps(json.loads(text)["schema"])
     assert "many" not in text
     assert "-9" in BY_HAND.shared().to_json(), "its owner declared it as public"
-    marked = dataclasses.replace(BY_HAND.columns[0], from_data=("missing_tokens", "synonyms"))
+    marked = dataclasses.replace(
+        BY_HAND.columns[0], from_data=("missing_tokens", "synonyms")
+    )
     shared = dataclasses.replace(BY_HAND, columns=(marked,)).shared().to_json()
     assert "-9" not in shared
     assert "many" not in shared
@@ -180,7 +225,9 @@ def other_ages(content: dict[str, Any]) -> None:
         (other_ages, "age"),
     ],
 )
-def test_a_file_that_claims_what_cannot_be_is_refused_by_name(change: Any, name: str) -> None:
+def test_a_file_that_claims_what_cannot_be_is_refused_by_name(
+    change: Any, name: str
+) -> None:
     """A codebook would make facts of a table public, or found, by saying so."""
     content = fields()
     assert read(content) == SCHEMA
@@ -191,11 +238,15 @@ def test_a_file_that_claims_what_cannot_be_is_refused_by_name(change: Any, name:
 
 
 def test_cells_that_nobody_paid_for_are_refused() -> None:
-    """A codebook of another table would carry its search into this account, and its loss out of it."""
+    """A codebook of another table would carry its search into this account, and its
+    loss out of it.
+    """
     ledger = dp.MemoryLedger()
     curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
     again = read(fields(curator.schema))
-    assert dp.Curator.open(FRAME, again, ledger=ledger, **PURE).schema.found == {"pay": "epsilon 1/20"}
+    assert dp.Curator.open(FRAME, again, ledger=ledger, **PURE).schema.found == {
+        "pay": "epsilon 1/20"
+    }
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
 
@@ -210,7 +261,9 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
 def test_a_release_that_says_less_than_its_schema_is_refused(change: Any) -> None:
     """A page would promise what the declaration beside it denies."""
     curator = dp.Curator.open(FRAME, SCHEMA, ledger=dp.MemoryLedger(), **PURE)
-    content = json.loads(curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1)).to_json())
+    content = json.loads(
+        curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1)).to_json()
+    )
     content.pop("digest")
     change(content)
     with pytest.raises(ParameterError, match="'sex'"):
@@ -222,18 +275,27 @@ def of_version_1(schema: Schema) -> dict[str, Any]:
 
 
 def test_an_older_file_is_read_as_from_the_data_where_it_is_not_known_better() -> None:
-    """A yes of before took every mark off, and older files would go on hiding what it hid."""
+    """A yes of before took every mark off, and older files would go on hiding what it
+    hid.
+    """
     content = of_version_1(BY_HAND)
     for column in content["columns"]:
         column["known_from"] = "plainly public"
     age, sex = read(content).columns
-    assert age.from_data == ("missing", "missing_tokens", "unreadable_is_missing", "synonyms")
+    assert age.from_data == (
+        "missing",
+        "missing_tokens",
+        "unreadable_is_missing",
+        "synonyms",
+    )
     assert sex.from_data == ("missing", "missing_tokens", "synonyms")
     assert read(fields(read(content))) == read(content), "written anew, it stays so"
 
 
 def test_an_older_schema_written_by_hand_stays_as_it_is() -> None:
-    """A stored release of before would be another one, or a plan on file would be charged twice."""
+    """A stored release of before would be another one, or a plan on file would be
+    charged twice.
+    """
     content = of_version_1(BY_HAND)
     old = read(content)
     assert old == BY_HAND
@@ -245,17 +307,24 @@ def test_an_older_schema_written_by_hand_stays_as_it_is() -> None:
 def counted(schema: Schema, missing: float) -> dp.Release:
     """A release of sexes whose noisy count of missing values is known."""
     gaps = FRAME.assign(sex=["unknown"] * 200 + ["F", "M"] * 200)
-    curator = dp.Curator.open(gaps, schema, ledger=dp.MemoryLedger(), budget=dp.PureDP(epsilon=100))
+    curator = dp.Curator.open(
+        gaps, schema, ledger=dp.MemoryLedger(), budget=dp.PureDP(epsilon=100)
+    )
     release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=2))
     (table,) = release.marginals.values()
     values = np.array([200.0, 200.0, missing])
-    return dataclasses.replace(release, marginals={("sex",): dataclasses.replace(table, values=values)})
+    return dataclasses.replace(
+        release, marginals={("sex",): dataclasses.replace(table, values=values)}
+    )
 
 
 def test_drawn_rows_and_charts_have_no_gaps_that_noise_made() -> None:
-    """Tables without a gap would come out with gaps, because every column has a cell for them."""
+    """Tables without a gap would come out with gaps, because every column has a cell
+    for them.
+    """
     half = next(iter(counted(SCHEMA, 0).marginals.values())).half_width()
-    hidden, told = counted(SCHEMA, half), counted(SCHEMA, half + 1)
+    hidden = counted(SCHEMA, half)
+    told = counted(SCHEMA, half + 1)
     assert not hidden.sample(2_000, seed=1).isna().any(axis=None)
     assert set(hidden.sample(2_000, seed=1)["sex"]) == {"F", "M"}
     assert told.sample(2_000, seed=1)["sex"].isna().any()
@@ -266,7 +335,9 @@ def test_drawn_rows_and_charts_have_no_gaps_that_noise_made() -> None:
 
 def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
     """Who declared the cell would look for it in vain."""
-    by_hand = dp.Categorical("sex", categories=("F", "M"), missing=True, missing_tokens=("unknown",))
+    by_hand = dp.Categorical(
+        "sex", categories=("F", "M"), missing=True, missing_tokens=("unknown",)
+    )
     release = counted(Schema(columns=(by_hand,), unit=dp.PrivacyUnit(max_rows=1)), 0)
     assert release.without_gaps == frozenset()
     assert release.shown(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]

@@ -1,4 +1,6 @@
-"""Suggestions: a reason for each guess, a mark on what came from the data, names left out."""
+"""Suggestions: a reason for each guess, a mark on what came from the data, names left
+out.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ from tests.tiers import examples
 
 
 def suggested(**columns: object) -> dict[str, Column]:
-    return {column.name: column for column in dp.suggest_schema(pd.DataFrame(columns)).columns}
+    return {
+        column.name: column
+        for column in dp.suggest_schema(pd.DataFrame(columns)).columns
+    }
 
 
 def left_out(schema: Schema) -> set[str]:
@@ -27,15 +32,21 @@ def left_out(schema: Schema) -> set[str]:
 
 
 def test_adult(shared: Path) -> None:
-    """The real table: kinds, `?` as missing, a reason for all, a mark on every fact that was read off."""
+    """The real table: kinds, `?` as missing, a reason for all, a mark on every fact
+    that was read off.
+    """
     frame = pd.read_csv(shared / "data" / "adult.csv")
     schema = dp.suggest_schema(frame)
     assert [column.name for column in schema.columns] == list(frame.columns)
     columns = {column.name: column for column in schema.columns}
     for name in ("workclass", "occupation", "native-country"):
         assert columns[name].missing
-        assert columns[name].missing_tokens == (), "a rule says it, whichever of its words occur"
-        assert columns[name].encode(pd.Series(["?"])).tolist() == [columns[name].values_size]
+        assert columns[name].missing_tokens == (), (
+            "a rule says it, whichever of its words occur"
+        )
+        assert columns[name].encode(pd.Series(["?"])).tolist() == [
+            columns[name].values_size
+        ]
         assert "?" not in columns[name].categories
     assert isinstance(columns["age"], dp.Integer)
     assert (columns["age"].low, columns["age"].high, columns["age"].from_data) == (
@@ -55,7 +66,9 @@ def test_adult(shared: Path) -> None:
 
 
 def test_what_one_person_can_change_is_marked() -> None:
-    """A fact that follows the data and is not marked is told by every guarantee as known from outside."""
+    """A fact that follows the data and is not marked is told by every guarantee as
+    known from outside.
+    """
     base = {
         "visit": ["2012-03-01"] * 50 + ["2021-12-30"] * 50,
         "age": [20, 89] * 50,
@@ -78,13 +91,20 @@ def test_what_one_person_can_change_is_marked() -> None:
         {"sex": "X"},
     )
     one = {"visit": "2020-01-01", "age": 50, "score": 3.0, "case_no": 100, "sex": "F"}
-    before = dp.suggest_schema(pd.DataFrame({name: [*values, one[name]] for name, values in base.items()}))
+    before = dp.suggest_schema(
+        pd.DataFrame({name: [*values, one[name]] for name, values in base.items()})
+    )
     for other in others:
         person = {**one, **other}
-        frame = pd.DataFrame({name: [*values, person[name]] for name, values in base.items()})
+        frame = pd.DataFrame(
+            {name: [*values, person[name]] for name, values in base.items()}
+        )
         after = dp.suggest_schema(frame)
         (changed,) = other
-        columns = [{column.name: column for column in schema.columns} for schema in (before, after)]
+        columns = [
+            {column.name: column for column in schema.columns}
+            for schema in (before, after)
+        ]
         if any(changed not in each for each in columns):
             continue  # left out in one of the two: marked below
         old, new = (each[changed] for each in columns)
@@ -96,12 +116,16 @@ def test_what_one_person_can_change_is_marked() -> None:
                 same = getattr(old, field.name) == getattr(new, field.name)
                 assert same or field.name in old.from_data, (changed, field.name)
     assert all(column.from_data for column in before.columns)
-    assert before.unit == after.unit == dp.PrivacyUnit(max_rows=1, id_column="case_no"), "named by its name"
+    assert (
+        before.unit == after.unit == dp.PrivacyUnit(max_rows=1, id_column="case_no")
+    ), "named by its name"
 
 
 def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
     """Why a column was left out, or how it was read, tells what the data held."""
-    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 30, "cases": range(120), "diagnosis": [None] * 120})
+    frame = pd.DataFrame(
+        {"x": [1, 2, 3, 4] * 30, "cases": range(120), "diagnosis": [None] * 120}
+    )
     schema = dp.suggest_schema(frame)
     assert all(column.reason for column in (*schema.columns, *schema.excluded))
     text = schema.to_json()
@@ -126,12 +150,23 @@ def test_every_kind() -> None:
     )
     kinds = {name: column.kind for name, column in found.items()}
     assert kinds == {
-        "flag": "boolean", "answer": "boolean", "day": "date", "stamp": "date", "height": "real",
-        "children": "integer", "salary": "integer", "code": "categorical", "label": "categorical",
+        "flag": "boolean",
+        "answer": "boolean",
+        "day": "date",
+        "stamp": "date",
+        "height": "real",
+        "children": "integer",
+        "salary": "integer",
+        "code": "categorical",
+        "label": "categorical",
         "zip": "categorical",
-    }  # fmt: skip
+    }
     assert found["zip"].categories == ("01234", "99999")  # a number would lose its zero
-    assert (found["day"].low, found["day"].high, found["day"].step) == ("2020-01-01", "2021-12-31", "month")
+    assert (found["day"].low, found["day"].high, found["day"].step) == (
+        "2020-01-01",
+        "2021-12-31",
+        "month",
+    )
     assert found["stamp"].step == "year"
     assert found["salary"].size <= 101
     assert all(column.reason for column in found.values())
@@ -147,20 +182,24 @@ def test_names_and_numbers_of_people_are_left_out() -> None:
             "record_no": np.arange(rows),
             "id": [f"{i:05d}" for i in range(rows)],
             "ward": ["a", "b", "c"] * (rows // 3),
-        }
+        },
     )
     schema = dp.suggest_schema(frame)
     assert [column.name for column in schema.columns] == ["ward"]
     assert left_out(schema) == {"name", "patient_id", "record_no", "id"}
     assert all(column.reason for column in schema.excluded)
     assert schema.unit == dp.PrivacyUnit(max_rows=1, id_column="patient_id")
-    dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
 
 
 def test_all_missing_column() -> None:
     """A column without a value has no kind; the others must not suffer."""
     schema = dp.suggest_schema(
-        pd.DataFrame({"empty": [None] * 5, "blank": ["", "?", "", "", ""], "n": [1, 2, 3, 4, 5]})
+        pd.DataFrame(
+            {"empty": [None] * 5, "blank": ["", "?", "", "", ""], "n": [1, 2, 3, 4, 5]}
+        ),
     )
     assert [column.name for column in schema.columns] == ["n"]
     assert left_out(schema) == {"empty", "blank"}
@@ -170,7 +209,9 @@ def test_all_missing_column() -> None:
 
 def test_one_row() -> None:
     """One row is a table too."""
-    frame = pd.DataFrame({"n": [3], "x": [0.5], "t": ["a"], "d": ["2020-02-02"], "b": [True]})
+    frame = pd.DataFrame(
+        {"n": [3], "x": [0.5], "t": ["a"], "d": ["2020-02-02"], "b": [True]}
+    )
     schema = dp.suggest_schema(frame)
     assert schema.encode(frame)["n"].tolist() == [0]
 
@@ -197,37 +238,58 @@ def test_many_texts_are_left_out() -> None:
         [
             frames.column("i", dtype="int64"),
             frames.column("x", elements=st.floats(allow_nan=True, allow_infinity=True)),
-            frames.column("small", elements=st.floats(min_value=-1e-12, max_value=1e-12)),
+            frames.column(
+                "small", elements=st.floats(min_value=-1e-12, max_value=1e-12)
+            ),
             frames.column("t", elements=st.text(max_size=4) | st.none()),
-            frames.column("few", elements=st.sampled_from(["a", " a", "?", "", "NA", None])),
-            frames.column("mixed", elements=st.sampled_from([1, "1", 1.0, True, None, "2020-01-01", "x"])),
+            frames.column(
+                "few", elements=st.sampled_from(["a", " a", "?", "", "NA", None])
+            ),
+            frames.column(
+                "mixed",
+                elements=st.sampled_from([1, "1", 1.0, True, None, "2020-01-01", "x"]),
+            ),
         ],
         index=frames.range_indexes(min_size=1, max_size=30),
-    )
+    ),
 )
 def test_a_suggestion_always_fits_its_table(frame: pd.DataFrame) -> None:
-    """Whatever the table, what is suggested must accept it: no crash, no value without a cell."""
+    """Whatever the table, what is suggested must accept it: no crash, no value without
+    a cell.
+    """
     try:
         schema = dp.suggest_schema(frame)
     except dp.SchemaError:
         return
     codes = schema.encode(frame)
-    assert all((codes[name] >= 0).all() and (codes[name] < schema.domain.size(name)).all() for name in codes)
-    assert all(column.check(frame[column.name]).clipped == 0 for column in schema.columns)
+    assert all(
+        (codes[name] >= 0).all() and (codes[name] < schema.domain.size(name)).all()
+        for name in codes
+    )
+    assert all(
+        column.check(frame[column.name]).clipped == 0 for column in schema.columns
+    )
     assert left_out(schema) | set(codes) == set(frame.columns)
     assert dp.Schema.from_json(schema.to_json()) == schema
 
 
 def hospital(rows: int = 1_000) -> pd.DataFrame:
-    """Cells as a German hospital exports them, after reading: odd ones among dates and measurements."""
+    """Cells as a German hospital exports them, after reading: odd ones among dates and
+    measurements.
+    """
     birth = [f"19{30 + place % 60}-0{1 + place % 9}-15" for place in range(rows)]
     birth[7:17] = ["00.00.1950"] * 10
     crp = [f"{place % 80 + 0.5}" for place in range(rows)]
     crp[20:30], crp[40:50] = ["k.A."] * 10, ["<0,5"] * 10
     weight = [f"{50 + place % 60}.5" for place in range(rows)]
     weight[100] = ">200"
-    status = [["geheilt", "tot", "Unbekannt", "keine Angabe"][place % 4] for place in range(rows)]
-    return pd.DataFrame({"birth": birth, "crp": crp, "weight": weight, "status": status})
+    status = [
+        ["geheilt", "tot", "Unbekannt", "keine Angabe"][place % 4]
+        for place in range(rows)
+    ]
+    return pd.DataFrame(
+        {"birth": birth, "crp": crp, "weight": weight, "status": status}
+    )
 
 
 def test_the_kind_is_that_of_most_values() -> None:
@@ -236,13 +298,19 @@ def test_the_kind_is_that_of_most_values() -> None:
     schema = dp.suggest_schema(frame)
     columns = {column.name: column for column in schema.columns}
     assert {name: column.kind for name, column in columns.items()} == {
-        "birth": "date", "crp": "real", "weight": "real", "status": "categorical",
-    }  # fmt: skip
+        "birth": "date",
+        "crp": "real",
+        "weight": "real",
+        "status": "categorical",
+    }
     assert columns["birth"].check(frame["birth"]) == Outside(missing=10)
-    crp, weight = columns["crp"], columns["weight"]
+    crp = columns["crp"]
+    weight = columns["weight"]
     assert isinstance(crp, dp.Real)
     assert isinstance(weight, dp.Real)
-    assert (crp.missing_tokens, crp.synonyms) == ((), ()), "texts of the table would be in its schema"
+    assert (crp.missing_tokens, crp.synonyms) == ((), ()), (
+        "texts of the table would be in its schema"
+    )
     cells = crp.encode(frame["crp"])
     assert crp.labels[cells[45]] == "0.25"
     assert (cells == cells[45]).sum() == 10
@@ -256,12 +324,27 @@ def test_the_kind_is_that_of_most_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["k.A.", "keine Angabe", "unbekannt", "sans réponse", "不详", ".", "Sin respuesta", "N/A"]
+    "word",
+    [
+        "k.A.",
+        "keine Angabe",
+        "unbekannt",
+        "sans réponse",
+        "不详",
+        ".",
+        "Sin respuesta",
+        "N/A",
+    ],
 )
 def test_words_for_missing_in_many_languages(word: str) -> None:
-    """What everybody reads as "not known" would be a category of its own, or make a column unreadable."""
+    """What everybody reads as "not known" would be a category of its own, or make a
+    column unreadable.
+    """
     frame = pd.DataFrame(
-        {"n": [*(f"{place}.5" for place in range(99)), word], "t": ["a", "b", word, "c"] * 25}
+        {
+            "n": [*(f"{place}.5" for place in range(99)), word],
+            "t": ["a", "b", word, "c"] * 25,
+        },
     )
     found = {column.name: column for column in dp.suggest_schema(frame).columns}
     assert found["n"].kind == "real"
@@ -273,16 +356,23 @@ def test_words_for_missing_in_many_languages(word: str) -> None:
 
 @pytest.mark.parametrize("pair", [(0, 1), (-1, 1), (1, 2), (0.5, 1.5)])
 def test_two_different_numbers_are_classes(pair: tuple[float, float]) -> None:
-    """Labels -1 and 1 were whole numbers with an empty cell for 0, and nothing could be classified."""
+    """Labels -1 and 1 were whole numbers with an empty cell for 0, and nothing could be
+    classified.
+    """
     label = suggested(label=list(pair) * 50)["label"]
     assert label.kind == "categorical"
     assert label.labels == (*map(str, pair), "(missing)")
 
 
 def test_an_odd_cell_among_classes_is_missing() -> None:
-    """One word among labels 0 and 1, or among codes, ended in a traceback, or made a cell for itself."""
+    """One word among labels 0 and 1, or among codes, ended in a traceback, or made a
+    cell for itself.
+    """
     frame = pd.DataFrame(
-        {"label": ["0", "1"] * 99 + ["dead", "1"], "zip": ["33617", "23622", "101"] * 66 + ["3362*"] * 2}
+        {
+            "label": ["0", "1"] * 99 + ["dead", "1"],
+            "zip": ["33617", "23622", "101"] * 66 + ["3362*"] * 2,
+        },
     )
     label, code = dp.suggest_schema(frame).columns
     assert label.labels == ("0", "1", "(missing)")
@@ -291,9 +381,15 @@ def test_an_odd_cell_among_classes_is_missing() -> None:
 
 
 def test_few_numbers_far_apart_are_listed() -> None:
-    """Ten different values of the book's measurements had 109 cells, of which 99 were empty but for noise."""
+    """Ten different values of the book's measurements had 109 cells, of which 99 were
+    empty but for noise.
+    """
     tenths = [-1, -0.7778, -0.5556, -0.3333, -0.1111, 0.1111, 0.3333, 0.5556, 0.7778, 1]
-    columns = suggested(code=[101, 5_000, 77_000] * 100, measure=tenths * 30, wide=list(range(0, 3000, 10)))
+    columns = suggested(
+        code=[101, 5_000, 77_000] * 100,
+        measure=tenths * 30,
+        wide=list(range(0, 3000, 10)),
+    )
     assert columns["code"].labels == ("101", "5000", "77000", "(missing)")
     assert isinstance(columns["measure"], dp.Real)
     assert columns["measure"].special == tuple(tenths)
@@ -305,37 +401,49 @@ def test_few_numbers_far_apart_are_listed() -> None:
 def test_a_running_number_is_left_out(first: int) -> None:
     """The number of a row names its person, whatever the column is called."""
     shuffled = np.random.default_rng(1).permutation(200) + first
-    frame = pd.DataFrame({"lfd": shuffled, "year": 2000 + np.arange(200), "day": np.arange(200) % 100})
+    frame = pd.DataFrame(
+        {"lfd": shuffled, "year": 2000 + np.arange(200), "day": np.arange(200) % 100}
+    )
     schema = dp.suggest_schema(frame)
     assert left_out(schema) == {"lfd"}
 
 
 def test_a_number_with_decimals_is_no_personal_number() -> None:
     """A measurement whose name ends in id was taken for the number of a person."""
-    frame = pd.DataFrame({"sample_id": np.arange(300) // 2 / 64 - 1.2, "x": np.arange(300) % 7})
+    frame = pd.DataFrame(
+        {"sample_id": np.arange(300) // 2 / 64 - 1.2, "x": np.arange(300) % 7}
+    )
     schema = dp.suggest_schema(frame)
     assert left_out(schema) == set()
     assert schema.unit == dp.PrivacyUnit(max_rows=1)
 
 
 def off(numbers: np.ndarray) -> tuple[float, Column]:
-    """The largest distance of the distributions before and after encoding and decoding, and the column."""
+    """The largest distance of the distributions before and after encoding and decoding,
+    and the column.
+    """
     frame = pd.DataFrame({"x": numbers})
     (column,) = dp.suggest_schema(frame).columns
     decoded = column.decode(column.encode(frame["x"]), np.random.default_rng(2))
-    return float(stats.ks_2samp(numbers, pd.Series(decoded).astype(float)).statistic), column
+    return float(
+        stats.ks_2samp(numbers, pd.Series(decoded).astype(float)).statistic
+    ), column
 
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_heavy_tail_keeps_its_shape(whole: bool) -> None:
-    """Cells of one width up to the largest income would put nearly all people into the first."""
+    """Cells of one width up to the largest income would put nearly all people into the
+    first.
+    """
     rng = np.random.default_rng(1)
     incomes = rng.lognormal(10.5, 1.2, 20_000)
     distance, column = off(np.floor(incomes) if whole else incomes)
     assert distance < 0.05
     assert column.size <= 60
     assert {"high", "cuts"} <= set(column.from_data)
-    distance, column = off(rng.normal(500, 100, 20_000).clip(0) // (1 if whole else 0.01))
+    distance, column = off(
+        rng.normal(500, 100, 20_000).clip(0) // (1 if whole else 0.01)
+    )
     assert not column.cuts
     assert distance < 0.05
 
@@ -351,7 +459,9 @@ def test_a_tail_on_both_sides_keeps_its_shape() -> None:
 
 
 def test_a_number_that_many_share_has_a_cell_of_its_own() -> None:
-    """A price that one sale in ten has would be spread over its cell; of rounded numbers none stands out."""
+    """A price that one sale in ten has would be spread over its cell; of rounded
+    numbers none stands out.
+    """
     rng = np.random.default_rng(4)
     prices = np.where(rng.random(10_000) < 0.1, 19.99, rng.gamma(4, 10, 10_000))
     distance, column = off(prices)

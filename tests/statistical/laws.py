@@ -1,4 +1,6 @@
-"""Exact laws and tests of draws, at a false-alarm rate of one in a million; nothing is ever retried."""
+"""Exact laws and tests of draws, at a false-alarm rate of one in a million; nothing is
+ever retried.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def discrete_gaussian_pmf(scale: float, reach: int = REACH) -> np.ndarray:
 
 
 def sum_pmf(pmf: np.ndarray, draws: int) -> np.ndarray:
-    """Law of the sum of independent draws, again over -reach .. reach (at most REACH a side)."""
+    """Law of the sum of independent draws, again over -reach .. reach (at most REACH a
+    side).
+    """
     total = np.array([1.0])
     for _ in range(draws):
         total = np.convolve(total, pmf)
@@ -49,19 +53,24 @@ def probability(pmf: np.ndarray, low: float, high: float) -> float:
 
 
 def chi_square_p(draws: np.ndarray, pmf: np.ndarray) -> float:
-    """p-value of the draws under a law over -reach .. reach; cells expecting under 20 draws are pooled."""
+    """p-value of the draws under a law over -reach .. reach; cells expecting under 20
+    draws are pooled.
+    """
     reach = len(pmf) // 2
     observed = np.bincount(
-        np.clip(np.asarray(draws, dtype=np.int64), -reach, reach) + reach, minlength=len(pmf)
+        np.clip(np.asarray(draws, dtype=np.int64), -reach, reach) + reach,
+        minlength=len(pmf),
     )
     return chi_square_of_counts(observed, pmf * len(draws))
 
 
 def chi_square_of_counts(observed: np.ndarray, expected: np.ndarray) -> float:
-    """p-value of counts against expected counts of the same sum; neighbors are pooled to 20 or more.
+    """p-value of counts against expected counts of the same sum; neighbors are pooled
+    to 20 or more.
 
-    By the power divergence of lambda = 1/4 (Cressie, Read 1984): with 20 draws a cell it passes its
-    one-in-a-million value 1.1 times in a million, where Pearson's statistic passes it 2 to 12 times.
+    By the power divergence of lambda = 1/4 (Cressie, Read 1984): with 20 draws a cell
+    it passes its one-in-a-million value 1.1 times in a million, where Pearson's
+    statistic passes it 2 to 12 times.
     """
     pooled: list[list[float]] = [[0.0, 0.0]]
     for seen, wanted in zip(observed, expected, strict=True):
@@ -79,9 +88,13 @@ def chi_square_of_counts(observed: np.ndarray, expected: np.ndarray) -> float:
 
 
 def same_law_p(first: np.ndarray, second: np.ndarray) -> float:
-    """Two-sample p-value on integers by the same divergence, sparse values pooled to 20 or more of each."""
+    """Two-sample p-value on integers by the same divergence, sparse values pooled to 20
+    or more of each.
+    """
     values = np.union1d(first, second)
-    counts = np.array([[np.sum(first == value), np.sum(second == value)] for value in values])
+    counts = np.array(
+        [[np.sum(first == value), np.sum(second == value)] for value in values]
+    )
     pooled: list[np.ndarray] = [np.zeros(2)]
     for pair in counts:
         if pooled[-1].min() >= 20:
@@ -89,41 +102,59 @@ def same_law_p(first: np.ndarray, second: np.ndarray) -> float:
         pooled[-1] = pooled[-1] + pair
     if pooled[-1].min() < 20 and len(pooled) > 1:
         pooled[-2] = pooled[-2] + pooled.pop()
-    return float(stats.chi2_contingency(np.array(pooled).T, correction=False, lambda_=LAMBDA).pvalue)
+    return float(
+        stats.chi2_contingency(
+            np.array(pooled).T, correction=False, lambda_=LAMBDA
+        ).pvalue
+    )
 
 
 def share_fits(successes: int, trials: int, chance: float) -> bool:
-    """Whether a count of successes is credible under `chance`, two-sided, at one in a million."""
+    """Whether a count of successes is credible under `chance`, two-sided, at one in a
+    million.
+    """
     low = stats.binom.cdf(successes, trials, chance)
     high = stats.binom.sf(successes - 1, trials, chance)
     return bool(min(low, high) > FALSE_ALARM / 2)
 
 
 def at_least(successes: int, trials: int, chance: float) -> bool:
-    """Whether a count of successes is credible under `chance` or more, at one in a million."""
+    """Whether a count of successes is credible under `chance` or more, at one in a
+    million.
+    """
     return bool(stats.binom.cdf(successes, trials, chance) > FALSE_ALARM)
 
 
 def mean_fits(values: np.ndarray, mean: float, variance: float) -> bool:
     """Whether the average of many independent values is credible, at one in a million.
 
-    The variance is that of the law: the one of the draws moves along with their average, which a twin then
-    misses by chance. Squares are too skew for this test; `variance_fits` is for them.
+    The variance is that of the law: the one of the draws moves along with their
+    average, which a twin then misses by chance. Squares are too skew for this test;
+    `variance_fits` is for them.
     """
-    assert variance not in (np.var(values), np.var(values, ddof=1)), "give the variance of the law"
+    assert variance not in (np.var(values), np.var(values, ddof=1)), (
+        "give the variance of the law"
+    )
     deviation = np.sqrt(variance / np.size(values))
     return bool(abs(np.mean(values) - mean) <= Z * deviation)
 
 
 def variance_fits(values: np.ndarray, mean: float, variance: float) -> bool:
-    """Whether normal values spread as their law says, at one in a million: by the chi-square law."""
+    """Whether normal values spread as their law says, at one in a million: by the
+    chi-square law.
+    """
     total = float(((np.asarray(values) - mean) ** 2).sum()) / variance
-    tails = stats.chi2.cdf(total, np.size(values)), stats.chi2.sf(total, np.size(values))
+    tails = (
+        stats.chi2.cdf(total, np.size(values)),
+        stats.chi2.sf(total, np.size(values)),
+    )
     return bool(min(tails) > FALSE_ALARM / 2)
 
 
 def uncorrelated(noise: np.ndarray) -> bool:
-    """Whether the columns of (repetitions, cells) noise are uncorrelated, neighbors two by two."""
+    """Whether the columns of (repetitions, cells) noise are uncorrelated, neighbors two
+    by two.
+    """
     pairs = noise[:, 0 : noise.shape[1] // 2 * 2].reshape(len(noise), -1, 2)
     products = pairs.prod(axis=2).ravel()
     return bool(abs(products.sum()) <= Z * np.sqrt((products**2).sum()))
@@ -132,15 +163,23 @@ def uncorrelated(noise: np.ndarray) -> bool:
 def clopper_pearson(successes: int, trials: int, error: float) -> tuple[float, float]:
     """Lower and upper bounds of a chance, each wrong with chance at most `error`."""
     low = stats.beta.ppf(error, successes, trials - successes + 1) if successes else 0.0
-    high = stats.beta.isf(error, successes + 1, trials - successes) if successes < trials else 1.0
+    high = (
+        stats.beta.isf(error, successes + 1, trials - successes)
+        if successes < trials
+        else 1.0
+    )
     return float(low), float(high)
 
 
 @contextmanager
 def broken_noise(draw: Callable[[np.ndarray, float], np.ndarray]) -> Iterator[None]:
-    """The curator with planted noise instead of discrete Laplace: for twins that must be rejected."""
+    """The curator with planted noise instead of discrete Laplace: for twins that must
+    be rejected.
+    """
 
-    def planted(counts: np.ndarray, *, noise_scale: float, **given: object) -> np.ndarray:
+    def planted(
+        counts: np.ndarray, *, noise_scale: float, **given: object
+    ) -> np.ndarray:
         return draw(np.asarray(counts), noise_scale)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -148,9 +187,15 @@ def broken_noise(draw: Callable[[np.ndarray, float], np.ndarray]) -> Iterator[No
         yield
 
 
-def fast_laplace(shape: tuple[int, ...], scale: float, rng: np.random.Generator) -> np.ndarray:
-    """The right law from numpy, for building twins that are wrong in one other way only."""
-    return rng.geometric(-np.expm1(-1 / scale), shape) - rng.geometric(-np.expm1(-1 / scale), shape)
+def fast_laplace(
+    shape: tuple[int, ...], scale: float, rng: np.random.Generator
+) -> np.ndarray:
+    """The right law from numpy, for building twins that are wrong in one other way
+    only.
+    """
+    return rng.geometric(-np.expm1(-1 / scale), shape) - rng.geometric(
+        -np.expm1(-1 / scale), shape
+    )
 
 
 def _normalized(logarithms: np.ndarray) -> np.ndarray:

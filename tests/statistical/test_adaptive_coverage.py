@@ -1,4 +1,6 @@
-"""The tables of an Adaptive release of binary columns err by as much as their variance says."""
+"""The tables of an Adaptive release of binary columns err by as much as their variance
+says.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +36,27 @@ RUNS = 100
 
 
 def squares(rounds: int, runs: int = RUNS) -> dict[int, np.ndarray]:
-    """Columns a table -> of each run the mean of error^2 / variance over cells and tables; its mean is 1."""
+    """Columns a table -> of each run the mean of error^2 / variance over cells and
+    tables; its mean is 1.
+    """
     found: dict[int, list[float]] = {}
     for _ in range(runs):
         tables, _ = Adaptive(rounds=rounds).fit(TABLE.measurer(LOSS), silent)
         run: dict[int, list[float]] = {}
         for clique, table in tables.items():
             off = table.values - EXACT[clique]
-            run.setdefault(len(clique), []).append(float((off**2).mean()) / table.variance)
+            run.setdefault(len(clique), []).append(
+                float((off**2).mean()) / table.variance
+            )
         for size, each in run.items():
             found.setdefault(size, []).append(float(np.mean(each)))
     return {size: np.array(each) for size, each in found.items()}
 
 
 def too_large(found: np.ndarray) -> bool:
-    """Whether errors are larger than stated, at one in a million: by Student's law, which skew to the right,
-    as squares have it, passes less often on this side."""
+    """Whether errors are larger than stated, at one in a million: by Student's law,
+    which skew to the right, as squares have it, passes less often on this side.
+    """
     off = float(found.mean() - 1) / float(found.std(ddof=1) / found.size**0.5)
     return bool(off > stats.t.ppf(1 - 1e-6, found.size - 1))
 
@@ -68,7 +75,8 @@ def test_tables_err_as_their_variance_says(rounds: int) -> None:
     """Intervals of published tables would hold less often than they say."""
     for size, found in squares(rounds).items():
         assert not too_large(found), (size, found.mean())
-        assert size > 2 or found.mean() > 0.4, (size, found.mean())  # nor far wider than need be
+        # nor far wider than need be
+        assert size > 2 or found.mean() > 0.4, (size, found.mean())
 
 
 @pytest.mark.usefixtures("few_sweeps")
@@ -79,11 +87,17 @@ def test_tables_with_an_earlier_release_err_as_their_variance_says() -> None:
     for _ in range(RUNS // 2):
         _, earlier = Adaptive(rounds=2).fit(TABLE.measurer(LOSS), silent)
         assert isinstance(earlier, SyntheticModel)
-        tables, _ = Adaptive(rounds=2, earlier=earlier).fit(TABLE.measurer(LOSS), silent)
+        tables, _ = Adaptive(rounds=2, earlier=earlier).fit(
+            TABLE.measurer(LOSS), silent
+        )
         runs.append(
             np.mean(
-                [((t.values - EXACT[c]) ** 2).mean() / t.variance for c, t in tables.items() if len(c) == 2]
-            )
+                [
+                    ((t.values - EXACT[c]) ** 2).mean() / t.variance
+                    for c, t in tables.items()
+                    if len(c) == 2
+                ],
+            ),
         )
     assert not too_large(np.array(runs)), np.mean(runs)
 
@@ -91,8 +105,12 @@ def test_tables_with_an_earlier_release_err_as_their_variance_says() -> None:
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.usefixtures("few_sweeps")
 @pytest.mark.proof
-def test_completed_tables_taken_for_draws_are_found_out(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
-    """The twin: contrasts are completed as they come, with all that is known, and the tables averaged."""
+def test_completed_tables_taken_for_draws_are_found_out(
+    monkeypatch: pytest.MonkeyPatch, rounds: int
+) -> None:
+    """The twin: contrasts are completed as they come, with all that is known, and the
+    tables averaged.
+    """
 
     def take(self: Learner, measured: list[Marginal]) -> None:
         held = {each.clique for each in (*self.joint, *measured)}
@@ -107,7 +125,9 @@ def test_completed_tables_taken_for_draws_are_found_out(monkeypatch: pytest.Monk
 
     def averaged(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
         alone = [each for each in measured if len(each.clique) < 2]
-        return completed(grouping.domain, alone) + pooled(each for each in measured if len(each.clique) > 1)
+        return completed(grouping.domain, alone) + pooled(
+            each for each in measured if len(each.clique) > 1
+        )
 
     monkeypatch.setattr(Learner, "_take", take)
     monkeypatch.setattr(columns, "pooled", list)

@@ -1,4 +1,6 @@
-"""Intervals of what a release answers hold 95 times in 100, adaptive choice and all measurements included."""
+"""Intervals of what a release answers hold 95 times in 100, adaptive choice and all
+measurements included.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,16 @@ def few_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def coverage(table: str, loss: str, *, width: float = 1.0) -> tuple[float, int]:
-    """The least chance with which any cell's interval held, in runs of `Adaptive`, and how many cells."""
+    """The least chance with which any cell's interval held, in runs of `Adaptive`, and
+    how many cells.
+    """
     source = TABLES[table]
     names = source.domain.names
     cliques = [(), *((name,) for name in names), *itertools.combinations(names, 2)]
     exact = {clique: source.count(clique, {}) for clique in cliques}
-    held: dict[tuple[str, ...], np.ndarray] = {each: np.zeros(exact[each].shape) for each in cliques}
+    held: dict[tuple[str, ...], np.ndarray] = {
+        each: np.zeros(exact[each].shape) for each in cliques
+    }
     tried = dict.fromkeys(cliques, 0)
     for _ in range(RUNS):
         _, model = dp.Adaptive().fit(source.measurer(LOSSES[loss]), silent)
@@ -62,7 +68,9 @@ def coverage(table: str, loss: str, *, width: float = 1.0) -> tuple[float, int]:
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.proof
 def test_every_cell_is_inside_its_interval(table: str, loss: str) -> None:
-    """A number would be called sure within an interval that it leaves more often than 5 times in 100."""
+    """A number would be called sure within an interval that it leaves more often than 5
+    times in 100.
+    """
     least, cells = coverage(table, loss)
     assert least > 1e-6 / cells / 4
 

@@ -1,4 +1,6 @@
-"""Intervals of a test on counts, by the script of docs/guarantees.md, hold the truth as often as it says."""
+"""Intervals of a test on counts, by the script of docs/guarantees.md, hold the truth as
+often as it says.
+"""
 
 from __future__ import annotations
 
@@ -20,33 +22,45 @@ from tests.statistical.laws import at_least
 from workbench.report.downloads import guarantee_json
 
 COLUMNS = ("age", "smokes", "ill")
-RUNS, PEOPLE = 200, 3_000
+RUNS = 200
+PEOPLE = 3_000
 (SCRIPT,) = re.findall(
-    r"```python\n(.*?)```", (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8"), re.DOTALL
+    r"```python\n(.*?)```",
+    (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8"),
+    re.DOTALL,
 )
 LIES = SCRIPT.replace("n + s**2", "n")
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    """(runs, 2) intervals that hold the coefficients of age and smoking, by each script."""
+    """(runs, 2) intervals that hold the coefficients of age and smoking, by each
+    script.
+    """
     folder: Path = tmp_path_factory.mktemp("counts")
     ranges = ((20, 79), (0, 1), (0, 1))
     columns = tuple(
-        dp.Integer(name, low=low, high=high) for name, (low, high) in zip(COLUMNS, ranges, strict=True)
+        dp.Integer(name, low=low, high=high)
+        for name, (low, high) in zip(COLUMNS, ranges, strict=True)
     )
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
     loss = dp.ApproxDP(epsilon=1, delta="1/1000000000")
     right = textbook(population(np.random.default_rng(0), 1_000_000))
-    truth = np.array([right["coefficient of age"][0], right["coefficient of smoking"][0]])
+    truth = np.array(
+        [right["coefficient of age"][0], right["coefficient of smoking"][0]]
+    )
     held: dict[str, list[np.ndarray]] = {SCRIPT: [], LIES: []}
     for run in range(RUNS):
         people = population(np.random.default_rng(1 + run), PEOPLE)[list(COLUMNS)]
         curator = dp.Curator.open(people, schema, budget=loss, ledger=dp.MemoryLedger())
         release = curator.run(dp.Joint(COLUMNS), loss)
         (folder / "counts.csv").write_bytes(to_csv(PublicTable(release.table(COLUMNS))))
-        (folder / "guarantee.json").write_text(guarantee_json(release), encoding="utf-8")
-        assert json.loads(guarantee_json(release))["marginals"][0]["columns"] == list(COLUMNS)
+        (folder / "guarantee.json").write_text(
+            guarantee_json(release), encoding="utf-8"
+        )
+        assert json.loads(guarantee_json(release))["marginals"][0]["columns"] == list(
+            COLUMNS
+        )
         for script, each in held.items():
             names: dict[str, Any] = {"print": lambda *said: None}
             with contextlib.chdir(folder):
@@ -56,7 +70,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
 
 
 def test_intervals_by_counts_hold(found: dict[str, np.ndarray]) -> None:
-    """Whoever tests a hypothesis as the document says would be wrong more often than 5 times in 100."""
+    """Whoever tests a hypothesis as the document says would be wrong more often than 5
+    times in 100.
+    """
     for hits in found[SCRIPT].sum(axis=0):
         assert at_least(int(hits), RUNS, 0.95)
 

@@ -19,37 +19,53 @@ from tests.tiers import but_first
 
 DOMAIN = Domain(names=("a", "b"), sizes=(3, 4))
 CLIQUES = (("a",), ("a", "b"))
-DRAWS, COMPARED = 3_000, 20
+DRAWS = 3_000
+COMPARED = 20
 
 
-def agreed(noise: Sequence[np.ndarray], scales: Sequence[float], parts: Sequence[Loss]) -> Marginal:
+def agreed(
+    noise: Sequence[np.ndarray], scales: Sequence[float], parts: Sequence[Loss]
+) -> Marginal:
     """The first table after agreement with the second."""
     law = "laplace" if isinstance(parts[0], dp.PureDP) else "gaussian"
     measured = [
-        Marginal(clique=clique, values=values, variance=noise_variance(scale, part), noise=law)
-        for clique, values, scale, part in zip(CLIQUES, noise, scales, parts, strict=True)
+        Marginal(
+            clique=clique,
+            values=values,
+            variance=noise_variance(scale, part),
+            noise=law,
+        )
+        for clique, values, scale, part in zip(
+            CLIQUES, noise, scales, parts, strict=True
+        )
     ]
     return consistent(DOMAIN, measured)[0]
 
 
 def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
-    """Errors of one cell of the first table, one an independent run; and that table of a run.
+    """Errors of one cell of the first table, one an independent run; and that table of
+    a run.
 
-    Agreement is linear: a run's error is its noise in each cell times what one row in that cell does. Some
-    runs are made to agree themselves, to see that it is.
+    Agreement is linear: a run's error is its noise in each cell times what one row in
+    that cell does. Some runs are made to agree themselves, to see that it is.
     """
     draw = discrete_laplace if isinstance(loss, dp.PureDP) else discrete_gaussian
     parts = split(loss, 2, weights)
     scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]
     noise = [
-        draw(np.zeros((DRAWS, *DOMAIN.shape(clique)), dtype=np.int64), noise_scale=scale).astype(float)
+        draw(
+            np.zeros((DRAWS, *DOMAIN.shape(clique)), dtype=np.int64), noise_scale=scale
+        ).astype(float)
         for clique, scale in zip(CLIQUES, scales, strict=True)
     ]
     units = np.eye(sum(map(DOMAIN.cells, CLIQUES)))
     tables = [(unit[:3], unit[3:].reshape(3, 4)) for unit in units]
     does = [agreed(table, scales, parts).values[0] for table in tables]
     found = np.hstack([each.reshape(DRAWS, -1) for each in noise]) @ does
-    runs = [agreed(each, scales, parts) for each in zip(*(each[:COMPARED] for each in noise), strict=True)]
+    runs = [
+        agreed(each, scales, parts)
+        for each in zip(*(each[:COMPARED] for each in noise), strict=True)
+    ]
     assert np.allclose([run.values[0] for run in runs], found[:COMPARED])
     return found, runs[-1]
 
@@ -62,17 +78,27 @@ def holds(found: np.ndarray, width: float, level: float) -> bool:
 @pytest.mark.parametrize("weights", but_first(1, [(1, 20), (10, 1), (1, 1)]))
 @pytest.mark.parametrize(
     "loss",
-    [*(dp.PureDP(epsilon=e) for e in ("0.1", "1", "4", "8")), *(dp.ZCDP(rho=r) for r in ("0.01", "1", "4"))],
+    [
+        *(dp.PureDP(epsilon=e) for e in ("0.1", "1", "4", "8")),
+        *(dp.ZCDP(rho=r) for r in ("0.01", "1", "4")),
+    ],
     ids=str,
 )
 def test_intervals_after_agreement_hold(loss: Loss, weights: tuple[int, int]) -> None:
-    """An interval that holds less often than it says would have people trust wrong counts."""
+    """An interval that holds less often than it says would have people trust wrong
+    counts.
+    """
     found, table = errors(loss, weights)
     for level in (0.5, 0.9, 0.95, 0.99):
-        assert holds(found, table.half_width(level), level), (level, table.half_width(level))
+        assert holds(found, table.half_width(level), level), (
+            level,
+            table.half_width(level),
+        )
 
 
 def test_intervals_of_single_draws_do_not_hold_after_agreement() -> None:
-    """The twin: the interval of whole numbers, which pooled errors pass by a fraction, must be rejected."""
+    """The twin: the interval of whole numbers, which pooled errors pass by a fraction,
+    must be rejected.
+    """
     found, table = errors(dp.PureDP(epsilon=8), (1, 1))
     assert not holds(found, half_width(table.variance, table.noise), 0.95)

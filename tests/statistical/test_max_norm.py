@@ -1,4 +1,6 @@
-"""The K-norm mechanism of the max norm: its full law, its sampler, and an attack on it."""
+"""The K-norm mechanism of the max norm: its full law, its sampler, and an attack on
+it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from tests.statistical import laws
 from tests.tiers import but_first
 
 DRAWS = 36_000
-"""A scale that is a tenth off is rejected by 6.6 deviations at 26,000 to 35,000 draws."""
+"""A scale that is a tenth off is rejected by 6.6 deviations at 26,000 to 35,000
+draws.
+"""
 Draw = Callable[[int, int], np.ndarray]
 
 
@@ -44,28 +48,39 @@ LINES = {1: 17_000, 2: 8_500, 3: 3_000, 9: 10_000, 45: 600}
 @functools.cache
 def wide_draws(entries: int) -> np.ndarray:
     """Draws at a scale that is nearly continuous, looked at by two tests."""
-    return max_norm_noise(np.zeros((LINES[entries], entries), dtype=np.int64), scale=WIDE)
+    return max_norm_noise(
+        np.zeros((LINES[entries], entries), dtype=np.int64), scale=WIDE
+    )
 
 
 def full_law(entries: int, scale: float, reach: int) -> np.ndarray:
-    """P(z) over the cube from -reach to reach, multiplied out; what is beyond is left out."""
+    """P(z) over the cube from -reach to reach, multiplied out; what is beyond is left
+    out.
+    """
     axes = np.abs(np.indices((2 * reach + 1,) * entries) - reach)
     weights = np.exp(-axes.max(axis=0) / scale)
     far = np.arange(reach + 1, reach + 4000)
-    beyond = (((2 * far + 1.0) ** entries - (2 * far - 1.0) ** entries) * np.exp(-far / scale)).sum()
+    beyond = (
+        ((2 * far + 1.0) ** entries - (2 * far - 1.0) ** entries) * np.exp(-far / scale)
+    ).sum()
     law: np.ndarray = weights / (weights.sum() + beyond)
     return law
 
 
 def p_value(noise: np.ndarray, law: np.ndarray) -> float:
-    """p-value of whole vectors under their joint law, all vectors beyond the cube as one cell."""
+    """p-value of whole vectors under their joint law, all vectors beyond the cube as
+    one cell.
+    """
     reach = law.shape[0] // 2
     inside = (np.abs(noise) <= reach).all(axis=1)
     places = tuple((noise[inside] + reach).T)
     observed = np.zeros(law.shape)
     np.add.at(observed, places, 1)
-    # neighbors in the order of their distance are alike, so that pooling small cells keeps the shape
-    order = np.argsort(np.abs(np.indices(law.shape) - reach).max(axis=0), axis=None, kind="stable")
+    # neighbors in the order of their distance are alike, so that pooling small cells
+    # keeps the shape
+    order = np.argsort(
+        np.abs(np.indices(law.shape) - reach).max(axis=0), axis=None, kind="stable"
+    )
     seen = np.append(observed.ravel()[order], (~inside).sum())
     wanted = np.append(law.ravel()[order], 1 - law.sum()) * len(noise)
     return laws.chi_square_of_counts(seen, wanted)
@@ -87,30 +102,41 @@ def rounded_continuous(entries: int, scale: int) -> np.ndarray:
 def without_skew(entries: int, scale: int) -> np.ndarray:
     """The geometric part of the radius only."""
     rng = np.random.default_rng(3)
-    radius = (rng.geometric(-np.expm1(-1 / scale), (DRAWS, entries + 1)) - 1).sum(axis=1, keepdims=True)
+    radius = (rng.geometric(-np.expm1(-1 / scale), (DRAWS, entries + 1)) - 1).sum(
+        axis=1, keepdims=True
+    )
     return rng.integers(-radius, radius + 1, (DRAWS, entries))
 
 
-@pytest.mark.parametrize("shape", but_first(1, [(2, 2, 10), (1, 3, 30), (3, 2, 6)]), ids=str)
+@pytest.mark.parametrize(
+    "shape", but_first(1, [(2, 2, 10), (1, 3, 30), (3, 2, 6)]), ids=str
+)
 def test_full_law(shape: tuple[int, int, int]) -> None:
     """Noise of another joint law would keep another epsilon than the ledger says."""
     entries, scale, reach = shape
     noise = draws(entries, scale)
     law = full_law(entries, scale, reach)
     assert p_value(noise, law) > laws.FALSE_ALARM
-    assert p_value(noise, full_law(entries, scale * 1.1, reach)) < laws.FALSE_ALARM  # twin: a tenth off
+    # twin: a tenth off
+    assert p_value(noise, full_law(entries, scale * 1.1, reach)) < laws.FALSE_ALARM
     assert p_value(noise, full_law(entries, scale / 1.1, reach)) < laws.FALSE_ALARM
 
 
 @pytest.mark.parametrize("planted", [clipped_laplace, rounded_continuous, without_skew])
 def test_other_laws_are_rejected(planted: Draw) -> None:
-    """Twins: the right width with another shape, and both short cuts of the sampler, must be noticed."""
+    """Twins: the right width with another shape, and both short cuts of the sampler,
+    must be noticed.
+    """
     assert p_value(planted(2, 1), full_law(2, 1, 8)) < laws.FALSE_ALARM
 
 
 def test_lines_are_independent() -> None:
-    """A draw that two classes share would release the difference of their sums exactly."""
-    noise = max_norm_noise(np.zeros((4_000, 2), dtype=np.int64), scale=5)[:, 0].reshape(-1, 2)
+    """A draw that two classes share would release the difference of their sums
+    exactly.
+    """
+    noise = max_norm_noise(np.zeros((4_000, 2), dtype=np.int64), scale=5)[:, 0].reshape(
+        -1, 2
+    )
     assert laws.uncorrelated(noise)
     twin = noise.copy()
     twin[:, 1] = twin[:, 0]
@@ -129,13 +155,17 @@ def test_noise_is_added_to_the_sums() -> None:
 
 @pytest.mark.parametrize("entries", range(7))
 def test_eulerian_polynomial(entries: int) -> None:
-    """The weights of the radius: sum of (2r + 1)^p x^r = B_p(x) / (1 - x)^(p + 1), by adding up."""
+    """The weights of the radius: sum of (2r + 1)^p x^r = B_p(x) / (1 - x)^(p + 1), by
+    adding up.
+    """
     x = Fraction(1, 7)
     direct = sum((2 * r + 1) ** entries * x**r for r in range(80))
     coefficients = eulerian(entries)
     assert all(each > 0 for each in coefficients)
     assert sum(coefficients) == 2**entries * math.factorial(entries)
-    closed = sum(c * x**k for k, c in enumerate(coefficients)) / (1 - x) ** (entries + 1)
+    closed = sum(c * x**k for k, c in enumerate(coefficients)) / (1 - x) ** (
+        entries + 1
+    )
     assert abs(direct - closed) < Fraction(1, 10**30)
 
 
@@ -145,13 +175,20 @@ def test_bernoulli(numerator: int, denominator: int) -> None:
     found = sum(bernoulli_exp(numerator, denominator) for _ in range(DRAWS))
     assert laws.share_fits(found, DRAWS, math.exp(-numerator / denominator))
     if numerator:
-        assert not laws.share_fits(found, DRAWS, math.exp(-numerator / denominator) * 1.2)  # twin
+        # twin
+        assert not laws.share_fits(
+            found, DRAWS, math.exp(-numerator / denominator) * 1.2
+        )
 
 
 def farthest_law(entries: int, scale: float) -> np.ndarray:
-    """P(max |z_i| = r) for r = 0, 1, ...: so many places has a cube that the cube in it has not."""
+    """P(max |z_i| = r) for r = 0, 1, ...: so many places has a cube that the cube in it
+    has not.
+    """
     r = np.arange(1, int(scale * (12 * entries + 40)))
-    places = entries * np.log(2 * r + 1) + np.log1p(-(((2 * r - 1) / (2 * r + 1)) ** entries))
+    places = entries * np.log(2 * r + 1) + np.log1p(
+        -(((2 * r - 1) / (2 * r + 1)) ** entries)
+    )
     logarithms = np.append(0.0, places - r / scale)
     weights = np.exp(logarithms - logarithms.max())
     law: np.ndarray = weights / weights.sum()
@@ -160,43 +197,64 @@ def farthest_law(entries: int, scale: float) -> np.ndarray:
 
 @pytest.mark.parametrize("entries", but_first(2, [1, 2, 9, 45]))
 def test_stated_variance(entries: int) -> None:
-    """Intervals and the rule for covariances rest on it: exactly, of the law that the draws keep."""
+    """Intervals and the rule for covariances rest on it: exactly, of the law that the
+    draws keep.
+    """
     scale = WIDE
     r = np.arange(int(scale * (12 * entries + 40)))
-    cubes = np.exp(entries * np.log((2 * r + 1) / (2 * scale * entries)) - (r / scale - entries))
+    cubes = np.exp(
+        entries * np.log((2 * r + 1) / (2 * scale * entries)) - (r / scale - entries)
+    )
     exact = float((cubes * r * (r + 1) / 3).sum() / cubes.sum())
     stated = max_norm_variance(entries, scale)
     assert stated * 0.9999 <= exact <= stated
-    assert ((2 * (entries * scale) ** 2) / stated) ** 0.5 <= math.sqrt(6)  # Laplace of the same loss
+    # Laplace of the same loss
+    assert ((2 * (entries * scale) ** 2) / stated) ** 0.5 <= math.sqrt(6)
 
     noise = wide_draws(entries)
     law = farthest_law(entries, scale)
     edges = np.searchsorted(law.cumsum(), np.linspace(0.05, 0.95, 19))
-    observed = np.bincount(np.searchsorted(edges, np.abs(noise).max(axis=1)), minlength=20)
+    observed = np.bincount(
+        np.searchsorted(edges, np.abs(noise).max(axis=1)), minlength=20
+    )
 
     def fit(law: np.ndarray) -> float:
         reached = law.cumsum()[edges]
-        return laws.chi_square_of_counts(observed, np.diff(reached, prepend=0, append=1) * len(noise))
+        return laws.chi_square_of_counts(
+            observed, np.diff(reached, prepend=0, append=1) * len(noise)
+        )
 
     assert fit(law) > laws.FALSE_ALARM
-    assert fit(farthest_law(entries, scale * math.sqrt(1.3))) < laws.FALSE_ALARM  # twin: a variance 1.3 off
+    # twin: a variance 1.3 off
+    assert fit(farthest_law(entries, scale * math.sqrt(1.3))) < laws.FALSE_ALARM
 
 
 @pytest.mark.parametrize("entries", [1, 3, 9])
 def test_density_of_one_entry(entries: int) -> None:
-    """What is believed of class means rests on it: its shares must be those of drawn noise."""
-    scale, reach = WIDE, entries * WIDE
-    total, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, np.inf)
+    """What is believed of class means rests on it: its shares must be those of drawn
+    noise.
+    """
+    scale = WIDE
+    reach = entries * WIDE
+    total, _ = quad(
+        lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, np.inf
+    )
     assert total == pytest.approx(0.5, abs=1e-6)
-    inside, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, reach)
+    inside, _ = quad(
+        lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, reach
+    )
     first = wide_draws(entries)[:, 0]
     found = int((np.abs(first) < reach).sum())
     assert laws.share_fits(found, len(first), 2 * inside)
-    wrong, _ = quad(lambda z: max_norm_density(np.array([z]), entries + 1, scale)[0], 0, reach)
+    wrong, _ = quad(
+        lambda z: max_norm_density(np.array([z]), entries + 1, scale)[0], 0, reach
+    )
     assert not laws.share_fits(found, len(first), 2 * wrong)  # twin: of one entry more
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(10**6), Fraction(1, 10**40)])
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(10**6), Fraction(1, 10**40)]
+)
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_scale_keeps_the_loss(epsilon: Fraction, rows: int) -> None:
     """A scale rounded down would spend more than the ledger says."""
@@ -204,7 +262,8 @@ def test_the_scale_keeps_the_loss(epsilon: Fraction, rows: int) -> None:
         scale = max_norm_scale(rows=rows, entries=entries, epsilon=epsilon)
         assert Fraction(rows * GRID, scale) <= epsilon
         assert scale >= entries
-        assert Fraction(scale / GRID) == Fraction(scale, GRID)  # the float on file is exact
+        # the float on file is exact
+        assert Fraction(scale / GRID) == Fraction(scale, GRID)
         if epsilon < 10:
             assert Fraction(rows * GRID, scale) > epsilon * Fraction(999, 1000)
 
@@ -222,24 +281,33 @@ def test_intervals_hold_for_every_number_of_entries(level: float) -> None:
 
 
 def test_too_many_entries() -> None:
-    """A vector that would take minutes to draw noise for must be refused by a sentence."""
+    """A vector that would take minutes to draw noise for must be refused by a
+    sentence.
+    """
     with pytest.raises(LimitError, match="2000 cells together"):
         max_norm_noise(np.zeros((1, 2000), dtype=np.int64), scale=5)
 
 
 def proved(noise: Callable[[np.ndarray], np.ndarray]) -> float:
-    """The largest epsilon that the draws on two neighboring sums prove, at one in a million in all.
+    """The largest epsilon that the draws on two neighboring sums prove, at one in a
+    million in all.
 
-    8,000 draws prove 0.74 of a loss of 1, and 1.64 of twice the loss: 8 and 12 deviations from the bars.
+    8,000 draws prove 0.74 of a loss of 1, and 1.64 of twice the loss: 8 and 12
+    deviations from the bars.
     """
     repeats = 8_000
     here, there = (
-        noise(np.tile(np.array(each, dtype=np.int64), (repeats, 1))) for each in ((0, 0), (GRID, -GRID))
+        noise(np.tile(np.array(each, dtype=np.int64), (repeats, 1)))
+        for each in ((0, 0), (GRID, -GRID))
     )
-    best, cuts = 0.0, [k * GRID // 2 for k in range(-2, 5)]
+    best = 0.0
+    cuts = [k * GRID // 2 for k in range(-2, 5)]
     error = laws.FALSE_ALARM / (2 * len(cuts) ** 2)
     for first, second in itertools.product(cuts, cuts):
-        hits = [int(((each[:, 0] < first) & (each[:, 1] > -second)).sum()) for each in (here, there)]
+        hits = [
+            int(((each[:, 0] < first) & (each[:, 1] > -second)).sum())
+            for each in (here, there)
+        ]
         for a, b in (hits, hits[::-1]):
             low, _ = laws.clopper_pearson(a, repeats, error)
             _, high = laws.clopper_pearson(b, repeats, error)
@@ -248,14 +316,21 @@ def proved(noise: Callable[[np.ndarray], np.ndarray]) -> float:
 
 
 def test_audit() -> None:
-    """A row that moves both sums as far as it can must not be told by more than epsilon."""
+    """A row that moves both sums as far as it can must not be told by more than
+    epsilon.
+    """
     scale = max_norm_scale(rows=1, entries=2, epsilon=Fraction(1))
     assert 0.5 < proved(lambda sums: max_norm_noise(sums, scale=scale)) <= 1
-    assert proved(lambda sums: max_norm_noise(sums, scale=scale // 2)) > 1  # twin: half the noise
+    # twin: half the noise
+    assert proved(lambda sums: max_norm_noise(sums, scale=scale // 2)) > 1
 
 
 def test_audit_catches_a_shared_radius(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twin: a radius drawn for one entry fewer than there are must be caught by the law, by 900 draws."""
+    """Twin: a radius drawn for one entry fewer than there are must be caught by the
+    law, by 900 draws.
+    """
     right = max_norm._radius
-    monkeypatch.setattr(max_norm, "_radius", lambda entries, scale: right(entries - 1, scale))
+    monkeypatch.setattr(
+        max_norm, "_radius", lambda entries, scale: right(entries - 1, scale)
+    )
     assert p_value(draws(2, 2, 1_500), full_law(2, 2, 10)) < laws.FALSE_ALARM

@@ -1,4 +1,6 @@
-"""Draws of every mechanism against its exact law, each with a twin that must be rejected."""
+"""Draws of every mechanism against its exact law, each with a twin that must be
+rejected.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,11 @@ import pytest
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from tests.statistical import laws
 
-WIDE_TAILS, THIN_TAILS = np.zeros(38_000, dtype=np.int64), np.zeros(17_000, dtype=np.int64)
-"""As many draws as reject a scale that is a tenth off by 6.6 deviations, for every scale below."""
+WIDE_TAILS = np.zeros(38_000, dtype=np.int64)
+THIN_TAILS = np.zeros(17_000, dtype=np.int64)
+"""As many draws as reject a scale that is a tenth off by 6.6 deviations, for every
+scale below.
+"""
 
 
 @pytest.mark.parametrize("scale", [0.4, 1.0, 7.3])
@@ -17,15 +22,25 @@ def test_discrete_laplace_law(scale: float) -> None:
     """Noise of another shape or width would keep another loss than the ledger says."""
     draws = discrete_laplace(WIDE_TAILS, noise_scale=scale)
     assert laws.chi_square_p(draws, laws.discrete_laplace_pmf(scale)) > laws.FALSE_ALARM
-    assert laws.chi_square_p(draws, laws.discrete_laplace_pmf(scale * 1.1)) < laws.FALSE_ALARM  # twin
+    # twin
+    assert (
+        laws.chi_square_p(draws, laws.discrete_laplace_pmf(scale * 1.1))
+        < laws.FALSE_ALARM
+    )
 
 
 @pytest.mark.parametrize("scale", [0.6, 5.0])
 def test_discrete_gaussian_law(scale: float) -> None:
     """Noise of another shape or width would keep another rho than the ledger says."""
     draws = discrete_gaussian(THIN_TAILS, noise_scale=scale)
-    assert laws.chi_square_p(draws, laws.discrete_gaussian_pmf(scale)) > laws.FALSE_ALARM
-    assert laws.chi_square_p(draws, laws.discrete_gaussian_pmf(scale * 1.1)) < laws.FALSE_ALARM  # twin
+    assert (
+        laws.chi_square_p(draws, laws.discrete_gaussian_pmf(scale)) > laws.FALSE_ALARM
+    )
+    # twin
+    assert (
+        laws.chi_square_p(draws, laws.discrete_gaussian_pmf(scale * 1.1))
+        < laws.FALSE_ALARM
+    )
 
 
 @pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
@@ -41,16 +56,27 @@ def test_cells_are_independent(draw: object) -> None:
 @pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
 def test_calls_are_independent(draw: object) -> None:
     """Noise that repeats from call to call could be subtracted."""
-    calls = np.array([draw(np.zeros(500, dtype=np.int64), noise_scale=3.0) for _ in range(2)])
+    calls = np.array(
+        [draw(np.zeros(500, dtype=np.int64), noise_scale=3.0) for _ in range(2)]
+    )
     assert laws.uncorrelated(calls.T)
 
 
 @pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
 def test_noise_is_centered_on_the_counts(draw: object) -> None:
-    """Noise that depends on the count, or shifts it, would bias every release and leak."""
+    """Noise that depends on the count, or shifts it, would bias every release and
+    leak.
+    """
     counts = np.array([0, 1, -5, 10**12], dtype=np.int64)
     noise = draw(np.tile(counts, (5_000, 1)), noise_scale=2.0) - counts
-    pmf = laws.discrete_laplace_pmf if draw is discrete_laplace else laws.discrete_gaussian_pmf
+    pmf = (
+        laws.discrete_laplace_pmf
+        if draw is discrete_laplace
+        else laws.discrete_gaussian_pmf
+    )
     _, variance = laws.moments(pmf(2.0))
     assert all(laws.mean_fits(column, 0.0, variance) for column in noise.T)
-    assert all(laws.same_law_p(noise[:, 0], column) > laws.FALSE_ALARM for column in noise.T[1:])
+    assert all(
+        laws.same_law_p(noise[:, 0], column) > laws.FALSE_ALARM
+        for column in noise.T[1:]
+    )

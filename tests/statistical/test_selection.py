@@ -25,7 +25,9 @@ def exponential_law(scores: np.ndarray, scale: float) -> np.ndarray:
 
 
 def permute_and_flip_law(scores: np.ndarray, scale: float) -> np.ndarray:
-    """McKenna, Sheldon (2020), algorithm 1: the first of a random order whose coin falls on heads."""
+    """McKenna, Sheldon (2020), algorithm 1: the first of a random order whose coin
+    falls on heads.
+    """
     heads = np.exp((scores - scores.max()) / scale)
     law = np.zeros(len(scores))
     orders = list(itertools.permutations(range(len(scores))))
@@ -37,11 +39,16 @@ def permute_and_flip_law(scores: np.ndarray, scale: float) -> np.ndarray:
     return law
 
 
-@pytest.mark.parametrize(("pure", "law"), [(True, permute_and_flip_law), (False, exponential_law)])
-def test_noisy_max_law(pure: bool, law: Callable[[np.ndarray, float], np.ndarray]) -> None:
+@pytest.mark.parametrize(
+    ("pure", "law"), [(True, permute_and_flip_law), (False, exponential_law)]
+)
+def test_noisy_max_law(
+    pure: bool, law: Callable[[np.ndarray, float], np.ndarray]
+) -> None:
     """A choice by another law would cost another loss than the ledger says."""
     counts = np.bincount(
-        [noisy_max(SCORES, noise_scale=SCALE, pure=pure) for _ in range(DRAWS // 5)], minlength=len(SCORES)
+        [noisy_max(SCORES, noise_scale=SCALE, pure=pure) for _ in range(DRAWS // 5)],
+        minlength=len(SCORES),
     )
     expected = law(SCORES, SCALE) * counts.sum()
     assert laws.chi_square_of_counts(counts, expected) > laws.FALSE_ALARM
@@ -62,10 +69,15 @@ def test_rare_categories_are_named_as_rarely_as_delta_says(delta: Fraction) -> N
 
 
 def test_named_categories_carry_laplace_noise() -> None:
-    """Counts of common categories must carry the noise that epsilon asks for, and stay in their order."""
+    """Counts of common categories must carry the noise that epsilon asks for, and stay
+    in their order.
+    """
     common = {f"c{i}": 10_000 for i in range(5_000)}
-    found = thresholded_counts(common, rows=2, epsilon=Fraction(1, 2), delta=Fraction(1, 10**6))
+    found = thresholded_counts(
+        common, rows=2, epsilon=Fraction(1, 2), delta=Fraction(1, 10**6)
+    )
     assert found.keys() == common.keys()
     noise = np.array(list(found.values())) - 10_000
     assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(4.0)) > laws.FALSE_ALARM
-    assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(2.0)) < laws.FALSE_ALARM  # twin: one row
+    # twin: one row
+    assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(2.0)) < laws.FALSE_ALARM

@@ -1,4 +1,6 @@
-"""An attack on the measurer's private choices, on neighboring tables: it proves no more than epsilon."""
+"""An attack on the measurer's private choices, on neighboring tables: it proves no more
+than epsilon.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,14 @@ SCHEMA = dp.Schema(
     columns=tuple(dp.Categorical(name, categories=("x", "y")) for name in ("a", "b")),
     unit=dp.PrivacyUnit(max_rows=1),
 )
-# One more row raises the distance of `a` by one and lowers that of `b` by one: the worst case.
+# One more row raises the distance of `a` by one and lowers that of `b` by one: the
+# worst case.
 ESTIMATES = {("a",): np.array([0.0, 1.0]), ("b",): np.array([2.0, 2.0])}
 
 
 COUNTS = {
-    id(frame): Remembered(FrameEngine(frame, SCHEMA, key=b"k" * 32).counts) for frame in (WITH_HER, WITHOUT)
+    id(frame): Remembered(FrameEngine(frame, SCHEMA, key=b"k" * 32).counts)
+    for frame in (WITH_HER, WITHOUT)
 }
 
 
@@ -37,7 +41,9 @@ def fresh(frame: pd.DataFrame, loss: dp.PureDP | dp.ZCDP) -> Measurer:
 
 
 def share(events: np.ndarray, other: np.ndarray) -> float:
-    """The loss that these two frequencies prove: at one in a million over 20 such pairs."""
+    """The loss that these two frequencies prove: at one in a million over 20 such
+    pairs.
+    """
     low, _ = laws.clopper_pearson(int(events.sum()), len(events), laws.FALSE_ALARM / 40)
     _, high = laws.clopper_pearson(int(other.sum()), len(other), laws.FALSE_ALARM / 40)
     return math.log(low / high) if low > 0 else 0.0
@@ -45,11 +51,15 @@ def share(events: np.ndarray, other: np.ndarray) -> float:
 
 def proved(draw: Callable[[pd.DataFrame], int], repeats: int = 2_000) -> float:
     """The largest loss that any of the events proves, in both directions."""
-    with_her, without = (np.array([draw(frame) for _ in range(repeats)]) for frame in (WITH_HER, WITHOUT))
+    with_her, without = (
+        np.array([draw(frame) for _ in range(repeats)]) for frame in (WITH_HER, WITHOUT)
+    )
     best = 0.0
     for event in np.unique(with_her):
         for a, b in ((with_her, without), (without, with_her)):
-            best = max(best, share(a == event, b == event), share(a >= event, b >= event))
+            best = max(
+                best, share(a == event, b == event), share(a >= event, b >= event)
+            )
     return best
 
 
@@ -67,9 +77,11 @@ def gap(frame: pd.DataFrame) -> int:
 @pytest.mark.parametrize(("draw", "repeats"), [(chosen, 2_000), (gap, 4_000)])
 @pytest.mark.proof
 def test_no_attack_on_a_choice_proves_more_than_epsilon(
-    draw: Callable[[pd.DataFrame], int], repeats: int
+    draw: Callable[[pd.DataFrame], int],
+    repeats: int,
 ) -> None:
-    """More than epsilon in a proof would mean a wrong sensitivity or scale of the scores.
+    """More than epsilon in a proof would mean a wrong sensitivity or scale of the
+    scores.
 
     So many draws prove 0.57 and 0.39 of a loss of 1: 12 and 7 deviations above 0.2.
     """
@@ -79,8 +91,12 @@ def test_no_attack_on_a_choice_proves_more_than_epsilon(
 
 
 @pytest.mark.proof
-def test_a_choice_with_a_quarter_of_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The audit must catch a choice whose noise is far too small: 2,000 draws prove 2.2."""
+def test_a_choice_with_a_quarter_of_the_noise_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The audit must catch a choice whose noise is far too small: 2,000 draws prove
+    2.2.
+    """
     right = measurer.noisy_max
 
     def quartered(scores: np.ndarray, *, noise_scale: float, pure: bool) -> int:
@@ -91,8 +107,12 @@ def test_a_choice_with_a_quarter_of_the_noise_is_caught(monkeypatch: pytest.Monk
 
 
 @pytest.mark.proof
-def test_distances_with_noise_for_one_query_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The audit must catch two distances that share the noise scale of one: 2,000 draws prove 2."""
+def test_distances_with_noise_for_one_query_are_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The audit must catch two distances that share the noise scale of one: 2,000 draws
+    prove 2.
+    """
     right = measurer.noise_scale
 
     def forgetful(*, rows: int, queries: int, loss: dp.PureDP) -> float:

@@ -1,4 +1,6 @@
-"""Small worlds for the tests of synthesis: random models and tables, spied-on measurers, brute force."""
+"""Small worlds for the tests of synthesis: random models and tables, spied-on
+measurers, brute force.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,21 @@ class Table:
         self.read: list[tuple[Clique, ...]] = []
 
     def __call__(
-        self, cliques: Sequence[Clique], *, groups: Mapping[str, np.ndarray] | None = None
+        self,
+        cliques: Sequence[Clique],
+        *,
+        groups: Mapping[str, np.ndarray] | None = None,
     ) -> list[Counts]:
         self.read.append(tuple(cliques))
-        return [Counts(clique=clique, values=self.count(clique, groups or {})) for clique in cliques]
+        return [
+            Counts(clique=clique, values=self.count(clique, groups or {}))
+            for clique in cliques
+        ]
 
     def count(self, clique: Clique, groups: Mapping[str, np.ndarray]) -> np.ndarray:
         rows = len(next(iter(self.codes.values())))
-        flat, shape = np.zeros(rows, dtype=np.int64), []
+        flat = np.zeros(rows, dtype=np.int64)
+        shape = []
         for name in clique:
             group = groups.get(name, np.arange(self.domain.size(name)))
             shape.append(int(group.max()) + 1)
@@ -46,7 +55,9 @@ class Table:
         return Measurer(self, domain=self.domain, loss=loss, rows=rows, sums=self.sums)
 
     def sums(self, by: Clique, entries: Sequence[Entry]) -> np.ndarray:
-        self.read.append(tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries))
+        self.read.append(
+            tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries)
+        )
         rows = len(next(iter(self.codes.values())))
         line = np.zeros(rows, dtype=np.int64)
         for name in by:
@@ -54,7 +65,9 @@ class Table:
         found = np.zeros((self.domain.cells(by), len(entries)), dtype=np.int64)
         for i, entry in enumerate(entries):
             np.add.at(
-                found[:, i], line, product([each[self.codes[name]] for name, each in entry.items()], rows)
+                found[:, i],
+                line,
+                product([each[self.codes[name]] for name, each in entry.items()], rows),
             )
         return found
 
@@ -62,7 +75,8 @@ class Table:
 def random_domain(rng: np.random.Generator, columns: int, most: int = 5) -> Domain:
     """So many columns of 1 to `most` cells."""
     return Domain(
-        names=NAMES[:columns], sizes=tuple(int(size) for size in rng.integers(1, most + 1, columns))
+        names=NAMES[:columns],
+        sizes=tuple(int(size) for size in rng.integers(1, most + 1, columns)),
     )
 
 
@@ -78,16 +92,22 @@ def random_table(rng: np.random.Generator, rows: int, sizes: Sequence[int]) -> T
     return Table(codes, domain)
 
 
-def random_model(rng: np.random.Generator, domain: Domain, cliques: Sequence[Clique]) -> GraphicalModel:
+def random_model(
+    rng: np.random.Generator, domain: Domain, cliques: Sequence[Clique]
+) -> GraphicalModel:
     """A model with random factors over the cliques."""
     return GraphicalModel(
         tree=JunctionTree.over(domain, cliques),
-        factors=tuple((clique, rng.random(domain.shape(clique)) + 0.01) for clique in cliques),
+        factors=tuple(
+            (clique, rng.random(domain.shape(clique)) + 0.01) for clique in cliques
+        ),
         total=1000.0,
     )
 
 
-def brute_force(domain: Domain, factors: Sequence[tuple[Clique, np.ndarray]], total: float) -> np.ndarray:
+def brute_force(
+    domain: Domain, factors: Sequence[tuple[Clique, np.ndarray]], total: float
+) -> np.ndarray:
     """The whole table, multiplied out."""
     whole = np.ones(domain.sizes)
     for clique, table in factors:
@@ -95,7 +115,9 @@ def brute_force(domain: Domain, factors: Sequence[tuple[Clique, np.ndarray]], to
     return whole * (total / whole.sum())
 
 
-def exact(domain: Domain, whole: np.ndarray, cliques: Sequence[Clique], variance: float) -> list[Marginal]:
+def exact(
+    domain: Domain, whole: np.ndarray, cliques: Sequence[Clique], variance: float
+) -> list[Marginal]:
     """Marginals of a whole table, said to have this variance."""
     return [
         Marginal(
@@ -109,7 +131,9 @@ def exact(domain: Domain, whole: np.ndarray, cliques: Sequence[Clique], variance
 
 
 def random_cliques(rng: np.random.Generator, domain: Domain) -> list[Clique]:
-    """Up to six cliques of one to three columns, loops and repetitions of columns allowed."""
+    """Up to six cliques of one to three columns, loops and repetitions of columns
+    allowed.
+    """
     found = {}
     for _ in range(rng.integers(1, 7)):
         size = int(rng.integers(1, min(3, len(domain.names)) + 1))
@@ -123,11 +147,17 @@ def total_variation(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.abs(first / first.sum() - second / second.sum()).sum()) / 2
 
 
-def counted(codes: Mapping[str, np.ndarray], domain: Domain, clique: Clique) -> np.ndarray:
+def counted(
+    codes: Mapping[str, np.ndarray], domain: Domain, clique: Clique
+) -> np.ndarray:
     """Counts of drawn rows over a clique."""
     return Table(codes, domain).count(clique, {})
 
 
-def models_equal(one: SyntheticModel, other: SyntheticModel, cliques: Sequence[Clique]) -> bool:
+def models_equal(
+    one: SyntheticModel, other: SyntheticModel, cliques: Sequence[Clique]
+) -> bool:
     """Whether two models say the same about the cliques."""
-    return all(np.allclose(one.marginal(clique), other.marginal(clique)) for clique in cliques)
+    return all(
+        np.allclose(one.marginal(clique), other.marginal(clique)) for clique in cliques
+    )

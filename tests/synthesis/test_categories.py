@@ -10,7 +10,12 @@ from dpcore.synthesis import Categories
 
 
 def _curator(threshold_delta: str = "1e-6") -> dp.Curator:
-    frame = pd.DataFrame({"town": ["Aren"] * 400 + ["Belmar"] * 300 + ["Zz-canary"], "age": [*range(701)]})
+    frame = pd.DataFrame(
+        {
+            "town": ["Aren"] * 400 + ["Belmar"] * 300 + ["Zz-canary"],
+            "age": [*range(701)],
+        }
+    )
     schema = dp.Schema(
         columns=(
             dp.Categorical("town", categories=(), other=True),
@@ -33,7 +38,9 @@ def test_common_texts_are_found_and_single_ones_are_not() -> None:
 def test_what_was_found_can_be_declared_and_released() -> None:
     """The found categories could not be used as public ones."""
     curator = _curator()
-    found = curator.release(curator.run(Categories("town", delta="1e-7"), dp.PureDP(epsilon="1")).request_id)
+    found = curator.release(
+        curator.run(Categories("town", delta="1e-7"), dp.PureDP(epsilon="1")).request_id
+    )
     column = found.model.declaration()
     assert column.categories == ("Aren", "Belmar")
     assert column.other
@@ -54,9 +61,12 @@ def test_without_a_delta_nothing_is_named() -> None:
     """A budget of pure epsilon could be made to name unknown texts."""
     frame = pd.DataFrame({"town": ["Aren"] * 400})
     schema = dp.Schema(
-        columns=(dp.Categorical("town", categories=(), other=True),), unit=dp.PrivacyUnit(max_rows=1)
+        columns=(dp.Categorical("town", categories=(), other=True),),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger()
+    )
     with pytest.raises(dp.BudgetExceeded):
         curator.run(Categories("town", delta="1e-9"), dp.PureDP(epsilon="1"))
     assert curator.balance().spent == 0

@@ -1,4 +1,6 @@
-"""The pipeline as one record (SEEDS B1 to B4): every step with its charge, no free loop against real data."""
+"""The pipeline as one record (SEEDS B1 to B4): every step with its charge, no free loop
+against real data.
+"""
 
 from __future__ import annotations
 
@@ -34,31 +36,46 @@ RECIPE = dp.Joint(columns=("age", "sex"))
 
 def table(rows: int = 2_000) -> pd.DataFrame:
     rng = np.random.default_rng(3)
-    return pd.DataFrame({"age": rng.binomial(19, 0.4, rows), "sex": rng.choice(["F", "M"], rows)})
+    return pd.DataFrame(
+        {"age": rng.binomial(19, 0.4, rows), "sex": rng.choice(["F", "M"], rows)}
+    )
 
 
 def opened(budget: str = "10", frame: pd.DataFrame | None = None) -> dp.Curator:
     frame = table() if frame is None else frame
-    return dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=budget), ledger=dp.MemoryLedger())
+    return dp.Curator.open(
+        frame, SCHEMA, budget=dp.PureDP(epsilon=budget), ledger=dp.MemoryLedger()
+    )
 
 
 def spent(curator: dp.Curator) -> Fraction:
     return Fraction(curator.balance().spent, 10**12)
 
 
-ONE, TENTH = dp.PureDP(epsilon=1), dp.PureDP(epsilon="0.1")
+ONE = dp.PureDP(epsilon=1)
+TENTH = dp.PureDP(epsilon="0.1")
 
 
 def test_the_record_holds_every_step_and_its_charge() -> None:
-    """B1: preprocess, model, sample, test: each there, in order, and the charges are those of the ledger."""
+    """B1: preprocess, model, sample, test: each there, in order, and the charges are
+    those of the ledger.
+    """
     curator = opened()
     release = curator.run(RECIPE, ONE)
     sample = release.sample_table()
     answer = curator.run(Closeness.of(release, sample, ("age", "sex")), ONE)
-    steps = (*model_steps(release), *sample_steps(sample.frame), closeness_step(answer, ONE))
+    steps = (
+        *model_steps(release),
+        *sample_steps(sample.frame),
+        closeness_step(answer, ONE),
+    )
     assert [step.name for step in steps] == [
-        "preprocess", "model", "sample", "privacy test", "privacy test",
-    ]  # fmt: skip
+        "preprocess",
+        "model",
+        "sample",
+        "privacy test",
+        "privacy test",
+    ]
     assert [step.loss for step in steps] == ["", "epsilon 1", "", "", "epsilon 1"]
     assert spent(curator) == 2
     assert "age" in steps[0].result["bounds"]  # taken from the data, and said so
@@ -68,17 +85,25 @@ def test_the_record_holds_every_step_and_its_charge() -> None:
 
 
 def test_the_test_on_the_sample_is_free_and_sees_no_table() -> None:
-    """B4: minimum distances and copies of public records cost nothing and need no curator."""
+    """B4: minimum distances and copies of public records cost nothing and need no
+    curator.
+    """
     assert "curator" not in inspect.signature(sample_test).parameters
     sample = pd.DataFrame({"x": [0.0, 0.5, 1.0, 1.0], "kind": list("abcc")})
     assert sample_test(sample) == {
-        "repeated rows": 2, "smallest distance": 0.5, "copies of public records": 0, "passed": True,
-    }  # fmt: skip
+        "repeated rows": 2,
+        "smallest distance": 0.5,
+        "copies of public records": 0,
+        "passed": True,
+    }
     found = sample_test(sample, pd.DataFrame({"x": [1.0, 7.0], "kind": ["c", "z"]}))
     assert found["copies of public records"] == 2
     assert not found["passed"]
     # 1 and 1.0 are one number, and a missing value repeats a missing one
-    whole = sample_test(pd.DataFrame({"x": [1.0, None, 2.5]}), pd.DataFrame({"x": [1, 7]}, dtype="Int64"))
+    whole = sample_test(
+        pd.DataFrame({"x": [1.0, None, 2.5]}),
+        pd.DataFrame({"x": [1, 7]}, dtype="Int64"),
+    )
     assert whole["copies of public records"] == 1
     with pytest.raises(dp.ParameterError, match="too few columns"):
         sample_test(sample, pd.DataFrame({"y": [1]}))
@@ -88,11 +113,19 @@ def test_the_test_on_the_sample_is_free_and_sees_no_table() -> None:
 
 
 def test_the_rarest_combination_is_counted() -> None:
-    """SEEDS G1: a combination with too few rows, or with a missing value, would pass."""
-    sample = pd.DataFrame({"x": [1, 1, 1, 2, 2, None], "kind": ["a", "a", "b", "c", "c", "d"]})
+    """SEEDS G1: a combination with too few rows, or with a missing value, would
+    pass.
+    """
+    sample = pd.DataFrame(
+        {"x": [1, 1, 1, 2, 2, None], "kind": ["a", "a", "b", "c", "c", "d"]}
+    )
     for columns, rarest in ((["kind"], 1), (["x"], 1), (["x", "kind"], 1)):
         step = combinations_step(sample, columns, 2)
-        assert (step.result["rarest combination"], step.passed, step.loss) == (rarest, False, "")
+        assert (step.result["rarest combination"], step.passed, step.loss) == (
+            rarest,
+            False,
+            "",
+        )
     whole = combinations_step(sample.iloc[3:5], ["x", "kind"], 2)
     assert whole.passed
     assert whole.result["rarest combination"] == 2
@@ -100,24 +133,35 @@ def test_the_rarest_combination_is_counted() -> None:
 
 
 def test_a_loop_of_ones_own_pays_for_every_turn() -> None:
-    """B4: asking about another drawn table is another charge; when the budget is gone, it is refused."""
+    """B4: asking about another drawn table is another charge; when the budget is gone,
+    it is refused.
+    """
     curator = opened("1.25")
     release = curator.run(RECIPE, ONE)
     for turn in range(2):
-        curator.run(Closeness.of(release, release.sample_table(1_001 + turn), ("age", "sex")), TENTH)
+        curator.run(
+            Closeness.of(release, release.sample_table(1_001 + turn), ("age", "sex")),
+            TENTH,
+        )
     assert spent(curator) == Fraction(12, 10)
     with pytest.raises(dp.BudgetExceeded):
-        curator.run(Closeness.of(release, release.sample_table(999), ("age", "sex")), TENTH)
+        curator.run(
+            Closeness.of(release, release.sample_table(999), ("age", "sex")), TENTH
+        )
     public = [
         name
         for name, each in vars(module).items()
         if inspect.isfunction(each) and each.__module__ == module.__name__
     ]
-    assert not any("frame" in inspect.signature(vars(module)[name]).parameters for name in public)
+    assert not any(
+        "frame" in inspect.signature(vars(module)[name]).parameters for name in public
+    )
 
 
 def test_the_answer_is_noisy() -> None:
-    """B4: the test's own answer is private: the same question asked anew has another answer."""
+    """B4: the test's own answer is private: the same question asked anew has another
+    answer.
+    """
     curator = opened()
     release = curator.run(RECIPE, ONE)
     asked = Closeness.of(release, release.sample_table(seed=1), ("age", "sex"))
@@ -128,8 +172,10 @@ def test_the_answer_is_noisy() -> None:
         answers.add(model.figures[0].value)
     assert len(answers) > 1
     stored = curator.run(asked, TENTH)
-    assert stored.model.figures[0].value in answers  # the same question without a new id costs nothing
-    assert stored.guarantee.stands_on == (release.guarantee.loss,)  # the drawn rows are in the question
+    # the same question without a new id costs nothing
+    assert stored.model.figures[0].value in answers
+    # the drawn rows are in the question
+    assert stored.guarantee.stands_on == (release.guarantee.loss,)
     assert stored.guarantee.loss == {"epsilon": "11/10"}
 
 
@@ -147,7 +193,9 @@ def test_a_planted_copy_fails_and_drawn_rows_pass() -> None:
 
 
 def test_a_private_table_is_no_question() -> None:
-    """Its exact counts would be in the question, and a digest without a key of them in ledger and release."""
+    """Its exact counts would be in the question, and a digest without a key of them in
+    ledger and release.
+    """
     curator = opened()
     release = curator.run(RECIPE, ONE)
     for private in (table(50), Microdata(table(50)), release.sample()):
@@ -166,8 +214,12 @@ def test_a_table_of_other_cells_is_refused() -> None:
 @pytest.mark.parametrize("rows", [2, 63, 64, 65, 300])
 def test_the_smallest_distance_is_that_of_all_pairs(rows: int) -> None:
     """B4: a search that is kept short would miss the nearest pair."""
-    numbers = np.unique(np.random.default_rng(rows).integers(0, 40, (rows, 4)), axis=0).astype(float)
+    numbers = np.unique(
+        np.random.default_rng(rows).integers(0, 40, (rows, 4)), axis=0
+    ).astype(float)
     scaled = numbers / np.ptp(numbers, axis=0)
-    gaps = np.linalg.norm(scaled[:, None] - scaled[None], axis=2) + 9 * np.eye(len(scaled))
+    gaps = np.linalg.norm(scaled[:, None] - scaled[None], axis=2) + 9 * np.eye(
+        len(scaled)
+    )
     found = sample_test(pd.DataFrame(numbers, columns=[*"abcd"]))["smallest distance"]
     assert found == pytest.approx(gaps.min())

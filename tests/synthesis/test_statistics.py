@@ -1,4 +1,6 @@
-"""Statistics of one column: near the truth, with intervals that hold, quoted before paying (SEEDS E2, E3)."""
+"""Statistics of one column: near the truth, with intervals that hold, quoted before
+paying (SEEDS E2, E3).
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,27 @@ from tests.statistical import laws
 
 UNIT = dp.PrivacyUnit(max_rows=1)
 AGE = dp.Integer("age", low=0, high=99)
-SCHEMA = dp.Schema(columns=(AGE, dp.Categorical("sex", categories=("F", "M"))), unit=UNIT)
+SCHEMA = dp.Schema(
+    columns=(AGE, dp.Categorical("sex", categories=("F", "M"))), unit=UNIT
+)
 LOUD = dp.PureDP(epsilon=10**6)
 
 
 def people(rows: int = 4_000) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     return pd.DataFrame(
-        {"age": rng.gamma(6, 7, rows).astype(int).clip(0, 99), "sex": rng.choice(["F", "M"], rows)}
+        {
+            "age": rng.gamma(6, 7, rows).astype(int).clip(0, 99),
+            "sex": rng.choice(["F", "M"], rows),
+        },
     )
 
 
 def figures(
-    recipe: Statistics, loss: dp.PureDP | dp.ZCDP, frame: pd.DataFrame, schema: dp.Schema = SCHEMA
+    recipe: Statistics,
+    loss: dp.PureDP | dp.ZCDP,
+    frame: pd.DataFrame,
+    schema: dp.Schema = SCHEMA,
 ) -> dict[str, Figure]:
     """The figures of one release."""
     return next(runs(recipe, loss, frame, schema, times=1))
@@ -63,9 +73,12 @@ def runs(
     ids=["integer", "integer with cuts", "real", "real with cuts", "missing"],
 )
 def test_without_noise_figures_are_those_of_the_cells(column: dp.schema.Column) -> None:
-    """Mean, variance, deviation and quantiles must be those of the cells' middles, whatever the bounds."""
+    """Mean, variance, deviation and quantiles must be those of the cells' middles,
+    whatever the bounds.
+    """
     rng = np.random.default_rng(2)
-    low, high = float(column.edges[0]), float(column.edges[-1])
+    low = float(column.edges[0])
+    high = float(column.edges[-1])
     values = (
         rng.uniform(low, high, 3_000)
         if column.kind == "real"
@@ -81,7 +94,9 @@ def test_without_noise_figures_are_those_of_the_cells(column: dp.schema.Column) 
         schema,
     )
     present = pd.Series(values[~np.isnan(values)])
-    middles = centers_of(column)[dp.Schema(columns=(column,), unit=UNIT).encode(present.to_frame("x"))["x"]]
+    middles = centers_of(column)[
+        dp.Schema(columns=(column,), unit=UNIT).encode(present.to_frame("x"))["x"]
+    ]
     assert found["mean"].value == pytest.approx(middles.mean(), abs=1e-3 * (high - low))
     assert found["variance"].value == pytest.approx(middles.var(), rel=1e-2)
     assert found["standard deviation"].value == pytest.approx(middles.std(), rel=1e-2)
@@ -90,9 +105,13 @@ def test_without_noise_figures_are_those_of_the_cells(column: dp.schema.Column) 
         assert found[f"quantile {order}"].value == wanted
 
 
-@pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.2"), dp.ZCDP(rho="0.002")], ids=str)
+@pytest.mark.parametrize(
+    "loss", [dp.PureDP(epsilon="0.2"), dp.ZCDP(rho="0.002")], ids=str
+)
 def test_intervals_hold(loss: dp.PureDP | dp.ZCDP) -> None:
-    """E2: an interval that holds less often than 95 times in 100 would have people trust wrong figures."""
+    """E2: an interval that holds less often than 95 times in 100 would have people
+    trust wrong figures.
+    """
     frame = people()
     recipe = Statistics.of(SCHEMA, "age", quantiles=("1/2",))
     truth = {
@@ -101,14 +120,21 @@ def test_intervals_hold(loss: dp.PureDP | dp.ZCDP) -> None:
         "standard deviation": frame["age"].std(ddof=0),
     }
     ordered = np.sort(frame["age"])
-    hits, narrow, ranks, times = dict.fromkeys(truth, 0), 0, 0, 250
+    hits = dict.fromkeys(truth, 0)
+    narrow = 0
+    ranks = 0
+    times = 250
     for found in runs(recipe, loss, frame, times=times):
         for name, exact in truth.items():
             hits[name] += abs(found[name].value - exact) <= found[name].half_width
-        narrow += abs(found["mean"].value - truth["mean"]) <= found["mean"].half_width / 5
+        narrow += (
+            abs(found["mean"].value - truth["mean"]) <= found["mean"].half_width / 5
+        )
         median = found["quantile 1/2"]
         first, last = np.searchsorted(ordered, [median.value, median.value + 1])
-        ranks += max(first - len(frame) / 2, len(frame) / 2 - last, 0) <= median.rank_error
+        ranks += (
+            max(first - len(frame) / 2, len(frame) / 2 - last, 0) <= median.rank_error
+        )
     assert all(laws.at_least(count, times, 0.95) for count in hits.values()), hits
     assert laws.at_least(ranks, times, 0.95)
     assert not laws.at_least(narrow, times, 0.95)  # twin
@@ -125,25 +151,35 @@ def test_intervals_hold(loss: dp.PureDP | dp.ZCDP) -> None:
     ids=["first of a cell", "outwards", "beside a special value", "uneven"],
 )
 def test_intervals_hold_wherever_values_lie_in_wide_cells(
-    column: dp.Integer | dp.Real, values: tuple[float, ...]
+    column: dp.Integer | dp.Real,
+    values: tuple[float, ...],
 ) -> None:
-    """1,000 people aged 20 in cells of ten years had a mean of 24.49 +- 0.13: it held in none of 40 runs."""
+    """1,000 people aged 20 in cells of ten years had a mean of 24.49 +- 0.13: it held
+    in none of 40 runs.
+    """
     frame = pd.DataFrame({"x": np.resize(values, 1_000)})
     schema = dp.Schema(columns=(column,), unit=UNIT)
     loss = dp.PureDP(epsilon=5)
     recipe = Statistics.of(schema, "x")
-    exact = Statistics(column="x", centers=recipe.centers)  # the twin: as if each cell were one value
+    # the twin: as if each cell were one value
+    exact = Statistics(column="x", centers=recipe.centers)
     truth = {"mean": frame["x"].mean(), "variance": frame["x"].var(ddof=0)}
     truth["standard deviation"] = frame["x"].std(ddof=0)
     times = 40
-    hits, twin = dict.fromkeys(truth, 0), 0
+    hits = dict.fromkeys(truth, 0)
+    twin = 0
     for found in runs(recipe, loss, frame, schema, times=times):
         for name, value in truth.items():
             hits[name] += abs(found[name].value - value) <= found[name].half_width
         low, high = found["quantile 1/2"].cell
         assert low <= np.quantile(frame["x"], 0.5, method="inverted_cdf") <= high
-        assert found["mean"].half_width <= recipe.mean_width(loss, rows=1, people=1_000) * 1.05
-    for narrow in (found["mean"] for found in runs(exact, loss, frame, schema, times=times)):
+        assert (
+            found["mean"].half_width
+            <= recipe.mean_width(loss, rows=1, people=1_000) * 1.05
+        )
+    for narrow in (
+        found["mean"] for found in runs(exact, loss, frame, schema, times=times)
+    ):
         twin += abs(narrow.value - truth["mean"]) <= narrow.half_width
     assert all(laws.at_least(count, times, 0.95) for count in hits.values()), hits
     assert not laws.at_least(twin, times, 0.95)
@@ -168,33 +204,50 @@ def test_the_better_way_is_taken_by_its_stated_error() -> None:
     ways = {}
     for size in (2, 1_000):
         schema = dp.Schema(columns=(dp.Integer("x", low=0, high=size - 1),), unit=UNIT)
-        recipe = Statistics.of(schema, "x", moments=False, quantiles=("1/4", "1/2", "3/4"))
+        recipe = Statistics.of(
+            schema, "x", moments=False, quantiles=("1/4", "1/2", "3/4")
+        )
         loss = dp.PureDP(epsilon=1)
         frame = pd.DataFrame({"x": np.arange(500) % size})
         curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
         curator.run(recipe, loss)
-        ways[size] = {event["mechanism"] for event in curator.lines()[-1].content["events"]}
+        ways[size] = {
+            event["mechanism"] for event in curator.lines()[-1].content["events"]
+        }
     assert ways == {2: {"discrete laplace"}, 1_000: {"permute and flip"}}
 
 
-@pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.7"), dp.ZCDP(rho="0.01")], ids=str)
-@pytest.mark.parametrize(("moments", "quantiles"), [(True, ()), (False, ("1/3", "0.9")), (True, ("1/2",))])
+@pytest.mark.parametrize(
+    "loss", [dp.PureDP(epsilon="0.7"), dp.ZCDP(rho="0.01")], ids=str
+)
+@pytest.mark.parametrize(
+    ("moments", "quantiles"), [(True, ()), (False, ("1/3", "0.9")), (True, ("1/2",))]
+)
 def test_all_of_the_loss_is_spent(
-    loss: dp.PureDP | dp.ZCDP, moments: bool, quantiles: tuple[str, ...]
+    loss: dp.PureDP | dp.ZCDP,
+    moments: bool,
+    quantiles: tuple[str, ...],
 ) -> None:
     """What is charged must be what the events cost."""
     from dpcore.accounting.events import Event
 
     curator = dp.Curator.open(people(50), SCHEMA, budget=loss, ledger=dp.MemoryLedger())
-    curator.run(Statistics.of(SCHEMA, "age", moments=moments, quantiles=quantiles), loss)
+    curator.run(
+        Statistics.of(SCHEMA, "age", moments=moments, quantiles=quantiles), loss
+    )
     events = [Event.from_dict(each) for each in curator.lines()[-1].content["events"]]
-    costs = [event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in events]
+    costs = [
+        event.epsilon if isinstance(loss, dp.PureDP) else event.rho for event in events
+    ]
     assert loss.amount * Fraction(999, 1000) <= sum(costs) <= loss.amount
 
 
 def test_beside_the_figure_from_a_release() -> None:
-    """E3: the mean asked for directly, and that of 10,000 drawn rows of a histogram, both near the truth."""
-    frame, loss = people(), dp.PureDP(epsilon=1)
+    """E3: the mean asked for directly, and that of 10,000 drawn rows of a histogram,
+    both near the truth.
+    """
+    frame = people()
+    loss = dp.PureDP(epsilon=1)
     direct = figures(Statistics.of(SCHEMA, "age", quantiles=()), loss, frame)["mean"]
     curator = dp.Curator.open(frame, SCHEMA, budget=loss, ledger=dp.MemoryLedger())
     drawn = curator.run(dp.Histogram("age"), loss).sample(10_000)["age"]
@@ -234,6 +287,8 @@ def test_refusals() -> None:
 @pytest.mark.parametrize("rows", [1, 2])
 def test_tiny_tables_and_losses(rows: int) -> None:
     """One row at epsilon 0.001 must give finite figures."""
-    found = figures(Statistics.of(SCHEMA, "age"), dp.PureDP(epsilon="0.001"), people(rows))
+    found = figures(
+        Statistics.of(SCHEMA, "age"), dp.PureDP(epsilon="0.001"), people(rows)
+    )
     for figure in found.values():
         assert np.isfinite(figure.value)

@@ -34,17 +34,28 @@ from dpcore.tables.classes import (
     ],
 )
 def test_labels_of_all_types(values: object, labels: list[str]) -> None:
-    """Broken: a type of column is refused, sorted as text although it holds numbers, or loses its gaps."""
+    """Broken: a type of column is refused, sorted as text although it holds numbers, or
+    loses its gaps.
+    """
     frame = pd.DataFrame({"q": values})
     leaves = leaves_of(frame, "q")
     assert leaves.labels.tolist() == labels
     assert (leaves.codes >= 0).all()
-    assert leaves.positions is None or (np.isfinite(leaves.positions).all() and np.isfinite(leaves.width))
+    assert leaves.positions is None or (
+        np.isfinite(leaves.positions).all() and np.isfinite(leaves.width)
+    )
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2**40), st.integers(0, 2**40)), min_size=1))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 2**40), st.integers(0, 2**40)),
+        min_size=1,
+    )
+)
 def test_classes_are_the_distinct_rows(rows: list[tuple[int, int, int]]) -> None:
-    """Broken: two different rows share a class, also where the codes do not fit one 64-bit number."""
+    """Broken: two different rows share a class, also where the codes do not fit one
+    64-bit number.
+    """
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     distinct = sorted(set(rows))
     assert class_index(columns).tolist() == [distinct.index(row) for row in rows]
@@ -54,12 +65,16 @@ def test_classes_are_the_distinct_rows(rows: list[tuple[int, int, int]]) -> None
 def test_pairs_are_counted(rows: list[tuple[int, int]]) -> None:
     """Broken: the sparse and the dense way of counting pairs differ."""
     groups, codes = (np.array(column) for column in zip(*rows, strict=True))
-    found = list(zip(*(part.tolist() for part in counted_pairs(groups, codes)), strict=True))
+    found = list(
+        zip(*(part.tolist() for part in counted_pairs(groups, codes)), strict=True)
+    )
     assert found == [(*pair, rows.count(pair)) for pair in sorted(set(rows))]
 
 
 def test_two_tables_share_one_numbering() -> None:
-    """Broken: equal values of two tables get different classes, or gaps do not meet gaps."""
+    """Broken: equal values of two tables get different classes, or gaps do not meet
+    gaps.
+    """
     left = pd.DataFrame({"zip": [1, 2], "sex": ["f", None]})
     right = pd.DataFrame({"zip": ["2", "1", "3"], "sex": [None, "f", "f"]})
     ours, theirs = joint_classes(left, right, ["zip", "sex"])
@@ -76,11 +91,18 @@ def test_rows_of_each_key_are_counted(keys: list[int]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_classes_of_many_rows_are_those_of_few(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many rows are sorted and counted in parts: one that is alone could be missed, or counted twice."""
+def test_classes_of_many_rows_are_those_of_few(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many rows are sorted and counted in parts: one that is alone could be missed, or
+    counted twice.
+    """
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(1, 400))
-    columns = [rng.integers(0, int(width), rows).astype(np.int16) for width in rng.integers(1, 9, 3)]
+    columns = [
+        rng.integers(0, int(width), rows).astype(np.int16)
+        for width in rng.integers(1, 9, 3)
+    ]
     whole = pd.DataFrame(dict(enumerate(columns)))
     sizes = whole.groupby([*whole]).size()
     keys, bound = joint_keys(columns)
@@ -94,12 +116,20 @@ def test_classes_of_many_rows_are_those_of_few(seed: int, monkeypatch: pytest.Mo
         monkeypatch.setattr(classes, "_AT_ONCE", 7 if most == 0 else 2**20)
         order = classes.ascending(keys, bound)
         made = np.arange(rows)[order].tolist()
-        assert (classes.share_alone(columns), class_index(columns).tolist(), made) == expected
+        assert (
+            classes.share_alone(columns),
+            class_index(columns).tolist(),
+            made,
+        ) == expected
         if most == 0:
             monkeypatch.setattr(classes, "_AT_ONCE", 70)
         pairs = counted_pairs(columns[0].astype(np.int64), columns[1])
         told = dict(
-            zip(zip(*(each.tolist() for each in pairs[:2]), strict=True), pairs[2].tolist(), strict=True)
+            zip(
+                zip(*(each.tolist() for each in pairs[:2]), strict=True),
+                pairs[2].tolist(),
+                strict=True,
+            ),
         )
         assert told == whole.groupby([0, 1]).size().to_dict()
     assert expected[1] == whole.groupby([*whole]).ngroup().tolist()

@@ -14,7 +14,13 @@ KEY = b"k" * 32
 
 def table(rows: int = 5_000, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    return pd.DataFrame({"age": rng.integers(0, 90, rows), "sex": rng.choice(["F", "M"], rows), "note": "-"})
+    return pd.DataFrame(
+        {
+            "age": rng.integers(0, 90, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "note": "-",
+        }
+    )
 
 
 def likeness(old: pd.DataFrame, new: pd.DataFrame, key: bytes = KEY) -> Likeness | None:
@@ -23,7 +29,9 @@ def likeness(old: pd.DataFrame, new: pd.DataFrame, key: bytes = KEY) -> Likeness
 
 
 def test_a_changed_table_is_recognized() -> None:
-    """Every small change is a new account with a full budget; the page must be able to say so."""
+    """Every small change is a new account with a full budget; the page must be able to
+    say so.
+    """
     old = table()
     shuffled = old.sample(frac=1, random_state=1)[["sex", "note", "age"]]
     assert likeness(old, shuffled) == Likeness(rows=0, columns=3)
@@ -35,8 +43,14 @@ def test_a_changed_table_is_recognized() -> None:
     assert many is not None
     assert many.rows is not None
     assert abs(many.rows - 400) < 60
-    for other in (old.assign(note="new"), old.rename(columns={"note": "Note"}), old.assign(z=np.nan)):
-        assert likeness(old, other) == Likeness(rows=None, columns=3 if "z" in other else 2)
+    for other in (
+        old.assign(note="new"),
+        old.rename(columns={"note": "Note"}),
+        old.assign(z=np.nan),
+    ):
+        assert likeness(old, other) == Likeness(
+            rows=None, columns=3 if "z" in other else 2
+        )
 
 
 def test_another_table_is_not() -> None:
@@ -46,16 +60,26 @@ def test_another_table_is_not() -> None:
 
 
 def test_few_distinct_rows_say_little() -> None:
-    """Two tables of other people with a few answers to choose from were taken for one and the same."""
+    """Two tables of other people with a few answers to choose from were taken for one
+    and the same.
+    """
     alike = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         old, new = (
-            pd.DataFrame({name: rng.choice(["yes", "no"], 300) for name in ("smoker", "diabetes")})
+            pd.DataFrame(
+                {
+                    name: rng.choice(["yes", "no"], 300)
+                    for name in ("smoker", "diabetes")
+                }
+            )
             for _ in range(2)
         )
         alike += likeness(old, new) is not None
-        constant = [pd.DataFrame({"year": 2020, "age": rng.integers(0, 90, 300)}) for _ in range(2)]
+        constant = [
+            pd.DataFrame({"year": 2020, "age": rng.integers(0, 90, 300)})
+            for _ in range(2)
+        ]
         alike += likeness(*constant) is not None
     assert alike <= 3
     old = table().drop(columns="note")
@@ -63,6 +87,8 @@ def test_few_distinct_rows_say_little() -> None:
 
 
 def test_a_sketch_is_small_and_keyed() -> None:
-    """It is kept with the account: it must tell nothing to whoever has no key, and grow with no table."""
+    """It is kept with the account: it must tell nothing to whoever has no key, and grow
+    with no table.
+    """
     assert len(json.dumps(Seen.of(table(), KEY).sketch.to_dict())) < 1_500
     assert likeness(table(), table(), key=b"another" * 5) is None

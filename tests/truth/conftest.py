@@ -11,5 +11,7 @@ from tests.truth.figures import marking as marking
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Twins with a wrong figure prove that the tests here see one: they are proofs."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and item.name.startswith("test_a_wrong_"):
+        if Path(__file__).parent in item.path.parents and item.name.startswith(
+            "test_a_wrong_"
+        ):
             item.add_marker(pytest.mark.proof)

@@ -1,4 +1,6 @@
-"""Demands beyond k as their papers state them, decided group by group from counts of people."""
+"""Demands beyond k as their papers state them, decided group by group from counts of
+people.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ import pandas as pd
 
 def words(model: dict[str, Any]) -> str:
     """A demand as it is promised."""
-    kind, column = model["model"], model.get("column")
+    kind = model["model"]
+    column = model.get("column")
     if kind == "k-map":
         return f"{model['k']}-map"
     if kind == "delta-presence":
@@ -29,18 +32,26 @@ def words(model: dict[str, Any]) -> str:
     return f"{kind.split()[0]} {model['l']:g}-diversity of {column}"
 
 
-def of_shares(model: dict[str, Any], people: pd.Series, population: pd.Series) -> pd.Series:
-    """Which groups break a demand on those who are published out of a population, each counted by group."""
+def of_shares(
+    model: dict[str, Any], people: pd.Series, population: pd.Series
+) -> pd.Series:
+    """Which groups break a demand on those who are published out of a population, each
+    counted by group.
+    """
     if model["model"] == "k-map":
         return population < model["k"]
     if model["model"] == "average risk":  # all of them, or none
-        return pd.Series(least_crowd([*people], model["most"]) > people.min(), people.index)
+        return pd.Series(
+            least_crowd([*people], model["most"]) > people.min(), people.index
+        )
     share = people / population
     return (share < model["lowest"]) | (share > model["highest"])
 
 
 def least_crowd(crowds: Sequence[int], most: float) -> float:
-    """The people of the smallest group that can stay, where smaller ones go until a risk is kept."""
+    """The people of the smallest group that can stay, where smaller ones go until a
+    risk is kept.
+    """
     for least in sorted({*crowds}):
         stay = [int(crowd) for crowd in crowds if crowd >= least]
         if Fraction(len(stay), sum(stay)) <= Fraction(str(most)):
@@ -49,13 +60,17 @@ def least_crowd(crowds: Sequence[int], most: float) -> float:
 
 
 def of_values(
-    model: dict[str, Any], counts: pd.DataFrame, whole: pd.Series, levels: Sequence[Sequence[str]]
+    model: dict[str, Any],
+    counts: pd.DataFrame,
+    whole: pd.Series,
+    levels: Sequence[Sequence[str]],
 ) -> pd.Series:
     """Which groups break a demand on a column that should stay unknown.
 
     Args:
         counts: people by group and value. whole: people of the whole table by value.
-        levels: of the column's hierarchy, labels in one order of the values; empty without one.
+        levels: of the column's hierarchy, labels in one order of the values; empty
+            without one.
     """
     if model["model"] == "t-closeness":
         shares = whole / whole.sum()
@@ -75,7 +90,10 @@ def of_values(
             counts.index,
         )
     breaks = DIVERSITY[model["model"]]
-    broken = [breaks(sorted(map(int, group), reverse=True), model) for group in counts.to_numpy()]
+    broken = [
+        breaks(sorted(map(int, group), reverse=True), model)
+        for group in counts.to_numpy()
+    ]
     return pd.Series(broken, counts.index, dtype=bool)
 
 
@@ -86,13 +104,17 @@ def _few(counts: list[int], model: dict[str, Any]) -> bool:
 def _uneven(counts: list[int], model: dict[str, Any]) -> bool:
     """Entropy below ln l, in whole numbers: n^n / (product of r^r) below l^n."""
     people = sum(counts)
-    held, least = people**people, math.prod(r**r for r in counts) * Fraction(str(model["l"])) ** people
-    assert held != least or counts[0] == 1  # rounding may decide other ties: these tables have none
+    held = people**people
+    least = math.prod(r**r for r in counts) * Fraction(str(model["l"])) ** people
+    # rounding may decide other ties: these tables have none
+    assert held != least or counts[0] == 1
     return held < least
 
 
 def _frequent(counts: list[int], model: dict[str, Any]) -> bool:
-    """Definition 4.3 of Machanavajjhala et al. (2007): r1 not below c (r_l + ... + r_m)."""
+    """Definition 4.3 of Machanavajjhala et al. (2007): r1 not below c (r_l + ... +
+    r_m).
+    """
     return not counts[0] < Fraction(str(model["c"])) * sum(counts[model["l"] - 1 :])
 
 
@@ -103,19 +125,30 @@ DIVERSITY: dict[str, Callable[[list[int], dict[str, Any]], bool]] = {
 }
 
 
-def _distance(kind: str, apart: pd.DataFrame, levels: Sequence[Sequence[str]]) -> pd.Series:
-    """The earth mover's distance of each group: what every value has too much or too little of."""
+def _distance(
+    kind: str, apart: pd.DataFrame, levels: Sequence[Sequence[str]]
+) -> pd.Series:
+    """The earth mover's distance of each group: what every value has too much or too
+    little of.
+    """
     if kind == "equal":
         return apart.clip(lower=0).sum(axis=1)
     if kind == "ordered":
-        order = sorted(apart, key=lambda each: float(each) if each.lstrip("-").isdigit() else math.inf)
+        order = sorted(
+            apart,
+            key=lambda each: float(each) if each.lstrip("-").isdigit() else math.inf,
+        )
         return apart[order].cumsum(axis=1).abs().sum(axis=1) / (len(order) - 1)
-    # Li, Li, Venkatasubramanian (2007), 3.2: at each node what its children can exchange, times its height
-    moved, height = pd.Series(0.0, apart.index), len(levels) - 1
+    # Li, Li, Venkatasubramanian (2007), 3.2: at each node what its children can
+    # exchange, times its height
+    moved = pd.Series(0.0, apart.index)
+    height = len(levels) - 1
     for level in range(1, height + 1):
         label = dict(zip(levels[0], levels[level - 1], strict=True))
         parent = dict(zip(levels[level - 1], levels[level], strict=True))
         extra = apart.T.groupby(label).sum()
-        over, under = (side.clip(lower=0).groupby(parent).sum().T for side in (extra, -extra))
+        over, under = (
+            side.clip(lower=0).groupby(parent).sum().T for side in (extra, -extra)
+        )
         moved += np.minimum(over, under).sum(axis=1) * level / height
     return moved

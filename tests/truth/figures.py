@@ -1,8 +1,10 @@
-"""Figures of a page with an id each, as AppTest sees them: fields of messages, tables, metrics, charts.
+"""Figures of a page with an id each, as AppTest sees them: fields of messages, tables,
+metrics, charts.
 
-A message is a template with named fields, so that "About {rows} rows." gives its number the id
-"About {rows} rows.|rows" wherever it is shown. A table gives one id a column and a chart one id a field:
-the heading above it and the name of the column. Digits that stand in a template are static.
+A message is a template with named fields, so that "About {rows} rows." gives its number
+the id "About {rows} rows.|rows" wherever it is shown. A table gives one id a column and
+a chart one id a field: the heading above it and the name of the column. Digits that
+stand in a template are static.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from workbench.language import messages
 from workbench.ui import examples
 
 OPEN, SHUT, MESSAGE, END = "⦃⦄⦅⦆"
-FIRST, LAST = 0xAC00, 0xD7A3  # Hangul: printable, no Markdown, and in none of the tables
+# Hangul: printable, no Markdown, and in none of the tables
+FIRST = 0xAC00
+LAST = 0xD7A3
 SIGNS = re.compile(f"[{OPEN}{SHUT}{MESSAGE}{END}{chr(FIRST)}-{chr(LAST)}]")
 DIGIT = re.compile(r"\d")
 NAMED = "{name}: {text}|"
@@ -40,8 +44,18 @@ ROUNDED = {
     "over 99 %": lambda share: 0.99 < share < 1,
     "fewer than 11": lambda people: 1 <= people <= 10,
 }
-WIDGETS = {"multiselect", "selectbox", "number_input", "slider", "select_slider", "text_input", "radio"}
-"""Their options and values are choices of the person; what they say of the table is in messages."""
+WIDGETS = {
+    "multiselect",
+    "selectbox",
+    "number_input",
+    "slider",
+    "select_slider",
+    "text_input",
+    "radio",
+}
+"""Their options and values are choices of the person; what they say of the table is in
+messages.
+"""
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,9 @@ class Marking(gettext.NullTranslations):
         return self._made[message]
 
     def ngettext(self, one: str, many: str, number: int) -> str:
-        """The form of many with its marks, whatever the number, so that a figure has one id."""
+        """The form of many with its marks, whatever the number, so that a figure has
+        one id.
+        """
         return self.gettext(many)
 
     def _parts(self, message: str) -> Iterator[str]:
@@ -81,7 +97,9 @@ class Marking(gettext.NullTranslations):
             if field is not None:
                 sign = chr(FIRST + len(self.ids))
                 self.ids.append(f"{message}|{field}")
-                rest = ("!" + conversion if conversion else "") + (":" + spec if spec else "")
+                rest = ("!" + conversion if conversion else "") + (
+                    ":" + spec if spec else ""
+                )
                 yield f"{OPEN}{sign}{{{field}{rest}}}{SHUT}"
 
 
@@ -90,8 +108,11 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     """Messages with marks in all pages that are drawn from now on."""
     marks = Marking()
     monkeypatch.setattr(messages, "catalogue", lambda _language: marks)
-    monkeypatch.setattr(messages, "_stored", str)  # what a guarantee holds is compared whole
-    monkeypatch.setattr(examples, "computed", functools.cache(examples.computed.__wrapped__))
+    # what a guarantee holds is compared whole
+    monkeypatch.setattr(messages, "_stored", str)
+    monkeypatch.setattr(
+        examples, "computed", functools.cache(examples.computed.__wrapped__)
+    )
     return marks
 
 
@@ -101,20 +122,30 @@ class MarkedTab(Tab):
     def button(self, label: str) -> Any:
         """The first button whose label begins with `label`."""
         return next(
-            each for each in self.at.button if bare(each.label).casefold().startswith(label.casefold())
+            each
+            for each in self.at.button
+            if bare(each.label).casefold().startswith(label.casefold())
         )
 
     def set(self, kind: str, label: str, value: object) -> Tab:
         """Give the first widget of a kind with this label a value."""
         label = label.lower()  # a mark comes before the capital
-        widgets = (each for each in self.at.get(kind) if bare(each.label).lower().startswith(label))
+        widgets = (
+            each
+            for each in self.at.get(kind)
+            if bare(each.label).lower().startswith(label)
+        )
         next(widgets).set_value(value).run()
         return self
 
 
 def bare(text: str) -> str:
-    """A text as a person reads it: without marks, Markdown's escapes and narrow blanks."""
-    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", SIGNS.sub("", text)).replace("\u202f", " ")
+    """A text as a person reads it: without marks, Markdown's escapes and narrow
+    blanks.
+    """
+    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", SIGNS.sub("", text)).replace(
+        "\u202f", " "
+    )
 
 
 def figures(tab: Tab, marks: Marking) -> list[Figure]:
@@ -135,11 +166,17 @@ def figures(tab: Tab, marks: Marking) -> list[Figure]:
                 if any(DIGIT.search(str(cell)) for cell in cells)
             ]
         elif type(proto).__name__ == "VegaLiteChart":
-            seen += [Figure(f"{heading} > {name}", cells) for name, cells in data_of(proto)]
+            seen += [
+                Figure(f"{heading} > {name}", cells) for name, cells in data_of(proto)
+            ]
         elif element.type == "metric":
             label = template(proto.label, marks)
             texts = {"value": bare(proto.body), "delta": bare(proto.delta)}
-            seen += [Figure(f"{label} > {part}", text) for part, text in texts.items() if DIGIT.search(text)]
+            seen += [
+                Figure(f"{label} > {part}", text)
+                for part, text in texts.items()
+                if DIGIT.search(text)
+            ]
         elif element.type == "code" and DIGIT.search(bare(element.value)):
             seen.append(Figure(f"{heading} > code", bare(element.value)))
         elif element.type == "iframe":
@@ -152,9 +189,14 @@ def figures(tab: Tab, marks: Marking) -> list[Figure]:
 
 
 def of_text(text: str, marks: Marking, context: str) -> Iterator[Figure]:
-    """Fields with digits of a text; digits outside of all messages have the label of their element as id."""
+    """Fields with digits of a text; digits outside of all messages have the label of
+    their element as id.
+    """
     stack: list[tuple[str, int]] = []
-    depth, loose, place, named = 0, "", 0, ""
+    depth = 0
+    loose = ""
+    place = 0
+    named = ""
     while place < len(text):
         sign = text[place]
         if sign == OPEN and place + 1 < len(text):
@@ -179,28 +221,44 @@ def of_text(text: str, marks: Marking, context: str) -> Iterator[Figure]:
 
 
 class Reading(HTMLParser):
-    """A page without scripts: its texts, and of each `<figure>` the table and the shapes that are drawn."""
+    """A page without scripts: its texts, and of each `<figure>` the table and the
+    shapes that are drawn.
+    """
 
-    TEXTS = frozenset(["p", "li", "h1", "h2", "figcaption", "summary", "label", "td", "th", "text"])
+    TEXTS = frozenset(
+        ["p", "li", "h1", "h2", "figcaption", "summary", "label", "td", "th", "text"]
+    )
 
     def __init__(self, marks: Marking) -> None:
         super().__init__()
-        self.marks, self.seen = marks, list[Figure]()
+        self.marks = marks
+        self.seen = list[Figure]()
         self._open: list[list[str]] = []
         self._begin()
 
     def _begin(self) -> None:
-        self._texts, self._names, self._cells = list[str](), list[str](), list[str]()
+        self._texts = list[str]()
+        self._names = list[str]()
+        self._cells = list[str]()
         self._shapes: dict[str, list[tuple[Any, ...]]] = {}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "figure":
             self._end()
-        self._texts += [given[name] for name in ("aria-label", "placeholder") if name in given]
+        self._texts += [
+            given[name] for name in ("aria-label", "placeholder") if name in given
+        ]
         if tag in ("rect", "line"):
-            sides = ("x", "y", "width", "height") if tag == "rect" else ("x1", "y1", "x2", "y2")
-            shape = (*(float(given[side]) for side in sides), float(given.get("fill-opacity", 1)))
+            sides = (
+                ("x", "y", "width", "height")
+                if tag == "rect"
+                else ("x1", "y1", "x2", "y2")
+            )
+            shape = (
+                *(float(given[side]) for side in sides),
+                float(given.get("fill-opacity", 1)),
+            )
             self._shapes.setdefault(given["class"], []).append(shape)
         if tag in self.TEXTS:
             where = f"{given['x']} {given['y']} " if tag == "text" else ""
@@ -217,9 +275,13 @@ class Reading(HTMLParser):
             if tag == "text":
                 x, y, sign = [*text.split(" ", 2), ""][:3]
                 if DIGIT.search(bare(sign)):
-                    self._shapes.setdefault("sign", []).append((float(x), float(y), bare(sign)))
+                    self._shapes.setdefault("sign", []).append(
+                        (float(x), float(y), bare(sign))
+                    )
             else:
-                {"th": self._names, "td": self._cells}.get(tag, self._texts).append(text)
+                {"th": self._names, "td": self._cells}.get(tag, self._texts).append(
+                    text
+                )
         if tag in ("figure", "html"):
             self._end()
 
@@ -228,25 +290,37 @@ class Reading(HTMLParser):
         before = " × ".join(bare(name) for name in self._names if MESSAGE not in name)
         before = before and f"{before}: "
         for text in self._texts:
-            self.seen += [Figure(before + each.id, each.shown) for each in of_text(text, self.marks, "page")]
+            self.seen += [
+                Figure(before + each.id, each.shown)
+                for each in of_text(text, self.marks, "page")
+            ]
         for place, name in enumerate(self._names):
             cells = tuple(map(bare, self._cells[place :: len(self._names)]))
             if any(map(DIGIT.search, cells)):
                 self.seen.append(Figure(before + template(name, self.marks), cells))
-        self.seen += [Figure(f"{before}drawn {kind}", tuple(each)) for kind, each in self._shapes.items()]
+        self.seen += [
+            Figure(f"{before}drawn {kind}", tuple(each))
+            for kind, each in self._shapes.items()
+        ]
         self._begin()
 
 
 def of_html(page: str, marks: Marking) -> list[Figure]:
     """Every figure of a page of HTML, drawn ones too, once each."""
     reading = Reading(marks)
-    reading.feed(re.sub("<style>.*?</style>|<title>.*?</title>", "", page, flags=re.DOTALL))
+    reading.feed(
+        re.sub("<style>.*?</style>|<title>.*?</title>", "", page, flags=re.DOTALL)
+    )
     return list(dict.fromkeys(reading.seen))
 
 
 def template(text: str, marks: Marking) -> str:
     """A text of a page with its fields by their names."""
-    whole = re.sub(f"{OPEN}(.)[^{OPEN}{SHUT}]*{SHUT}", lambda hit: "{" + _name(hit[1], marks) + "}", text)
+    whole = re.sub(
+        f"{OPEN}(.)[^{OPEN}{SHUT}]*{SHUT}",
+        lambda hit: "{" + _name(hit[1], marks) + "}",
+        text,
+    )
     return bare(whole)
 
 
@@ -292,9 +366,14 @@ def _cell(cell: Any) -> Any:
 
 
 def rounded(true: Iterable[float]) -> Callable[[Any], bool]:
-    """Whether numbers are these to nine digits, as charts have them, or to three, as their tables do."""
+    """Whether numbers are these to nine digits, as charts have them, or to three, as
+    their tables do.
+    """
     values = [float(each) for each in true]
-    units = [10.0 ** (math.floor(math.log10(abs(each) + 1e-12)) - 2) + 1e-9 for each in values]
+    units = [
+        10.0 ** (math.floor(math.log10(abs(each) + 1e-12)) - 2) + 1e-9
+        for each in values
+    ]
     return lambda shown: (
         agrees(shown, values)
         or (
@@ -308,9 +387,11 @@ def rounded(true: Iterable[float]) -> Callable[[Any], bool]:
 
 
 def agrees(shown: Any, true: Any) -> bool:
-    """Whether a shown figure is the true one to the digits that are shown; texts and lists must be equal.
+    """Whether a shown figure is the true one to the digits that are shown; texts and
+    lists must be equal.
 
-    `true` may be a function of what is shown, where a sentence has more than one right form.
+    `true` may be a function of what is shown, where a sentence has more than one right
+    form.
     """
     if callable(true):
         return bool(true(shown))
@@ -333,17 +414,24 @@ def agrees(shown: Any, true: Any) -> bool:
 
 
 def check(
-    seen: Iterable[Figure], facts: Mapping[str, Callable[[Any], Any]], static: Iterable[str], truth: Any
+    seen: Iterable[Figure],
+    facts: Mapping[str, Callable[[Any], Any]],
+    static: Iterable[str],
+    truth: Any,
 ) -> set[str]:
-    """Compare every figure with what `facts` compute from the raw table; the ids that were compared.
+    """Compare every figure with what `facts` compute from the raw table; the ids that
+    were compared.
 
     Args:
         seen: figures of a page.
         facts: id -> what is true, computed from `truth` by other code than the page's.
-        static: ids that say nothing of the table or of a release, such as a threshold that was chosen.
+        static: ids that say nothing of the table or of a release, such as a threshold
+            that was chosen.
         truth: the raw table, the release, and whatever else the facts need.
     """
-    nameless, wrong, compared = [], [], set()
+    nameless = []
+    wrong = []
+    compared = set()
     for figure in seen:
         if figure.id in facts:
             compared.add(figure.id)

@@ -1,4 +1,6 @@
-"""People in groups of rows, counted by pandas alone: what is known of a group, and what it gives away."""
+"""People in groups of rows, counted by pandas alone: what is known of a group, and what
+it gives away.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,12 @@ MISSING = "(missing)"
 
 
 def cells(file: bytes) -> pd.DataFrame:
-    """A file of commas as texts: numbers in one form, without blanks around, gaps by one word."""
-    return pd.read_csv(pd.io.common.BytesIO(file), dtype=str, keep_default_na=False).map(text)
+    """A file of commas as texts: numbers in one form, without blanks around, gaps by
+    one word.
+    """
+    return pd.read_csv(
+        pd.io.common.BytesIO(file), dtype=str, keep_default_na=False
+    ).map(text)
 
 
 def text(cell: str) -> str:
@@ -35,7 +41,9 @@ class People:
         smallest: people of the smallest group of each person.
     """
 
-    def __init__(self, rows: pd.DataFrame, columns: Sequence[str], person: pd.Series) -> None:
+    def __init__(
+        self, rows: pd.DataFrame, columns: Sequence[str], person: pd.Series
+    ) -> None:
         self.rows = rows.assign(**{"the person": person.loc[rows.index]})
         self.columns = list(columns)
         grouped = self.rows.groupby(self.columns)["the person"]
@@ -61,28 +69,42 @@ class People:
         return float(self.sizes.sum() / len(self))
 
     def _shares(self, secret: str) -> tuple[pd.DataFrame, pd.Series]:
-        """People by group and value, each once; and in the whole table by value, each once."""
+        """People by group and value, each once; and in the whole table by value, each
+        once.
+        """
         held = self.rows[[*self.columns, secret, "the person"]].drop_duplicates()
-        table = held.groupby([*self.columns, secret]).size().unstack(secret, fill_value=0)
-        whole = held[[secret, "the person"]].drop_duplicates()[secret].value_counts(normalize=True)
+        table = (
+            held.groupby([*self.columns, secret]).size().unstack(secret, fill_value=0)
+        )
+        whole = (
+            held[[secret, "the person"]]
+            .drop_duplicates()[secret]
+            .value_counts(normalize=True)
+        )
         return table, whole.reindex(table.columns)
 
     def times(self, secret: str) -> float:
-        """How many times more likely a value becomes, at most, once the group is known."""
+        """How many times more likely a value becomes, at most, once the group is
+        known.
+        """
         table, whole = self._shares(secret)
         return float((table.div(table.sum(axis=1), axis=0) / whole).to_numpy().max())
 
     def t(self, secret: str) -> float:
         """Largest total variation between a group and the table."""
         table, whole = self._shares(secret)
-        return float((table.div(table.sum(axis=1), axis=0) - whole).abs().sum(axis=1).max() / 2)
+        return float(
+            (table.div(table.sum(axis=1), axis=0) - whole).abs().sum(axis=1).max() / 2
+        )
 
     def t_ordered(self, secret: str) -> float:
         """Largest earth mover's distance along the order of the values, scaled to 1."""
         table, whole = self._shares(secret)
         order = sorted(table.columns, key=_rank)
         apart = table.div(table.sum(axis=1), axis=0)[order] - whole[order]
-        return float(apart.cumsum(axis=1).abs().sum(axis=1).max() / max(1, len(order) - 1))
+        return float(
+            apart.cumsum(axis=1).abs().sum(axis=1).max() / max(1, len(order) - 1)
+        )
 
     def different(self, secret: str) -> int:
         """Different values in the group that has fewest."""
@@ -98,10 +120,18 @@ class People:
         """The largest ratio of the most frequent value to all others together."""
         table = self._shares(secret)[0]
         rest = table.sum(axis=1) - table.max(axis=1)
-        return float("inf") if (rest == 0).any() else float((table.max(axis=1) / rest).max())
+        return (
+            float("inf")
+            if (rest == 0).any()
+            else float((table.max(axis=1) / rest).max())
+        )
 
     def revealing(self, secret: str) -> tuple[int, float]:
-        """Groups in which all have one value, and the share of people with a row in such a group."""
+        """Groups in which all have one value, and the share of people with a row in
+        such a group.
+        """
         values = self.rows.groupby(self.columns)[secret]
         inside = self.rows[values.transform("nunique") == 1]
-        return int((values.nunique() == 1).sum()), inside["the person"].nunique() / len(self)
+        return int((values.nunique() == 1).sum()), inside["the person"].nunique() / len(
+            self
+        )

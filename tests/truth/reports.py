@@ -1,4 +1,6 @@
-"""Files that a page offers: their bytes as the page makes them, and the figures of those in HTML."""
+"""Files that a page offers: their bytes as the page makes them, and the figures of
+those in HTML.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ PARTS = re.compile(r"<(h1|h2|figcaption|p|li|table)\b[^>]*>(.*?)</\1>", re.DOTAL
 
 
 def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
-    """The content of every file that pages offer from now on, by the label of its button."""
+    """The content of every file that pages offer from now on, by the label of its
+    button.
+    """
     made: dict[str, bytes] = {}
     button = st.download_button
 
@@ -31,13 +35,17 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 
 
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Evaluations are computed here: another process would not see what a test plants."""
+    """Evaluations are computed here: another process would not see what a test
+    plants.
+    """
 
     monkeypatch.setattr(process, "compute", here)
 
 
 def of_report(page: bytes, marks: Marking) -> list[Figure]:
-    """Every figure of a page of HTML: fields of sentences, and columns of tables below their headings."""
+    """Every figure of a page of HTML: fields of sentences, and columns of tables below
+    their headings.
+    """
     seen: list[Figure] = []
     heading = ""
     for tag, inside in PARTS.findall(page.decode()):
@@ -52,11 +60,15 @@ def of_report(page: bytes, marks: Marking) -> list[Figure]:
 
 
 def _of_table(inside: str, heading: str, marks: Marking) -> list[Figure]:
-    rows = [re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in inside.split("<tr>")[1:]]
+    rows = [
+        re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        for row in inside.split("<tr>")[1:]
+    ]
     names = [template(_words(cell), marks) for cell in rows[0]]
     columns = zip(names, zip(*rows[1:], strict=True), strict=True)
     shown = [
-        Figure(f"{heading} > {name}", tuple(bare(_words(cell)) for cell in each)) for name, each in columns
+        Figure(f"{heading} > {name}", tuple(bare(_words(cell)) for cell in each))
+        for name, each in columns
     ]
     return [each for each in shown if any(DIGIT.search(cell) for cell in each.shown)]
 

@@ -1,6 +1,8 @@
-"""Small tables, each odd in one way, that the pages are walked with: a frame as its file has it, and a note.
+"""Small tables, each odd in one way, that the pages are walked with: a frame as its
+file has it, and a note.
 
-`opened` opens one as it is proposed, all facts known from outside, with the cap that stands beside it.
+`opened` opens one as it is proposed, all facts known from outside, with the cap that
+stands beside it.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Odd:
     Attributes:
         note: what is odd about it.
         frame: its cells.
-        id: the column that names people who have several rows; None where a row is a person.
+        id: the column that names people who have several rows; None where a row is a
+            person.
         cap: how many rows of one person are to count.
     """
 
@@ -70,11 +73,19 @@ def _visits() -> Odd:
         {
             "patient_id": 1000 + people,
             "age": (20 + 3 * people % 60).astype(int),
-            "ward": rng.choice(["surgery", "medicine", "eyes"], len(people), p=[0.5, 0.4, 0.1]),
+            "ward": rng.choice(
+                ["surgery", "medicine", "eyes"], len(people), p=[0.5, 0.4, 0.1]
+            ),
             "days": rng.integers(1, 15, len(people)),
-        }
+        },
     )
-    return Odd("visits", "1 to 8 rows a person, of which 2 count", frame, id="patient_id", cap=2)
+    return Odd(
+        "visits",
+        "1 to 8 rows a person, of which 2 count",
+        frame,
+        id="patient_id",
+        cap=2,
+    )
 
 
 def _odd_cells() -> Odd:
@@ -84,9 +95,15 @@ def _odd_cells() -> Odd:
     value = [f"{x:.1f}" for x in rng.gamma(2, 3, 600)]
     value[::40] = ["<0.5"] * 15
     value[7::100] = ["k.A."] * 6
-    city = rng.choice(["Wien", "Graz", "unbekannt", "", " Wien"], 600, p=[0.5, 0.3, 0.1, 0.05, 0.05])
+    city = rng.choice(
+        ["Wien", "Graz", "unbekannt", "", " Wien"], 600, p=[0.5, 0.3, 0.1, 0.05, 0.05]
+    )
     frame = pd.DataFrame({"admitted": days, "value": value, "city": city})
-    return Odd("odd cells", "ten impossible dates, censored numbers, words for missing, blanks", frame)
+    return Odd(
+        "odd cells",
+        "ten impossible dates, censored numbers, words for missing, blanks",
+        frame,
+    )
 
 
 def _heavy_tail() -> Odd:
@@ -104,11 +121,17 @@ def _staff() -> Odd:
     rng = _rng(4)
     frame = pd.DataFrame(
         {
-            "Nachname": [f"{NAMES[i % 14]}{'' if i < 14 else f'-{NAMES[i // 14]}'}" for i in range(150)],
+            "Nachname": [
+                f"{NAMES[i % 14]}{'' if i < 14 else f'-{NAMES[i // 14]}'}"
+                for i in range(150)
+            ],
             "Abteilung": rng.choice(["Einkauf", "Verkauf", "Lager"], 150),
-            "Eintritt": [f"{1990 + i % 30}-{1 + i % 12:02}-{1 + (7 * i) % 28:02}" for i in range(150)],
+            "Eintritt": [
+                f"{1990 + i % 30}-{1 + i % 12:02}-{1 + (7 * i) % 28:02}"
+                for i in range(150)
+            ],
             "Krankenstandstage": rng.poisson(6, 150),
-        }
+        },
     )
     return Odd("staff", "names of people, all different, and unique dates", frame)
 
@@ -125,7 +148,9 @@ def _plain() -> Odd:
     ill = np.where(rng.random(300) < age / 120, "yes", "no")
     city = rng.choice(["Linz", "Graz", "Wien"], 300, p=[0.1, 0.3, 0.6])
     return Odd(
-        "300 rows", "nothing but that it is small", pd.DataFrame({"age": age, "city": city, "ill": ill})
+        "300 rows",
+        "nothing but that it is small",
+        pd.DataFrame({"age": age, "city": city, "ill": ill}),
     )
 
 
@@ -138,15 +163,19 @@ def _two_valued() -> Odd:
             "label": (score + rng.normal(0, 1, 240) > 0).astype(int),
             "sign": np.where(score > 0.5, 1, -1),
             "sex": rng.integers(1, 3, 240),
-        }
+        },
     )
     return Odd("two-valued", "labels written 0/1, -1/1 and 1/2", frame)
 
 
 def _dates() -> Odd:
     rng = _rng(8)
-    days = pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.permutation(1500)[:260], unit="D")
-    frame = pd.DataFrame({"born": days.strftime("%Y-%m-%d"), "ward": rng.choice(["A", "B"], 260)})
+    days = pd.Timestamp("2019-01-01") + pd.to_timedelta(
+        rng.permutation(1500)[:260], unit="D"
+    )
+    frame = pd.DataFrame(
+        {"born": days.strftime("%Y-%m-%d"), "ward": rng.choice(["A", "B"], 260)}
+    )
     return Odd("dates", "every row has a day of its own", frame)
 
 
@@ -157,7 +186,7 @@ def _missing() -> Odd:
             "age": np.where(rng.random(200) < 0.4, np.nan, rng.integers(20, 60, 200)),
             "nothing": [np.nan] * 200,
             "answer": rng.choice(["yes", "no", None], 200, p=[0.2, 0.2, 0.6]),
-        }
+        },
     )
     return Odd("missing", "a column without any value, and two with many gaps", frame)
 
@@ -170,16 +199,22 @@ def _constants() -> Odd:
             "country": ["AT"] * 180,
             "rare": ["common"] * 179 + ["once"],
             "age": rng.integers(0, 20, 180),
-        }
+        },
     )
-    return Odd("constants", "two columns of one value, and one that a single row leaves", frame)
+    return Odd(
+        "constants", "two columns of one value, and one that a single row leaves", frame
+    )
 
 
 def _booleans() -> Odd:
     rng = _rng(11)
     smoker = rng.random(220) < 0.3
     frame = pd.DataFrame(
-        {"smoker": smoker, "ill": smoker ^ (rng.random(220) < 0.2), "age": 30 + rng.integers(0, 9, 220)}
+        {
+            "smoker": smoker,
+            "ill": smoker ^ (rng.random(220) < 0.2),
+            "age": 30 + rng.integers(0, 9, 220),
+        },
     )
     return Odd("booleans", "two columns of True and False", frame)
 
@@ -188,11 +223,17 @@ def _twins() -> Odd:
     rng = _rng(12)
     frame = pd.DataFrame(
         {
-            "Abteilung {neu}": rng.choice(["CHIRURGIE", "Chirurgie", "Innere 2", "*Augen*"], 160),
+            "Abteilung {neu}": rng.choice(
+                ["CHIRURGIE", "Chirurgie", "Innere 2", "*Augen*"], 160
+            ),
             "Größe, cm": rng.integers(150, 200, 160),
-        }
+        },
     )
-    return Odd("twins", "one word in two cases, and names with braces, digits and Markdown", frame)
+    return Odd(
+        "twins",
+        "one word in two cases, and names with braces, digits and Markdown",
+        frame,
+    )
 
 
 TABLES = {
@@ -211,11 +252,14 @@ TABLES = {
         _booleans(),
         _twins(),
     )
-}  # fmt: skip
+}
 
 
 def _has_gaps(draft: Draft) -> bool:
-    return any(column.check(draft.frame[column.name]).missing for column in draft.schema.columns)
+    return any(
+        column.check(draft.frame[column.name]).missing
+        for column in draft.schema.columns
+    )
 
 
 def opened(odd: Odd) -> MarkedTab:
@@ -226,7 +270,8 @@ def opened(odd: Odd) -> MarkedTab:
     for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
-    if len(odd.frame.columns) > 5:  # zCDP is proposed: figures of all tables are told in pure epsilon
+    # zCDP is proposed: figures of all tables are told in pure epsilon
+    if len(odd.frame.columns) > 5:
         tab.set("radio", "How charges add up", "basic")
     draft = tab.session.draft
     if draft is not None and not _has_gaps(draft):
@@ -240,9 +285,12 @@ BUDGET = "{unit}: spent {spent} · held {held} · left {left}|"
 
 
 def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
-    """What is true of the figures above every page: the file's name, and the budget by the exported lines."""
+    """What is true of the figures above every page: the file's name, and the budget by
+    the exported lines.
+    """
     data_set = tab.session.data_sets[tab.session.current]
-    name, whole = data_set.name, json.loads(lines.export(data_set))
+    name = data_set.name
+    whole = json.loads(lines.export(data_set))
     last = {line["request_id"]: line["state"] for line in whole["lines"]}
     units = {True: 0, False: 0}  # held or not
     for line in whole["lines"]:

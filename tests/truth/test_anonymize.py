@@ -1,6 +1,8 @@
-"""The Anonymize page and its two reports: every figure again from the raw rows and the downloaded files.
+"""The Anonymize page and its two reports: every figure again from the raw rows and the
+downloaded files.
 
-The plan that is downloaded says which labels a value becomes; everything else is counted again, by people.
+The plan that is downloaded says which labels a value becomes; everything else is
+counted again, by people.
 """
 
 from __future__ import annotations
@@ -23,13 +25,23 @@ from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.quality import quality
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
-from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures, rounded
+from tests.truth.figures import (
+    Figure,
+    MarkedTab,
+    Marking,
+    agrees,
+    bare,
+    check,
+    figures,
+    rounded,
+)
 from tests.truth.groups import People, text
 from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, Odd, opened
 from workbench import session
 
-REPORT, FILE = "Report to sign (HTML, internal)", "Download as one HTML file"
+REPORT = "Report to sign (HTML, internal)"
+FILE = "Download as one HTML file"
 SIZES = [0, 1, 4, 9, 24, 99, math.inf]
 RISKS = [0, 1, 2, 5, 10, 20, math.inf]
 
@@ -42,7 +54,9 @@ def shares(sizes: pd.Series, edges: list[float]) -> list[float]:
 def spread(t: Truth) -> Any:
     """Bars of both sides; their table shows three digits."""
     true = [*shares(t.before.smallest, SIZES), *shares(t.after.smallest, SIZES)]
-    return lambda shown: np.allclose(shown, true, rtol=1e-9) or np.allclose(shown, true, rtol=5e-3)
+    return lambda shown: (
+        np.allclose(shown, true, rtol=1e-9) or np.allclose(shown, true, rtol=5e-3)
+    )
 
 
 def deviation(cells: pd.Series) -> float:
@@ -51,20 +65,28 @@ def deviation(cells: pd.Series) -> float:
 
 
 KEPT = (
-    "The smallest group has {k} {whom}, the average group {average}. Information loss, which the search "
+    "The smallest group has {k} {whom}, the average group {average}. Information "
+    "loss, which the search "
     "makes small: {loss}. {share} of the {whom} have a suppressed row."
 )
-CHOSEN = "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups."
+CHOSEN = (
+    "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups."
+)
 ALONE = (
-    "Of the {whom}, {share} have a row like nobody else's in all columns: it can be linked with certainty to "
+    "Of the {whom}, {share} have a row like nobody else's in all columns: it can be "
+    "linked with certainty to "
     "another copy.|share"
 )
 ATTACKERS = (
-    "A prosecutor is right with at most {prosecutor}, on average {average}, a journalist with at most "
+    "A prosecutor is right with at most {prosecutor}, on average {average}, a "
+    "journalist with at most "
     "{journalist}; a marketer who tries everybody finds {marketer} of the {whom}."
 )
 PLANNED = "{models}, counting {whom}, by {method}, {limit} suppressed at most."
-TIMES = "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
+TIMES = (
+    "Knowing a group makes some value of {column} up to {times} times more likely (t "
+    "= {t})."
+)
 HEADER = "{unit}: spent {spent} · held {held} · left {left}"
 GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
 TOUCHED = "{share} of the {whom} have a suppressed row; such rows are {way}."
@@ -74,40 +96,62 @@ DONE = "What was done"
 SINGLED = "Singling out: can a person be picked out?"
 INFERRED = "Inference: can a sensitive value be concluded?"
 SEARCH = (
-    "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at this limit "
-    "mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
+    "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at "
+    "all. A search at this limit "
+    "mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} "
+    "MB."
 )
 SEVERAL = (
-    "k counts people. The rows of a person are in {groups} groups on average: k does not "
-    "protect against somebody who knows several rows of one person, and that they belong "
+    "k counts people. The rows of a person are in {groups} groups on average: k does "
+    "not "
+    "protect against somebody who knows several rows of one person, and that they "
+    "belong "
     "together."
 )
 UNSEEN = (
-    "There are too many combinations of levels to look at all: these are the best that were seen. What the "
+    "There are too many combinations of levels to look at all: these are the best "
+    "that were seen. What the "
     "search makes small could be smaller by {gap} of it at most."
 )
 LOSES = "{method} loses {loss} at k = {k}: the ring.|"
 REVEALED = (
-    "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
+    "Groups that reveal {column} although k holds: {classes:,}, with {share} of the "
+    "{whom}. "
     "Ask for l-diversity."
 )
-READY = "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
+READY = (
+    "The anonymized table is ready: {models}. The ledger notes it, outside "
+    "differential privacy."
+)
 LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
-AGAIN = "Unique again for somebody who also knows the columns left as they are: {share} of the {whom}.|share"
+AGAIN = (
+    "Unique again for somebody who also knows the columns left as they are: {share} "
+    "of the {whom}.|share"
+)
 PAGE = {
     "{number} rows|number": lambda t: t.cap,
     f"{HEADER}|spent": lambda t: 0,
     f"{HEADER}|held": lambda t: 0,
     f"{HEADER}|left": lambda t: 3,
-    f"{SEARCH}|nodes": lambda t: math.prod(len(t.plan["hierarchies"][name]) for name in t.known),
+    f"{SEARCH}|nodes": lambda t: math.prod(
+        len(t.plan["hierarchies"][name]) for name in t.known
+    ),
     f"{CHOSEN}|loss": lambda t: t.loss(t.node, t.suppressed),
     f"{CHOSEN}|rows": lambda t: int(t.suppressed.sum()),
-    f"{CHOSEN}|classes": lambda t: People(t.made[~t.suppressed[t.made.index]], t.known, t.person).sizes.size,
-    "Roles of the columns: {known} that others may know, {secret} to stay unknown|known": lambda t: len(
-        t.known
+    f"{CHOSEN}|classes": lambda t: (
+        People(t.made[~t.suppressed[t.made.index]], t.known, t.person).sizes.size
     ),
-    "Roles of the columns: {known} that others may know, {secret} to stay unknown|secret": lambda t: len(
-        t.secrets
+    (
+        "Roles of the columns: {known} that others may know, {secret} to stay "
+        "unknown|known"
+    ): lambda t: len(
+        t.known,
+    ),
+    (
+        "Roles of the columns: {known} that others may know, {secret} to stay "
+        "unknown|secret"
+    ): lambda t: len(
+        t.secrets,
     ),
     f"{UNIQUE} > value": lambda t: t.after.unique,
     f"{UNIQUE} > delta": lambda t: t.before.unique,
@@ -120,14 +164,18 @@ PAGE = {
     f"{KEPT}|loss": lambda t: t.loss(t.node, t.suppressed),
     f"{KEPT}|share": lambda t: t.share(t.suppressed),
     f"{BEFORE} > level": lambda t: t.levels,
-    f"{BEFORE} > such as": lambda t: [t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known],
+    f"{BEFORE} > such as": lambda t: [
+        t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known
+    ],
     f"{BEFORE} > generalized": lambda t: list(t.given_up.values()),
     f"{BEFORE} > suppressed": lambda t: [t.starred(n) for n in t.known],
     f"{BEFORE} > moved": lambda t: [t.moved(n) for n in t.known],
     AGAIN: lambda t: t.others.unique,
     f"{BEFORE} > share of rows": spread,
     f"{BEFORE} > share of people": spread,
-    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: 1 / t.crowds.min(),
+    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
+        1 / t.crowds.min()
+    ),
     ALONE: lambda t: t.alike.unique,
     f"{TIMES}|times": lambda t: t.after.times(t.secrets[0]),
     f"{TIMES}|t": lambda t: t.after.t(t.secrets[0]),
@@ -137,15 +185,25 @@ PAGE = {
     f"{LOSES}k": lambda t: t.k,
     f"{UNSEEN}|gap": lambda t: lambda shown: float(shown.split()[0]) / 100 >= t.saved,
     f"{SEVERAL}|groups": lambda t: t.after.groups_each,
-    "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
-        lambda t: t.after.sizes.min()
-    ),
-    f"{BEFORE} > mean, before": lambda t: [t.raw[each].astype(float).mean() for each in t.plan["coded"]],
-    f"{BEFORE} > mean, after": lambda t: [t.rows[each].astype(float).mean() for each in t.plan["coded"]],
-    f"{BEFORE} > standard deviation, before": lambda t: [deviation(t.raw[n]) for n in t.plan["coded"]],
-    f"{BEFORE} > standard deviation, after": lambda t: [deviation(t.rows[n]) for n in t.plan["coded"]],
+    (
+        "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive "
+        "value away.|k"
+    ): (lambda t: t.after.sizes.min()),
+    f"{BEFORE} > mean, before": lambda t: [
+        t.raw[each].astype(float).mean() for each in t.plan["coded"]
+    ],
+    f"{BEFORE} > mean, after": lambda t: [
+        t.rows[each].astype(float).mean() for each in t.plan["coded"]
+    ],
+    f"{BEFORE} > standard deviation, before": lambda t: [
+        deviation(t.raw[n]) for n in t.plan["coded"]
+    ],
+    f"{BEFORE} > standard deviation, after": lambda t: [
+        deviation(t.rows[n]) for n in t.plan["coded"]
+    ],
     f"{BEFORE} > IL1s": lambda t: [
-        np.mean(np.abs(t.raw[n].astype(float) - t.rows[n].astype(float))) / (2**0.5 * deviation(t.raw[n]))
+        np.mean(np.abs(t.raw[n].astype(float) - t.rows[n].astype(float)))
+        / (2**0.5 * deviation(t.raw[n]))
         for n in t.plan["coded"]
     ],
     f"{READY}|models": lambda t: "; ".join(t.promised),
@@ -164,17 +222,22 @@ SIGNED = {
     "Why this is recommended > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],
-    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: 1 / t.crowds.min(),
-    "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
-        lambda t: t.after.sizes.min()
+    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
+        1 / t.crowds.min()
     ),
+    (
+        "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive "
+        "value away.|k"
+    ): (lambda t: t.after.sizes.min()),
     f"{PLANNED}|models": lambda t: "; ".join(t.promised),
     f"{PLANNED}|limit": lambda t: t.plan["limit"],
     f"{TOUCHED}|share": lambda t: t.share(t.suppressed),
     f"{LOST}|ncp": PAGE["generalized > value"],
     f"{LOST}|loss": PAGE[f"{KEPT}|loss"],
     f"{DONE} > level": lambda t: in_order(t, dict(zip(t.known, t.levels, strict=True))),
-    f"{DONE} > labels": lambda t: in_order(t, {name: kinds(t, name) for name in t.known}),
+    f"{DONE} > labels": lambda t: in_order(
+        t, {name: kinds(t, name) for name in t.known}
+    ),
     f"{DONE} > generalized": lambda t: (
         lambda shown: agrees(
             [each for each in shown if each],
@@ -188,15 +251,23 @@ SIGNED = {
     f"{ATTACKERS}|average": lambda t: t.after.average_risk,
     f"{ATTACKERS}|journalist": lambda t: 1 / t.crowds.min(),
     f"{ATTACKERS}|marketer": lambda t: (1 / t.crowds).mean(),
-    "The suppressed rows leave as one group of {people:,} {whom}.|people": lambda t: t.hides,
+    "The suppressed rows leave as one group of {people:,} {whom}.|people": lambda t: (
+        t.hides
+    ),
     f"{SINGLED} > share, prosecutor": lambda t: shares(t.after.smallest, RISKS),
     f"{SINGLED} > share, journalist": lambda t: shares(t.crowds, RISKS),
-    f"{INFERRED} > different values, at least (l)": lambda t: [t.after.different(s) for s in t.secrets],
+    f"{INFERRED} > different values, at least (l)": lambda t: [
+        t.after.different(s) for s in t.secrets
+    ],
     f"{INFERRED} > entropy l": lambda t: [t.after.entropy_l(s) for s in t.secrets],
-    f"{INFERRED} > (c, 2)-diverse for c above": lambda t: [t.after.recursive_c(s) for s in t.secrets],
+    f"{INFERRED} > (c, 2)-diverse for c above": lambda t: [
+        t.after.recursive_c(s) for s in t.secrets
+    ],
     f"{INFERRED} > t": lambda t: [t.after.t(s) for s in t.secrets],
     f"{INFERRED} > t, ordered": lambda t: [t.after.t_ordered(s) for s in t.secrets],
-    f"{INFERRED} > groups that reveal the value": lambda t: [t.after.revealing(s)[0] for s in t.secrets],
+    f"{INFERRED} > groups that reveal the value": lambda t: [
+        t.after.revealing(s)[0] for s in t.secrets
+    ],
     f"{TIMES}|times": PAGE[f"{TIMES}|times"],
     f"{TIMES}|t": PAGE[f"{TIMES}|t"],
     **{name: PAGE[name] for name in (f"{REVEALED}|classes", f"{REVEALED}|share")},
@@ -212,31 +283,42 @@ WARNED = (
     AGAIN,
 )
 SHOWN = {
-    "Rows of a table of personal data, made coarser until people look alike: {models}.|models": (
-        lambda t: "; ".join(t.promised)
-    ),
+    (
+        "Rows of a table of personal data, made coarser until people look alike: "
+        "{models}.|models"
+    ): (lambda t: "; ".join(t.promised)),
     "{number:,} rows of {columns} columns|number": lambda t: len(t.made),
     "{number:,} rows of {columns} columns|columns": lambda t: t.made.shape[1],
     "{number:,} more rows are in the table.|number": lambda t: len(t.made) - 100,
 } | {name: SIGNED[name] for name in WARNED}
 STATIC = {
-    *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),  # of the machine
+    # of the machine
+    *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),
     "The highest risk that a guess is right is {share}, above {low}.|low",
-    "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency|rare",
-    *(f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}" for end in ("", "_2")),
+    (
+        "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like "
+        "frequency|rare"
+    ),
+    *(
+        f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}"
+        for end in ("", "_2")
+    ),
     f"{BEFORE} > size of the smallest group",  # classes of sizes and of risks
     f"{BEFORE} > of",
     f"{SINGLED} > risk that a guess is right",
 }
 EXAMPLE = "table: |text"
-"""Here begins the guided example, the end of the page: small tables of a book, the same for every table."""
+"""Here begins the guided example, the end of the page: small tables of a book, the same
+for every table.
+"""
 
 
 def about(t: Truth) -> Any:
     """Name, date, program, rows before and after, line and digest of the ledger."""
     rows = [f"{len(t.population):,} → {len(t.made):,}"]
     return lambda shown: (
-        list(shown[2:3]) == rows and all(re.fullmatch(r"[0-9]+ · [0-9a-f]+", each) for each in shown[3:])
+        list(shown[2:3]) == rows
+        and all(re.fullmatch(r"[0-9]+ · [0-9a-f]+", each) for each in shown[3:])
     )
 
 
@@ -251,9 +333,13 @@ def kinds(t: Truth, name: str) -> str:
 
 
 def of_cells(t: Truth | Averaged) -> dict[str, Any]:
-    """Facts of the cells that are shown: rows that leave, and the first hierarchy, by the plan."""
+    """Facts of the cells that are shown: rows that leave, and the first hierarchy, by
+    the plan.
+    """
     first = next(name for name in t.plan["roles"] if name in t.known)
-    shown: dict[str, list[list[str]]] = {f"{name}": [list(t.csv[name][:200])] for name in t.csv}
+    shown: dict[str, list[list[str]]] = {
+        f"{name}": [list(t.csv[name][:200])] for name in t.csv
+    }
     for level, labels in enumerate(t.plan["hierarchies"][first]):
         shown.setdefault(f"level {level}" if level else "value", []).append(labels)
     return {f"Anonymize > {name}": _one_of(ways) for name, ways in shown.items()}
@@ -263,7 +349,13 @@ def _one_of(ways: list[list[str]]) -> Any:
     return lambda _t: lambda shown: [text(str(each)) for each in shown] in ways
 
 
-WALKED = {"visits": 0.05, "odd cells": 0.05, "staff": 0.02, "missing": 0.0, "constants": 0.02}
+WALKED = {
+    "visits": 0.05,
+    "odd cells": 0.05,
+    "staff": 0.02,
+    "missing": 0.0,
+    "constants": 0.02,
+}
 """Tables with the limit of suppression."""
 
 
@@ -292,36 +384,48 @@ ASKED = {
 
 
 def after_making(
-    odd: Odd, monkeypatch: pytest.MonkeyPatch, **demanded: Any
+    odd: Odd,
+    monkeypatch: pytest.MonkeyPatch,
+    **demanded: Any,
 ) -> tuple[MarkedTab, dict[str, bytes]]:
     """The page after a table was made, and what can be downloaded there."""
-    tab, files = opened(odd), downloads(monkeypatch)
+    tab = opened(odd)
+    files = downloads(monkeypatch)
     if odd.name in NOTED:
         tab.session.slots[session.TakeColumns] = NOTED[odd.name]
     tab.go("anonymize")
     for label, value in demanded.items():
         tab.set(*ASKED.get(label, ("slider", label)), value)
     tab.set("select_slider", "suppressed, at most", WALKED.get(odd.name, 0.05)).press(
-        "Make the anonymized table"
+        "Make the anonymized table",
     )
     return tab, files
 
 
 def walked(
-    name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch, **demanded: Any
+    name: str,
+    marks: Marking,
+    monkeypatch: pytest.MonkeyPatch,
+    **demanded: Any,
 ) -> tuple[list[Figure], dict[str, bytes], Truth]:
-    """The page after a table was made, what can be downloaded there, and what is true."""
+    """The page after a table was made, what can be downloaded there, and what is
+    true.
+    """
     tab, files = after_making(TABLES[name], monkeypatch, **demanded)
     return figures(tab, marks), files, Truth(TABLES[name], files)
 
 
-def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Truth | Averaged) -> set[str]:
+def compared(
+    seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Truth | Averaged
+) -> set[str]:
     """Check all three; the ids on the page that were compared."""
     end = [each.id for each in seen].index(EXAMPLE)
     found = check(seen[:end], PAGE | of_cells(t), STATIC, t)
     check(of_report(files[REPORT], marks), SIGNED, STATIC, t)
     rows = {
-        f"{{number}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])])
+        f"{{number}} rows of {{columns}} columns > {name}": _one_of(
+            [list(t.csv[name][:100])]
+        )
         for name in t.csv
     }
     check(of_report(files[FILE], marks), SHOWN | rows, STATIC, t)
@@ -329,17 +433,29 @@ def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Tru
 
 
 @pytest.mark.parametrize("name", but_first(2, WALKED))
-def test_every_figure_is_of_the_table(name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page or a report would say of people what is not so, or another table would leave."""
+def test_every_figure_is_of_the_table(
+    name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page or a report would say of people what is not so, or another table would
+    leave.
+    """
     seen, files, t = walked(name, marking, monkeypatch)
     assert Counter(t.csv.itertuples(index=False, name=None)) == Counter(
-        t.made.itertuples(index=False, name=None)
+        t.made.itertuples(index=False, name=None),
     )
-    assert compared(seen, files, marking, t) >= {f"{UNIQUE} > value", f"{KEPT}|average", f"{BEFORE} > moved"}
+    assert compared(seen, files, marking, t) >= {
+        f"{UNIQUE} > value",
+        f"{KEPT}|average",
+        f"{BEFORE} > moved",
+    }
 
 
-def test_how_far_the_best_may_be_is_told(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page would call the levels of a short search the best, or nearer to them than they are."""
+def test_how_far_the_best_may_be_is_told(
+    marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page would call the levels of a short search the best, or nearer to them than
+    they are.
+    """
     in_this_process(monkeypatch)
     monkeypatch.setattr(searches, "MOST_NODES", 0)
     monkeypatch.setattr(bounded, "MOST_WORK", 1)
@@ -347,22 +463,36 @@ def test_how_far_the_best_may_be_is_told(marking: Marking, monkeypatch: pytest.M
     assert f"{UNSEEN}|gap" in compared(seen, files, marking, t)
 
 
-MADE = importlib.import_module("dpcore.anonymization.apply").Anonymization  # a function has the module's name
-TRIED = [importlib.import_module(f"dpcore.evaluation.table.{name}") for name in ("trial", "residual_risk")]
+# a function has the module's name
+MADE = importlib.import_module("dpcore.anonymization.apply").Anonymization
+TRIED = [
+    importlib.import_module(f"dpcore.evaluation.table.{name}")
+    for name in ("trial", "residual_risk")
+]
 
 
 @pytest.mark.parametrize(
     ("name", "places", "named", "wrong"),
     [
-        ("visits", TRIED, "person_of", lambda frame, column: None),  # rows in place of people
-        ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),  # visible groups alone
-        ("visits", [MADE], "quality", property(lambda made: quality(made.recoded))),  # share of rows
+        # rows in place of people
+        ("visits", TRIED, "person_of", lambda frame, column: None),
+        # visible groups alone
+        ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),
+        # share of rows
+        ("visits", [MADE], "quality", property(lambda made: quality(made.recoded))),
     ],
 )
 def test_a_wrong_base_is_caught(
-    name: str, places: list[Any], named: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    places: list[Any],
+    named: str,
+    wrong: Any,
+    marking: Marking,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The test above would not see figures of rows, of visible groups alone, or a share of rows."""
+    """The test above would not see figures of rows, of visible groups alone, or a share
+    of rows.
+    """
     in_this_process(monkeypatch)
     for place in places:
         monkeypatch.setattr(place, named, wrong)
@@ -376,29 +506,37 @@ FREE = ("cell suppression", "mondrian", "local recoding")
 
 
 class Local:
-    """A table of 300 rows whose groups were found row by row: what its file says, in the place of a plan."""
+    """A table of 300 rows whose groups were found row by row: what its file says, in
+    the place of a plan.
+    """
 
     def __init__(self, files: dict[str, bytes]) -> None:
         odd = TABLES["300 rows"]
-        self.rows, self.csv, self.known = (
-            odd.frame.astype(str),
-            pd.read_csv(io.BytesIO(files["CSV"]), dtype=str),
-            ["age", "city"],
-        )
+        self.rows = odd.frame.astype(str)
+        self.csv = pd.read_csv(io.BytesIO(files["CSV"]), dtype=str)
+        self.known = ["age", "city"]
         one = pd.Series(range(len(self.csv)))
-        self.before, self.after = People(self.rows, self.known, one), People(self.csv, self.known, one)
+        self.before, self.after = (
+            People(self.rows, self.known, one),
+            People(self.csv, self.known, one),
+        )
         self.alike = People(self.csv, [*self.csv], one)
         self.values = {name: sorted(self.rows[name].unique()) for name in self.known}
         self.covered = {
-            name: self.csv[name].map(lambda label, name=name: self._of(name, label)) for name in self.known
+            name: self.csv[name].map(lambda label, name=name: self._of(name, label))
+            for name in self.known
         }
         self.given_up = {
-            name: float(np.mean([*map(self._share, self.csv[name], self.covered[name])]))
+            name: float(
+                np.mean([*map(self._share, self.csv[name], self.covered[name])])
+            )
             for name in self.known
         }
 
     def _share(self, label: str, values: tuple[str, ...]) -> float:
-        """Of a range, its part of the column's range; of other labels, the part of the other values."""
+        """Of a range, its part of the column's range; of other labels, the part of the
+        other values.
+        """
         every = next(each for each in self.values.values() if values[0] in each)
         if label.startswith("["):
             return (int(values[-1]) - int(values[0])) / (int(every[-1]) - int(every[0]))
@@ -410,7 +548,9 @@ class Local:
             return tuple(self.values[name])
         ends = [int(each) for each in re.findall(r"\d+", label)]
         return tuple(
-            v for v in self.values[name] if v == label or (len(ends) == 2 and ends[0] <= int(v) <= ends[1])
+            v
+            for v in self.values[name]
+            if v == label or (len(ends) == 2 and ends[0] <= int(v) <= ends[1])
         )
 
     @property
@@ -418,17 +558,25 @@ class Local:
         return math.prod(1 + share for share in self.given_up.values()) ** (1 / 2) - 1
 
     def moved(self, name: str) -> float:
-        """Total variation between a column and what a reader expects: all values of a label alike."""
+        """Total variation between a column and what a reader expects: all values of a
+        label alike.
+        """
         expected: Counter[str] = Counter()
         for values in self.covered[name]:
             for value in values:
                 expected[value] += 1 / len(values)
         true = Counter(self.rows[name])
-        return sum(abs(true[value] - expected[value]) for value in self.values[name]) / 2 / len(self.rows)
+        return (
+            sum(abs(true[value] - expected[value]) for value in self.values[name])
+            / 2
+            / len(self.rows)
+        )
 
 
 def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
-    """What is true of the page; `made` has detail and loss of the methods that were tried before."""
+    """What is true of the page; `made` has detail and loss of the methods that were
+    tried before.
+    """
     sizes = [*shares(t.before.smallest, SIZES), *shares(t.after.smallest, SIZES)]
     true: dict[str, Any] = {
         f"{HEADER}|spent": 0,
@@ -438,7 +586,9 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,
         LOSES + "k": 5,
-        "Anonymize > information loss": lambda shown: len(shown) > 1 or agrees(shown, [t.loss]),
+        "Anonymize > information loss": lambda shown: (
+            len(shown) > 1 or agrees(shown, [t.loss])
+        ),
         f"{UNIQUE} > value": t.after.unique,
         f"{UNIQUE} > delta": t.before.unique,
         "Highest risk > value": 1 / t.after.sizes.min(),
@@ -455,28 +605,48 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BEFORE} > share of rows": rounded(sizes),
         AGAIN: t.alike.unique,
         ALONE: t.alike.unique,
-        "The highest risk that a guess is right is {share}, above {low}.|share": 1 / t.after.sizes.min(),
-        "Roles of the columns: {known} that others may know, {secret} to stay unknown|known": 2,
-        "Roles of the columns: {known} that others may know, {secret} to stay unknown|secret": 0,
+        "The highest risk that a guess is right is {share}, above {low}.|share": 1
+        / t.after.sizes.min(),
+        (
+            "Roles of the columns: {known} that others may know, {secret} to stay "
+            "unknown|known"
+        ): 2,
+        (
+            "Roles of the columns: {known} that others may know, {secret} to stay "
+            "unknown|secret"
+        ): 0,
         **{f"Anonymize > {name}": [*t.csv[name][:200]] for name in t.csv},
-        f"{BESIDE}generalized": lambda shown: agrees(shown[1:], [way[0] for way in made]),
-        f"{BESIDE}information loss": lambda shown: agrees(shown[1:], [way[1] for way in made]),
+        f"{BESIDE}generalized": lambda shown: agrees(
+            shown[1:], [way[0] for way in made]
+        ),
+        f"{BESIDE}information loss": lambda shown: agrees(
+            shown[1:], [way[1] for way in made]
+        ),
         f"{BESIDE}suppressed": lambda shown: agrees(shown[1:], [0] * len(made)),
         f"{BESIDE}size of the smallest group": lambda shown: [*shown] == ["5"] * 4,
     }
     versions = (
-        "Another version of this table was made before ({others} in all). Versions together can reveal "
+        "Another version of this table was made before ({others} in all). Versions "
+        "together can reveal "
     )
     true[versions + "more than each alone, and no budget counts that.|others"] = 2
     return {name: lambda _, value=value: value for name, value in true.items()}
 
 
-def test_methods_that_find_groups_row_by_row(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures of another method, or of the search, would stand beside the table that was made."""
-    tab, files = opened(TABLES["300 rows"]), downloads(monkeypatch)
+def test_methods_that_find_groups_row_by_row(
+    marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures of another method, or of the search, would stand beside the table that
+    was made.
+    """
+    tab = opened(TABLES["300 rows"])
+    files = downloads(monkeypatch)
     tab.go("anonymize")
     made: dict[str, tuple[float, float]] = {}
-    of_search = {f"Anonymize > {name}" for name in ("k", "suppressed, at most", "levels", "suppressed rows")}
+    of_search = {
+        f"Anonymize > {name}"
+        for name in ("k", "suppressed, at most", "levels", "suppressed rows")
+    }
     of_search |= {f"{SEARCH}|nodes", f"{BESIDE}seconds", "Anonymize > value"}
     of_search |= {f"Anonymize > level {level}" for level in range(1, 4)}
     for method in FREE:
@@ -486,41 +656,66 @@ def test_methods_that_find_groups_row_by_row(marking: Marking, monkeypatch: pyte
     tab.press("Compare the methods")
     seen = figures(tab, marking)
     end = [each.id for each in seen].index(EXAMPLE)
-    order = [made[method] for method in ("local recoding", "cell suppression", "mondrian")]
+    order = [
+        made[method] for method in ("local recoding", "cell suppression", "mondrian")
+    ]
     compared_ids = check(seen[:end], of_local(t, order), STATIC | of_search, None)
-    assert compared_ids >= {f"{BESIDE}information loss", LOSES + "loss", f"{BEFORE} > moved"}
+    assert compared_ids >= {
+        f"{BESIDE}information loss",
+        LOSES + "loss",
+        f"{BEFORE} > moved",
+    }
 
 
 ATTACK = (
-    "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} fit some "
+    "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** "
+    "{matched:,} fit some "
     "row, and each of these at least {smallest:,}.|"
 )
 
 
-def test_the_attack_with_a_list(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_attack_with_a_list(
+    marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever holds a list would find others, or more, than the page says."""
-    tab, files = opened(TABLES["300 rows"]), downloads(monkeypatch)
+    tab = opened(TABLES["300 rows"])
+    files = downloads(monkeypatch)
     tab.go("anonymize").set("selectbox", "Method", "full-domain")
     tab.press("Make the anonymized table")
     known = ["age", "city"]
     listed = pd.concat(
-        [TABLES["300 rows"].frame[known][:80], pd.DataFrame({"age": [99, 30], "city": ["Wien", "Bonn"]})]
+        [
+            TABLES["300 rows"].frame[known][:80],
+            pd.DataFrame({"age": [99, 30], "city": ["Wien", "Bonn"]}),
+        ],
     )
-    place = next(each for each in tab.at.file_uploader if bare(each.label).startswith("A list of known"))
+    place = next(
+        each
+        for each in tab.at.file_uploader
+        if bare(each.label).startswith("A list of known")
+    )
     place.upload("list.csv", listed.to_csv(index=False).encode(), "text/csv").run()
-    plan, rows = json.loads(files["Plan (JSON, internal)"]), pd.read_csv(io.BytesIO(files["CSV"]), dtype=str)
+    plan = json.loads(files["Plan (JSON, internal)"])
+    rows = pd.read_csv(io.BytesIO(files["CSV"]), dtype=str)
 
     def labels(name: str, value: str) -> set[str]:
         levels = plan["hierarchies"][name]
-        return {level[levels[0].index(value)] for level in levels} if value in levels[0] else {"*"}
+        return (
+            {level[levels[0].index(value)] for level in levels}
+            if value in levels[0]
+            else {"*"}
+        )
 
     met = np.array(
         [
             np.logical_and.reduce(
-                [rows[name].isin({"*", *labels(name, str(value))}) for name, value in person.items()]
+                [
+                    rows[name].isin({"*", *labels(name, str(value))})
+                    for name, value in person.items()
+                ],
             ).sum()
             for person in listed.to_dict("records")
-        ]
+        ],
     )
     facts = {
         ATTACK + "people": len(listed),
@@ -530,31 +725,54 @@ def test_the_attack_with_a_list(marking: Marking, monkeypatch: pytest.MonkeyPatc
     }
     assert 0 < facts[ATTACK + "matched"] < len(listed)
     seen = [each for each in figures(tab, marking) if each.id.startswith(ATTACK)]
-    assert check(seen, {name: lambda _, true=true: true for name, true in facts.items()}, (), None) == {
-        *facts
+    assert check(
+        seen,
+        {name: lambda _, true=true: true for name, true in facts.items()},
+        (),
+        None,
+    ) == {
+        *facts,
     }
 
 
 @pytest.mark.parametrize("name", but_first(1, ["visits", "odd cells"]))
-def test_the_levels_one_step_away_are_of_the_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step would be chosen by a cost, or by a smallest group, that it does not have."""
+def test_the_levels_one_step_away_are_of_the_table(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step would be chosen by a cost, or by a smallest group, that it does not
+    have.
+    """
     tab, files = after_making(TABLES[name], monkeypatch)
     t = Truth(TABLES[name], files)
     tab.set("toggle", "Show the levels one step away", True)
-    shown = next(each.value for each in tab.at.dataframe if "meets the demands" in each.value)
+    shown = next(
+        each.value for each in tab.at.dataframe if "meets the demands" in each.value
+    )
     assert len(shown) == 1 + sum(
-        (t.plan["node"][column] > 0) + (t.plan["node"][column] < len(t.plan["hierarchies"][column]) - 1)
+        (t.plan["node"][column] > 0)
+        + (t.plan["node"][column] < len(t.plan["hierarchies"][column]) - 1)
         for column in t.known
     )
     allowed = math.floor(t.plan["limit"] * t.person.nunique())
     for step in shown.itertuples(index=False):
         column, level = re.fullmatch(r"(.*?)(?: \d+ → (\d+))?", step[0]).groups()
-        node = tuple(int(level) if each == column else t.plan["node"][each] for each in t.known)
+        node = tuple(
+            int(level) if each == column else t.plan["node"][each] for each in t.known
+        )
         hidden = t.hidden(node, t.k)
-        crowds = sorted(t.of_rows(node).groupby([t.labels(node)[each] for each in t.known]).first())
-        kept = [each for each, up_to in zip(crowds, np.cumsum(crowds), strict=True) if up_to > allowed]
+        crowds = sorted(
+            t.of_rows(node).groupby([t.labels(node)[each] for each in t.known]).first()
+        )
+        kept = [
+            each
+            for each, up_to in zip(crowds, np.cumsum(crowds), strict=True)
+            if up_to > allowed
+        ]
         assert agrees([step[1]], [t.loss(node, hidden)])
         assert int(step[2].replace(",", "")) == min(kept, default=crowds[-1])
         assert int(step[3].replace(",", "")) == hidden.sum()
-        assert int(step[4].replace(",", "")) == t.labels(node)[~hidden].drop_duplicates().shape[0]
+        assert (
+            int(step[4].replace(",", ""))
+            == t.labels(node)[~hidden].drop_duplicates().shape[0]
+        )
         assert (step[5] == "yes") == (t.person[hidden].nunique() <= allowed)

@@ -1,4 +1,6 @@
-"""The Audit page and its printed form: every figure again from the raw rows, by people."""
+"""The Audit page and its printed form: every figure again from the raw rows, by
+people.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,21 @@ from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, Odd, opened
 
 REPORT = "Download as one HTML file"
-SETS, CHANGES = "Risk by set of columns", "One column less, or one more"
+SETS = "Risk by set of columns"
+CHANGES = "One column less, or one more"
 MORE = (
-    "{worst} of the people are unique as soon as somebody knows {column} too; without it, {share} by "
+    "{worst} of the people are unique as soon as somebody knows {column} too; "
+    "without it, {share} by "
     "{columns}."
 )
 LINKED = (
-    "Of the {people:,} people on “{name}”, {matched} agree with at least one person of the table, and "
+    "Of the {people:,} people on “{name}”, {matched} agree with at least one person "
+    "of the table, and "
     "{unique} are found with certainty: one person here, one person there."
 )
 GUESSED = (
-    "{source}: a journalist, who does not know who is in the table, is right with a chance of at most "
+    "{source}: a journalist, who does not know who is in the table, is right with a "
+    "chance of at most "
     "{journalist}; a marketer, who wants as many as possible, finds {marketer} of them."
 )
 LISTED = pd.concat(  # some staff, some of them twice, and somebody who is not
@@ -44,14 +50,16 @@ LISTED = pd.concat(  # some staff, some of them twice, and somebody who is not
         TABLES["staff"].frame[["Abteilung", "Eintritt"]][:40],
         TABLES["staff"].frame[["Abteilung", "Eintritt"]][30:60],
         pd.DataFrame({"Abteilung": ["Lager"], "Eintritt": ["1901-01-01"]}),
-    ]
+    ],
 )
-ONE, VALUE = (
-    "Is this anonymous?",
-    "{column}: {value} with a chance of {chance}, instead of {before} for anybody.",
+ONE = "Is this anonymous?"
+VALUE = "{column}: {value} with a chance of {chance}, instead of {before} for anybody."
+STEP = (
+    "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
 )
-STEP = "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
-THEN = "{answer}, after these changes: {changes}. Then {share} of the people are unique."
+THEN = (
+    "{answer}, after these changes: {changes}. Then {share} of the people are unique."
+)
 GIVEN = "What groups give away"
 STEPS = r"{} in ([\d,]+) values instead of ([\d,]+) \(([^)]*) of its detail is lost\)"
 SHAPES = {  # of columns that look like identifiers
@@ -69,13 +77,23 @@ class Truth:
 
     Attributes:
         known: what others may know. secrets: what should stay unknown.
-        bars: labels of the bars of changes. values: of the secret, in the table of one person.
+        bars: labels of the bars of changes. values: of the secret, in the table of one
+            person.
         ways: sentences of changes that would help. alike: rows of the person's group.
     """
 
-    def __init__(self, odd: Odd, tab: MarkedTab, seen: list[Figure], asked: tuple[str, str] | None) -> None:
-        self.rows, self.cap = cells(odd.content), odd.cap
-        self.person = self.rows[odd.id] if odd.id else pd.Series(self.rows.index, self.rows.index)
+    def __init__(
+        self,
+        odd: Odd,
+        tab: MarkedTab,
+        seen: list[Figure],
+        asked: tuple[str, str] | None,
+    ) -> None:
+        self.rows = cells(odd.content)
+        self.cap = odd.cap
+        self.person = (
+            self.rows[odd.id] if odd.id else pd.Series(self.rows.index, self.rows.index)
+        )
         self.known = _chosen(tab, "What others may know")
         self.secrets = _chosen(tab, "What should stay unknown")
         self.all = self.of(self.known)
@@ -95,7 +113,9 @@ class Truth:
             for each in itertools.combinations(self.known, min(size, len(self.known)))
         ]
         self.sets = {each: self.of(each) for each in chosen}
-        self.riskiest = sorted(self.sets, key=lambda each: (-self.sets[each].unique, len(each)))[:12]
+        self.riskiest = sorted(
+            self.sets, key=lambda each: (-self.sets[each].unique, len(each))
+        )[:12]
         if asked:
             self.alike = self.rows[self.rows[asked[0]] == asked[1]]
 
@@ -111,30 +131,47 @@ class Truth:
     @cached_property
     def listed(self) -> pd.DataFrame:
         """By group, how many people are in the table, and on the list."""
-        return pd.concat([self.all.sizes, LISTED.groupby(self.known).size()], axis=1, keys=["table", "list"])
+        return pd.concat(
+            [self.all.sizes, LISTED.groupby(self.known).size()],
+            axis=1,
+            keys=["table", "list"],
+        )
 
     @property
     def of_list(self) -> pd.Series:
-        """Of each person, 1 / people of the population who look alike: those on the list, or in the table."""
+        """Of each person, 1 / people of the population who look alike: those on the
+        list, or in the table.
+        """
         crowd = self.listed.max(axis=1)
         return 1 / self.rows.set_index(self.known).index.to_series().map(crowd)
 
     @property
     def worst(self) -> float:
-        return max(self.unique_after(each) for each in self.bars if each.startswith("with "))
+        return max(
+            self.unique_after(each) for each in self.bars if each.startswith("with ")
+        )
 
     @property
     def least(self) -> float:
-        """Unique by the smallest set that makes nine in ten of the unique people unique."""
-        shares = {each: self.sets[each].unique for each in self.sets} | {tuple(self.known): self.all.unique}
+        """Unique by the smallest set that makes nine in ten of the unique people
+        unique.
+        """
+        shares = {each: self.sets[each].unique for each in self.sets} | {
+            tuple(self.known): self.all.unique
+        }
         enough = [each for each in shares if shares[each] >= 0.9 * max(shares.values())]
-        return max(shares[each] for each in enough if len(each) == min(map(len, enough)))
+        return max(
+            shares[each] for each in enough if len(each) == min(map(len, enough))
+        )
 
     def steps(self) -> list[dict[str, float]]:
-        """What each sentence of changes says, after working it out again: labels, values, cost and share."""
+        """What each sentence of changes says, after working it out again: labels,
+        values, cost and share.
+        """
         found = []
         for way in self.ways:
-            rows, share = self.rows.copy(), way.rpartition("Then ")[2]
+            rows = self.rows.copy()
+            share = way.rpartition("Then ")[2]
             for name in self.rows:
                 if f"leave out {name} (all" in way:
                     rows[name] = "*"
@@ -143,13 +180,21 @@ class Truth:
                     assert agrees(hit[2], self.rows[name].nunique()), way
                     assert agrees(hit[3], true), (way, true)
                     labels = int(hit[1].replace(",", ""))
-                    found.append({"labels": labels, "values": self.rows[name].nunique(), "cost": true})
+                    found.append(
+                        {
+                            "labels": labels,
+                            "values": self.rows[name].nunique(),
+                            "cost": true,
+                        }
+                    )
             found.append({"share": self.of(self.known, rows).unique})
             assert agrees(share, found[-1]["share"]), way
         return found
 
     def coarser(self, name: str, labels: int) -> tuple[pd.Series, float]:
-        """A column by the proposed level with so many labels, and the share of its detail that is lost."""
+        """A column by the proposed level with so many labels, and the share of its
+        detail that is lost.
+        """
         column = self.rows[name].mask(self.rows[name] == MISSING)
         with suppress(ValueError):
             column = pd.to_numeric(column)
@@ -161,25 +206,38 @@ class Truth:
 
 
 def _chosen(tab: MarkedTab, label: str) -> list[str]:
-    return list(next(each for each in tab.at.multiselect if bare(each.label).startswith(label)).value)
+    return list(
+        next(
+            each for each in tab.at.multiselect if bare(each.label).startswith(label)
+        ).value
+    )
 
 
 def one_of(field: str) -> Any:
-    return lambda t: lambda shown: any(agrees(shown, each[field]) for each in t.steps() if field in each)
+    return lambda t: (
+        lambda shown: any(
+            agrees(shown, each[field]) for each in t.steps() if field in each
+        )
+    )
 
 
 def near(true: list[float]) -> Any:
     """Bars; their table has three digits."""
     return lambda shown: (
         len(shown) == len(true)
-        and (np.allclose(shown, true, rtol=1e-9) or np.allclose(shown, true, rtol=5e-3, atol=1e-9))
+        and (
+            np.allclose(shown, true, rtol=1e-9)
+            or np.allclose(shown, true, rtol=5e-3, atol=1e-9)
+        )
     )
 
 
 def shaped(t: Truth) -> float:
     """The least share of distinct values with the shape of their kind."""
     shares = [
-        t.rows[name].drop_duplicates().str.fullmatch(SHAPES[name]).mean() for name in SHAPES if name in t.rows
+        t.rows[name].drop_duplicates().str.fullmatch(SHAPES[name]).mean()
+        for name in SHAPES
+        if name in t.rows
     ]
     return float(min(shares))
 
@@ -191,13 +249,17 @@ def separation(people: People) -> float:
 
 
 def chances(t: Truth, rows: pd.DataFrame) -> pd.Series:
-    """Of each value of the secret among some rows, by people; in the order of the page's table."""
+    """Of each value of the secret among some rows, by people; in the order of the
+    page's table.
+    """
     held = rows.assign(person=t.person)[[t.secrets[0], "person"]].drop_duplicates()
     return held[t.secrets[0]].value_counts(normalize=True)[list(t.values)]
 
 
 def likely(t: Truth) -> tuple[str, float, float]:
-    """The likeliest value of one person, its chance in the group, and in the whole table."""
+    """The likeliest value of one person, its chance in the group, and in the whole
+    table.
+    """
     assert chances(t, t.alike).is_monotonic_decreasing
     return t.values[0], chances(t, t.alike).iloc[0], chances(t, t.rows).iloc[0]
 
@@ -217,38 +279,64 @@ PAGE = {
     "{unit}: spent {spent} · held {held} · left {left}|left": lambda t: 3,
     f"{MORE}|worst": lambda t: t.worst,
     f"{MORE}|share": lambda t: t.least,
-    f"{MORE}|columns": lambda t: lambda shown: t.of(re.split(", | and ", shown)).unique == t.least,
-    "{share} of the people are unique as soon as somebody knows {columns}.|share": lambda t: t.least,
-    "Nobody is unique by {columns}; the smallest group has {k} people.|k": lambda t: t.all.sizes.min(),
+    f"{MORE}|columns": lambda t: (
+        lambda shown: t.of(re.split(", | and ", shown)).unique == t.least
+    ),
+    "{share} of the people are unique as soon as somebody knows {columns}.|share": lambda t: (
+        t.least
+    ),
+    "Nobody is unique by {columns}; the smallest group has {k} people.|k": lambda t: (
+        t.all.sizes.min()
+    ),
     f"{STEP}|labels": one_of("labels"),
     f"{STEP}|values": one_of("values"),
     f"{STEP}|cost": one_of("cost"),
     f"{THEN}|share": one_of("share"),
-    f"{SETS} > share": lambda t: near([t.sets[each].unique for each in t.riskiest if t.sets[each].unique]),
+    f"{SETS} > share": lambda t: near(
+        [t.sets[each].unique for each in t.riskiest if t.sets[each].unique]
+    ),
     f"{CHANGES} > share": lambda t: near([t.unique_after(each) for each in t.bars]),
-    "Now {share} of the people are unique. Click a bar to leave its column out, or to take it in.|share": (
-        lambda t: t.all.unique
-    ),
-    "A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.|share": (
-        lambda t: t.all.average_risk
-    ),
-    "In a group of fewer than {size}: {share} of the people.|share": lambda t: (t.all.smallest < 5).mean(),
+    (
+        "Now {share} of the people are unique. Click a bar to leave its column out, or "
+        "to take it in.|share"
+    ): (lambda t: t.all.unique),
+    (
+        "A prosecutor, who knows that somebody is in the table, is right in {share} of "
+        "the cases.|share"
+    ): (lambda t: t.all.average_risk),
+    "In a group of fewer than {size}: {share} of the people.|share": lambda t: (
+        t.all.smallest < 5
+    ).mean(),
     "{share:.0%} of its distinct values have the shape of this kind.|share": shaped,
-    f"{GIVEN} > groups that reveal the value": lambda t: [t.all.revealing(each)[0] for each in t.secrets],
-    f"{GIVEN} > people in them": lambda t: [t.all.revealing(each)[1] for each in t.secrets],
-    f"{GIVEN} > different values, at least (l)": lambda t: [t.all.different(each) for each in t.secrets],
-    f"{GIVEN} > distance from the table (t)": lambda t: [t.all.t(each) for each in t.secrets],
-    "**{number:,} people agree with that.**|number": lambda t: t.person[t.alike.index].nunique(),
+    f"{GIVEN} > groups that reveal the value": lambda t: [
+        t.all.revealing(each)[0] for each in t.secrets
+    ],
+    f"{GIVEN} > people in them": lambda t: [
+        t.all.revealing(each)[1] for each in t.secrets
+    ],
+    f"{GIVEN} > different values, at least (l)": lambda t: [
+        t.all.different(each) for each in t.secrets
+    ],
+    f"{GIVEN} > distance from the table (t)": lambda t: [
+        t.all.t(each) for each in t.secrets
+    ],
+    "**{number:,} people agree with that.**|number": lambda t: t.person[
+        t.alike.index
+    ].nunique(),
     f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
     f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
     f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),
     f"{VALUE}|value": lambda t: likely(t)[0],
     f"{VALUE}|chance": lambda t: likely(t)[1],
     f"{VALUE}|before": lambda t: likely(t)[2],
-    f"{MORE}|column": lambda t: lambda shown: t.unique_after(f"with {shown}") == t.worst,
+    f"{MORE}|column": lambda t: (
+        lambda shown: t.unique_after(f"with {shown}") == t.worst
+    ),
 }
 PRINTED = PAGE | {
-    f"{SETS} > share of people who are unique": lambda t: [t.sets[each].unique for each in t.riskiest],
+    f"{SETS} > share of people who are unique": lambda t: [
+        t.sets[each].unique for each in t.riskiest
+    ],
     f"{SETS} > distinction": lambda t: [
         t.sets[each].sizes.size / t.sets[each].sizes.sum() for each in t.riskiest
     ],
@@ -256,7 +344,8 @@ PRINTED = PAGE | {
 }
 STATIC = {
     "In a group of fewer than {size}: {share} of the people.|size",  # what was chosen
-    *(f"{{first}} and {{last}}|{place}" for place in ("first", "last")),  # names of columns
+    # names of columns
+    *(f"{{first}} and {{last}}|{place}" for place in ("first", "last")),
     f"{STEP}|column",
     "leave out {column} (all of its detail is lost)|column",
     f"{SETS} > of",
@@ -274,43 +363,60 @@ WALKED: dict[str, tuple[str, str] | None] = {
 """Tables with what is known of one person."""
 
 
-def walked(name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figure], bytes, Truth]:
-    tab, files = opened(TABLES[name]), downloads(monkeypatch)
+def walked(
+    name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Figure], bytes, Truth]:
+    tab = opened(TABLES[name])
+    files = downloads(monkeypatch)
     tab.go("audit")
     if name == "wide":
         tab.set("multiselect", "What others may know", ["q00", "q01", "q02", "q03"])
     if asked := WALKED[name]:
         tab.set("text_input", *asked)
     if name == "staff":
-        place = next(each for each in tab.at.file_uploader if bare(each.label).startswith("A list of known"))
+        place = next(
+            each
+            for each in tab.at.file_uploader
+            if bare(each.label).startswith("A list of known")
+        )
         place.upload("list.csv", LISTED.to_csv(index=False).encode(), "text/csv").run()
     seen = figures(tab, marks)
     return seen, files[REPORT], Truth(TABLES[name], tab, seen, asked)
 
 
 @pytest.mark.parametrize("name", but_first(2, WALKED))
-def test_every_figure_is_of_the_people(name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page or its printed form would reassure, or alarm, by figures that are not so."""
+def test_every_figure_is_of_the_people(
+    name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page or its printed form would reassure, or alarm, by figures that are not
+    so.
+    """
     seen, report, t = walked(name, marking, monkeypatch)
     listed = {f"{LINKED}|unique", f"{GUESSED}|marketer"} if name == "staff" else set()
     assert check(seen, PAGE, STATIC, t) >= {f"{CHANGES} > share", *listed}
-    assert check(of_report(report, marking), PRINTED, STATIC, t) >= {f"{SETS} > distinction"}
+    assert check(of_report(report, marking), PRINTED, STATIC, t) >= {
+        f"{SETS} > distinction"
+    }
 
 
 @pytest.mark.parametrize(
     ("place", "wrong"),
     [
-        ("dpcore.evaluation.table.audit.person_of", lambda frame, column: None),  # rows in place of people
+        # rows in place of people
+        ("dpcore.evaluation.table.audit.person_of", lambda frame, column: None),
         (
             "dpcore.evaluation.table.verdict.unique_share",  # a share of rows
             lambda columns, person, rows=None: float(
-                (np.bincount(classes := class_index(columns)) == 1)[classes].mean()
+                (np.bincount(classes := class_index(columns)) == 1)[classes].mean(),
             ),
         ),
     ],
 )
 def test_a_wrong_base_is_caught(
-    place: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
+    place: str,
+    wrong: Any,
+    marking: Marking,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The test above would not see figures of rows, or shares of rows."""
     in_this_process(monkeypatch)
@@ -320,54 +426,86 @@ def test_a_wrong_base_is_caught(
         check(seen, PAGE, STATIC, t)
 
 
-FIRST = "Unique by one or two columns alone: {share} of the people. These are found first.|share"
-HEAVIEST = "{column} is in the sets that make up {share} of the risk: coarsen it first.|"
+FIRST = (
+    "Unique by one or two columns alone: {share} of the people. These are found "
+    "first.|share"
+)
+HEAVIEST = (
+    "{column} is in the sets that make up {share} of the risk: coarsen it first.|"
+)
 WAYS = (
-    "An estimated {share} of the ways in which people of the whole population appear are unique (by "
+    "An estimated {share} of the ways in which people of the whole population appear "
+    "are unique (by "
     "{model}'s model); somebody with several rows may appear in several ways.|share"
 )
 CROWD = (
-    "The smallest group has an estimated {k} or more people in the population (k-map, by the Poisson model "
+    "The smallest group has an estimated {k} or more people in the population "
+    "(k-map, by the Poisson model "
     "without 0, at an error of 5 %).|k"
 )
 SETS_OF = (
-    "A unique set counts for each of its columns, so the parts add up to more than 100 %. Sets of up to "
+    "A unique set counts for each of its columns, so the parts add up to more than "
+    "100 %. Sets of up to "
     "{size} columns were looked at.|size"
 )
 
 
 class Rows:
-    """What singles each row out, by trying every set of known columns; and what a population of N adds."""
+    """What singles each row out, by trying every set of known columns; and what a
+    population of N adds.
+    """
 
     def __init__(self, t: Truth, sampled: float) -> None:
-        self.t, self.known = t, t.known
+        self.t = t
+        self.known = t.known
         by_set: dict[tuple[str, ...], pd.Series] = {}
         for size in range(1, len(self.known) + 1):
             for each in itertools.combinations(self.known, size):
                 alone = t.of(each).of_rows == 1
                 smaller = [by_set[s] for s in by_set if set(s) < set(each)]
-                by_set[each] = alone & ~np.logical_or.reduce([*smaller, np.zeros(len(alone), dtype=bool)])
+                by_set[each] = alone & ~np.logical_or.reduce(
+                    [*smaller, np.zeros(len(alone), dtype=bool)]
+                )
         columns = len(self.known)
-        worth = {k: float(np.prod([columns - i for i in range(k, columns)])) for k in range(1, columns + 1)}
+        worth = {
+            k: float(np.prod([columns - i for i in range(k, columns)]))
+            for k in range(1, columns + 1)
+        }
         self.minimal = by_set
         self.score = sum(alone * worth[len(each)] for each, alone in by_set.items())
         self.parts = {
-            name: sum(alone * worth[len(each)] for each, alone in by_set.items() if name in each)
+            name: sum(
+                alone * worth[len(each)]
+                for each, alone in by_set.items()
+                if name in each
+            )
             for name in self.known
         }
         sizes = t.all.sizes
-        alone, pairs = int((sizes == 1).sum()), 2 * int((sizes == 2).sum())
+        alone = int((sizes == 1).sum())
+        pairs = 2 * int((sizes == 2).sum())
         right = alone * sampled / (alone * sampled + pairs * (1 - sampled))
-        ways = pd.concat([t.rows[self.known], self.score.rename("score"), t.person.rename("p")], axis=1)
-        scored = ways.drop_duplicates([*self.known, "p"])["score"].loc[lambda each: each > 0]
+        ways = pd.concat(
+            [t.rows[self.known], self.score.rename("score"), t.person.rename("p")],
+            axis=1,
+        )
+        scored = ways.drop_duplicates([*self.known, "p"])["score"].loc[
+            lambda each: each > 0
+        ]
         power = 1 + (8 - columns) / 20
-        spread = self.score.where(self.score > 0, 1) ** power * (1 / scored**power).sum()
-        self.dis = (1 / (1 + (alone / right - alone) / spread)).where(self.score > 0, 0.0)
+        spread = (
+            self.score.where(self.score > 0, 1) ** power * (1 / scored**power).sum()
+        )
+        self.dis = (1 / (1 + (alone / right - alone) / spread)).where(
+            self.score > 0, 0.0
+        )
 
     @property
     def special(self) -> float:
         """Share of people with a row that one or two columns make unique."""
-        few = np.logical_or.reduce([alone for each, alone in self.minimal.items() if len(each) <= 2])
+        few = np.logical_or.reduce(
+            [alone for each, alone in self.minimal.items() if len(each) <= 2]
+        )
         return float(self.t.person[few].nunique() / self.t.person.nunique())
 
     def part(self, name: str) -> float:
@@ -375,21 +513,30 @@ class Rows:
 
     def file(self) -> dict[str, Any]:
         """The columns of the file, by their headings."""
-        sizes = pd.DataFrame({each: alone * len(each) for each, alone in self.minimal.items()})
+        sizes = pd.DataFrame(
+            {each: alone * len(each) for each, alone in self.minimal.items()}
+        )
         found = {
             "people in the group": self.t.all.of_rows,
             "risk (1 / people)": 1 / self.t.all.of_rows,
             "SUDA score": self.score,
             "chance that a match is right (DIS)": self.dis,
-            "columns of the smallest unique set": sizes.where(sizes > 0).min(axis=1).fillna(0),
+            "columns of the smallest unique set": sizes.where(sizes > 0)
+            .min(axis=1)
+            .fillna(0),
             "minimal unique sets": (sizes > 0).sum(axis=1),
         }
-        shares = {f"part of {name}": (self.parts[name] / self.score).fillna(0) for name in self.known}
+        shares = {
+            f"part of {name}": (self.parts[name] / self.score).fillna(0)
+            for name in self.known
+        }
         return found | shares
 
 
 def of_population(people: int, number: int) -> float:
-    """Expected 1 / people of the population who look alike, of so many here (Benedetti, Franconi 1998)."""
+    """Expected 1 / people of the population who look alike, of so many here (Benedetti,
+    Franconi 1998).
+    """
     share = 90 / people
 
     def chance(at: float) -> float:
@@ -399,12 +546,16 @@ def of_population(people: int, number: int) -> float:
 
 
 def crowd(population: int, smallest: int) -> int:
-    """The most people of whom a class is seen with more than these in one of 20 samples at most."""
+    """The most people of whom a class is seen with more than these in one of 20 samples
+    at most.
+    """
 
     def passes(k: int) -> bool:
         none = poisson.pmf(0, k * 90 / population)
         beyond = next(
-            n for n in range(1, k + 1) if n == k or poisson.sf(n, k * 90 / population) <= 0.05 * (1 - none)
+            n
+            for n in range(1, k + 1)
+            if n == k or poisson.sf(n, k * 90 / population) <= 0.05 * (1 - none)
         )
         return min(k, beyond + 1) <= smallest
 
@@ -412,30 +563,48 @@ def crowd(population: int, smallest: int) -> int:
 
 
 def shifted(seen: pd.Series, share: float) -> float:
-    """Unique ways by a shifted negative binomial law that expects the groups of one and two."""
-    size, groups = np.array(seen.index), seen.to_numpy()
+    """Unique ways by a shifted negative binomial law that expects the groups of one and
+    two.
+    """
+    size = np.array(seen.index)
+    groups = seen.to_numpy()
     if not {1, 2} <= {*size}:
         return np.inf
-    once, twice = 1 - share, 1 - share**2
-    unseen = (once**size * groups).sum() / (size * share * once ** (size - 1) * groups).sum()
+    once = 1 - share
+    twice = 1 - share**2
+    unseen = (once**size * groups).sum() / (
+        size * share * once ** (size - 1) * groups
+    ).sum()
     both = (size * share**2 * twice ** (size - 1) * groups).sum() / (
         (twice**size - once**size) * groups
     ).sum()
-    every, sizes = groups.sum() + seen[1] * both * unseen**2, np.arange(1, 500)
+    every = groups.sum() + seen[1] * both * unseen**2
+    sizes = np.arange(1, 500)
 
     def law(given: np.ndarray) -> tuple[float, float]:
         return float(np.exp(given[0])), float(1 / (1 + np.exp(-given[1])))
 
     def misses(given: np.ndarray) -> float:
         each = every * nbinom.pmf(sizes - 1, *law(given))
-        return float(sum(np.log(each @ binom.pmf(n, sizes, share) / seen[n]) ** 2 for n in (1, 2)))
+        return float(
+            sum(
+                np.log(each @ binom.pmf(n, sizes, share) / seen[n]) ** 2 for n in (1, 2)
+            )
+        )
 
-    best = minimize(misses, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-16})
+    best = minimize(
+        misses,
+        [0.0, 0.0],
+        method="Nelder-Mead",
+        options={"xatol": 1e-10, "fatol": 1e-16},
+    )
     return every * nbinom.pmf(0, *law(best.x)) if best.fun < 1e-9 else np.inf
 
 
 def estimated_unique(sizes: pd.Series, population: int) -> float:
-    """Of the ways in which a population appears, those that are unique, by the model to be trusted."""
+    """Of the ways in which a population appears, those that are unique, by the model to
+    be trusted.
+    """
     ways = int(sizes.sum())
     grown = round(population * ways / 90)
     if population < 900:  # the 90 people are more than a tenth of it
@@ -446,18 +615,35 @@ def estimated_unique(sizes: pd.Series, population: int) -> float:
     steps = np.concatenate([np.arange(1, size) for size in sizes])
 
     def unlikely(given: np.ndarray) -> float:
-        theta, alpha = np.exp(given[0]), 1 / (1 + np.exp(-given[1]))
+        theta = np.exp(given[0])
+        alpha = 1 / (1 + np.exp(-given[1]))
         of_classes = np.log(theta + np.arange(1, len(sizes)) * alpha).sum()
-        return -float(of_classes - np.log(theta + np.arange(1, ways)).sum() + np.log(steps - alpha).sum())
+        return -float(
+            of_classes
+            - np.log(theta + np.arange(1, ways)).sum()
+            + np.log(steps - alpha).sum()
+        )
 
-    best = minimize(unlikely, [3.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-10}).x
-    theta, alpha = np.exp(best[0]), 1 / (1 + np.exp(-best[1]))
-    return float(np.exp(gammaln(theta + 1) - gammaln(theta + alpha) + (alpha - 1) * np.log(grown)))
+    best = minimize(
+        unlikely,
+        [3.0, 0.0],
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-10},
+    ).x
+    theta = np.exp(best[0])
+    alpha = 1 / (1 + np.exp(-best[1]))
+    return float(
+        np.exp(
+            gammaln(theta + 1) - gammaln(theta + alpha) + (alpha - 1) * np.log(grown)
+        )
+    )
 
 
 def row_facts(t: Truth, rows: Rows, population: int) -> dict[str, Any]:
     heaviest = max(t.known, key=rows.part)
-    risks = t.all.smallest.map({n: of_population(population, n) for n in t.all.smallest.unique()})
+    risks = t.all.smallest.map(
+        {n: of_population(population, n) for n in t.all.smallest.unique()}
+    )
     true = {
         FIRST: rows.special,
         HEAVIEST + "share": rows.part(heaviest),
@@ -475,33 +661,52 @@ def row_facts(t: Truth, rows: Rows, population: int) -> dict[str, Any]:
 
 
 def row_walk(
-    marks: Marking, monkeypatch: pytest.MonkeyPatch, population: int
+    marks: Marking,
+    monkeypatch: pytest.MonkeyPatch,
+    population: int,
 ) -> tuple[list[Figure], bytes, Truth]:
     in_this_process(monkeypatch)
-    tab, files = opened(TABLES["visits"]), downloads(monkeypatch)
+    tab = opened(TABLES["visits"])
+    files = downloads(monkeypatch)
     tab.go("audit").set("multiselect", "What others may know", ["age", "ward", "days"])
-    tab.set("number_input", "People in the population", population).set("toggle", "Work it out", value=True)
+    tab.set("number_input", "People in the population", population).set(
+        "toggle", "Work it out", value=True
+    )
     seen = figures(tab, marks)
-    return seen, files["Risk of each row (CSV, private)"], Truth(TABLES["visits"], tab, seen, None)
+    return (
+        seen,
+        files["Risk of each row (CSV, private)"],
+        Truth(TABLES["visits"], tab, seen, None),
+    )
 
 
 @pytest.mark.parametrize("population", [200, 5_000])
 def test_each_row_and_a_population(
-    population: int, marking: Marking, monkeypatch: pytest.MonkeyPatch
+    population: int,
+    marking: Marking,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A row would be called safe that one column singles out, or estimates be of rows in place of people."""
+    """A row would be called safe that one column singles out, or estimates be of rows
+    in place of people.
+    """
     seen, file, t = row_walk(marking, monkeypatch, population)
     rows = Rows(t, 0.01)
     compared = check(seen, PAGE | row_facts(t, rows, population), STATIC, t)
     assert compared >= {FIRST, HEAVIEST + "share", WAYS, CROWD, f"{GUESSED}|marketer"}
     found = pd.read_csv(io.BytesIO(file)).rename(columns=bare)
     for name, true in rows.file().items():
-        assert np.allclose(found[name], true, atol=6e-5 if name.startswith("part") else 1e-6), name
+        assert np.allclose(
+            found[name], true, atol=6e-5 if name.startswith("part") else 1e-6
+        ), name
 
 
-def test_a_wrong_base_of_rows_is_caught(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_base_of_rows_is_caught(
+    marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The test above would not see rows in place of people."""
-    monkeypatch.setattr("dpcore.evaluation.table.row_risk.person_of", lambda frame, column: None)
+    monkeypatch.setattr(
+        "dpcore.evaluation.table.row_risk.person_of", lambda frame, column: None
+    )
     seen, _file, t = row_walk(marking, monkeypatch, 200)
     with pytest.raises(AssertionError, match="not true"):
         check(seen, PAGE | row_facts(t, Rows(t, 0.01), 200), STATIC, t)
@@ -512,14 +717,24 @@ OF_COLUMN = "{column}: {people} people"
 
 
 def measured(t: Truth, rule: str) -> list[Any]:
-    """What stands beside each clause of a criterion, worked out from the raw rows; in the clauses' order."""
+    """What stands beside each clause of a criterion, worked out from the raw rows; in
+    the clauses' order.
+    """
     linkable = max(t.sets[each].unique for each in t.sets)
     revealed = max((t.all.revealing(each)[1] for each in t.secrets), default=0)
     k = t.all.sizes.min()
     return {
         "opinion-05-2014": [t.all.unique, linkable, revealed],
         "hipaa-expert-determination": [
-            *(t.person.nunique(), k, t.all.unique, 1 / k, t.all.average_risk, linkable, revealed, "", "")
+            t.person.nunique(),
+            k,
+            t.all.unique,
+            1 / k,
+            t.all.average_risk,
+            linkable,
+            revealed,
+            "",
+            "",
         ],
         "maximum-risk": [""] * 5,
     }[rule]
@@ -527,22 +742,38 @@ def measured(t: Truth, rule: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["visits", "staff"])
 def test_every_figure_of_a_criterion_is_of_the_people(
-    name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    marking: Marking,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A worksheet would tell an expert other figures than the table has, or count rows as people."""
-    tab, files = opened(TABLES[name]), downloads(monkeypatch)
+    """A worksheet would tell an expert other figures than the table has, or count rows
+    as people.
+    """
+    tab = opened(TABLES[name])
+    files = downloads(monkeypatch)
     tab.go("audit")
     t = Truth(TABLES[name], tab, figures(tab, marking), None)
     for rule in ("opinion-05-2014", "hipaa-expert-determination", "maximum-risk"):
         tab.at.selectbox(key="audit-rule").set_value(rule).run()
         (shown,) = (
-            each.value for each in tab.at.dataframe if any(FOUND in bare(name) for name in each.value)
+            each.value
+            for each in tab.at.dataframe
+            if any(FOUND in bare(name) for name in each.value)
         )
         cells_shown = [bare(each) for each in shown.iloc[:, 3]]
-        assert agrees(cells_shown, measured(t, rule)), (rule, cells_shown, measured(t, rule))
+        assert agrees(cells_shown, measured(t, rule)), (
+            rule,
+            cells_shown,
+            measured(t, rule),
+        )
         if rule == "maximum-risk":
-            over = [1 / t.all.sizes.min() > limit for limit in (0.05, 0.09, 1 / 11, 0.2, 1 / 3)]
-            assert [bare(each) == "violation found" for each in shown.iloc[:, 2]] == over
+            over = [
+                1 / t.all.sizes.min() > limit
+                for limit in (0.05, 0.09, 1 / 11, 0.2, 1 / 3)
+            ]
+            assert [
+                bare(each) == "violation found" for each in shown.iloc[:, 2]
+            ] == over
     tab.at.selectbox(key="audit-rule").set_value("hipaa-safe-harbor").run()
     seen = figures(tab, marking)
     columns = {"visits": ["patient_id"], "staff": ["Nachname", "Eintritt"]}[name]
@@ -550,6 +781,13 @@ def test_every_figure_of_a_criterion_is_of_the_people(
     (shown,) = (each.shown for each in seen if each.id.endswith(FOUND))
     told = [part.partition(": ") for cell in shown for part in cell.split("; ") if part]
     assert [column for column, _colon, _count in told] == columns
-    assert all(agrees(count, true) for (_column, _colon, count), true in zip(told, people, strict=True))
-    (printed,) = (each.shown for each in of_report(files[REPORT], marking) if each.id.endswith(f"> {FOUND}"))
+    assert all(
+        agrees(count, true)
+        for (_column, _colon, count), true in zip(told, people, strict=True)
+    )
+    (printed,) = (
+        each.shown
+        for each in of_report(files[REPORT], marking)
+        if each.id.endswith(f"> {FOUND}")
+    )
     assert printed == tuple(shown)

@@ -1,4 +1,6 @@
-"""The Data page before a table is opened: every figure again from the raw table, by plain pandas."""
+"""The Data page before a table is opened: every figure again from the raw table, by
+plain pandas.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,21 @@ from workbench.upload import facts as upload_facts
 CAPS = (1, 2, 3, 5, 10, 20)
 MISSING_WORDS = {"", "k.A.", "unbekannt"}
 GRID = WHO = HEAD = "Share numbers or a table"
-KEPT = "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
+KEPT = (
+    "Only {kept} of the rows count at {rows} a person: results are about people more "
+    "than rows."
+)
 
 SEARCH = (
-    "Opening the data set charges a twentieth of a release at epsilon 1, or of a smaller budget, and finds "
-    "bounds and cells in it with noise: those below are not used. What fewer than about {rows} rows hold "
+    "Opening the data set charges a twentieth of a release at epsilon 1, or of a "
+    "smaller budget, and finds "
+    "bounds and cells in it with noise: those below are not used. What fewer than "
+    "about {rows} rows hold "
     "stays hidden."
 )
 SEARCHED = (
-    "Found privately, for another {loss}: the cells of {columns}. Only that they hold numbers, whole "
+    "Found privately, for another {loss}: the cells of {columns}. Only that they "
+    "hold numbers, whole "
     "ones or decimals, was read from the table."
 )
 SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05)}
@@ -36,7 +44,9 @@ SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05
 
 @dataclass
 class Drafted:
-    """A table on its way to being opened, and the bounds that its page proposes, which are editable."""
+    """A table on its way to being opened, and the bounds that its page proposes, which
+    are editable.
+    """
 
     odd: Odd
     tab: MarkedTab
@@ -44,7 +54,9 @@ class Drafted:
     @property
     def raw(self) -> pd.DataFrame:
         """Every cell as the file writes it."""
-        return pd.read_csv(io.BytesIO(self.odd.content), dtype=str, keep_default_na=False)
+        return pd.read_csv(
+            io.BytesIO(self.odd.content), dtype=str, keep_default_na=False
+        )
 
     @property
     def grid(self) -> pd.DataFrame:
@@ -66,7 +78,9 @@ def drafted(name: str) -> Drafted:
 
 
 def rows_kept(drafted: Drafted, cap: int) -> float:
-    return len(drafted.odd.frame.groupby(drafted.odd.id).head(cap)) / len(drafted.odd.frame)
+    return len(drafted.odd.frame.groupby(drafted.odd.id).head(cap)) / len(
+        drafted.odd.frame
+    )
 
 
 def whole(drafted: Drafted, cap: int) -> float:
@@ -75,7 +89,13 @@ def whole(drafted: Drafted, cap: int) -> float:
 
 def half_of(cap: int) -> float:
     """The smallest w with P(|X| <= w) >= 0.95, for the noise of scale `cap`."""
-    return float(next(w for w in itertools.count() if 1 - 2 * stats.dlaplace.sf(w, 1 / cap) >= 0.95))
+    return float(
+        next(
+            w
+            for w in itertools.count()
+            if 1 - 2 * stats.dlaplace.sf(w, 1 / cap) >= 0.95
+        )
+    )
 
 
 def percent(share: float) -> Callable[[str], bool]:
@@ -85,28 +105,42 @@ def percent(share: float) -> Callable[[str], bool]:
 
 def each(true: Callable[[Drafted, int], float]) -> Callable[[Drafted], Any]:
     return lambda of: (
-        lambda shown: all(percent(true(of, cap))(cell) for cap, cell in zip(CAPS, shown, strict=True))
+        lambda shown: all(
+            percent(true(of, cap))(cell) for cap, cell in zip(CAPS, shown, strict=True)
+        )
     )
 
 
 def strays(drafted: Drafted, name: str) -> tuple[int, int]:
-    """Of a column by the proposed bounds: cells moved to a bound, and cells that count as missing."""
-    line, cells = drafted.grid.loc[name], drafted.raw[name].str.strip()
+    """Of a column by the proposed bounds: cells moved to a bound, and cells that count
+    as missing.
+    """
+    line = drafted.grid.loc[name]
+    cells = drafted.raw[name].str.strip()
     if line["kind"] in ("categorical", "boolean"):
         return 0, int(cells.isin(MISSING_WORDS).sum())
-    limits = cells.str.extract(r"^<([0-9]+(?:[.,][0-9]+)?)$")[0].str.replace(",", ".").astype(float)
-    cells = cells.where(limits.isna(), (limits / 2).astype(str))  # half of a limit of detection
+    limits = (
+        cells.str.extract(r"^<([0-9]+(?:[.,][0-9]+)?)$")[0]
+        .str.replace(",", ".")
+        .astype(float)
+    )
+    # half of a limit of detection
+    cells = cells.where(limits.isna(), (limits / 2).astype(str))
     if line["kind"] == "date":
         values = pd.to_datetime(cells, format="%Y-%m-%d", errors="coerce")
-        low, high = pd.Timestamp(line["low"]), pd.Timestamp(line["high"])
+        low = pd.Timestamp(line["low"])
+        high = pd.Timestamp(line["high"])
     else:
         values = pd.to_numeric(cells, errors="coerce")
-        low, high = float(line["low"]), float(line["high"])
+        low = float(line["low"])
+        high = float(line["high"])
     return int(((values < low) | (values > high)).sum()), int(values.isna().sum())
 
 
 def cells_of(line: Any) -> int | None:
-    """Cells of a column of which each is one value, by its line in the grid; None for another."""
+    """Cells of a column of which each is one value, by its line in the grid; None for
+    another.
+    """
     more = int(bool(line["missing"]))
     if line["kind"] == "categorical":
         return len(line["categories"].split("|")) + more + int(bool(line["other"]))
@@ -117,29 +151,39 @@ def cells_of(line: Any) -> int | None:
 
 def head(name: str) -> Callable[[Drafted], Any]:
     return lambda of: (
-        lambda shown: len(shown) == 20 and [*map(str, shown)] == [*map(str, of.odd.frame[name][:20])]
+        lambda shown: (
+            len(shown) == 20
+            and [*map(str, shown)] == [*map(str, of.odd.frame[name][:20])]
+        )
     )
 
 
 def searched(of: Drafted) -> list[str]:
-    """Columns of numbers whose bounds are the table's own: not ages, which have conventional ones."""
+    """Columns of numbers whose bounds are the table's own: not ages, which have
+    conventional ones.
+    """
     numbers = of.grid[of.grid["kind"].isin(["integer", "real"])]
     return [name for name in numbers.index if name != "age"]
 
 
 def hidden(of: Drafted) -> float:
-    """Rows that a public cell holds by chance in 6 of 100,000 cases, of all noise that is smaller.
+    """Rows that a public cell holds by chance in 6 of 100,000 cases, of all noise that
+    is smaller.
 
-    Two fifths of a twentieth of the loss at epsilon 1 are for the first count of all columns together.
+    Two fifths of a twentieth of the loss at epsilon 1 are for the first count of all
+    columns together.
     """
     part = 0.4 / 20 / len(searched(of))
-    if of.odd.frame.shape[1] > 5:  # zCDP, rho .014973 at delta 1e-9 (Canonne, Kamath, Steinke)
+    # zCDP, rho .014973 at delta 1e-9 (Canonne, Kamath, Steinke)
+    if of.odd.frame.shape[1] > 5:
         return float(stats.norm.isf(3e-5) * of.odd.cap / math.sqrt(2 * 0.014973 * part))
     return -math.log(6e-5) * of.odd.cap / part
 
 
 def near(true: Callable[[Drafted], float]) -> Callable[[Drafted], Any]:
-    return lambda of: lambda shown: abs(float(shown.replace(",", "")) / true(of) - 1) < 0.01
+    return lambda of: (
+        lambda shown: abs(float(shown.replace(",", "")) / true(of) - 1) < 0.01
+    )
 
 
 def holds(text: str, values: pd.Series) -> bool:
@@ -147,19 +191,25 @@ def holds(text: str, values: pd.Series) -> bool:
     low, high = text.split(", ")[0].split(" – ")
     if "-" in low[1:]:
         days = pd.to_datetime(values, format="%Y-%m-%d", errors="coerce").dropna()
-        return bool((pd.Timestamp(low) <= days.min()) & (days.max() <= pd.Timestamp(high)))
+        return bool(
+            (pd.Timestamp(low) <= days.min()) & (days.max() <= pd.Timestamp(high))
+        )
     numbers = pd.to_numeric(values, errors="coerce").dropna()
     return bool(float(low) <= numbers.min() <= numbers.max() <= float(high))
 
 
 def asked_about(of: Drafted) -> list[str]:
     """Columns whose round bounds are offered, in their order."""
-    table = next(each.value for each in of.tab.at.dataframe if "round" in map(bare, each.value))
+    table = next(
+        each.value for each in of.tab.at.dataframe if "round" in map(bare, each.value)
+    )
     return list(table.iloc[:, 0])
 
 
 def items(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
-    """What would become public: bounds that hold the column, and all labels that occur in it."""
+    """What would become public: bounds that hold the column, and all labels that occur
+    in it.
+    """
     true: dict[str, Callable[[Drafted], Any]] = {}
     for name in of.grid.index:
         own = of.odd.frame[name]
@@ -169,57 +219,85 @@ def items(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         for kind in ("categorical", "boolean"):
             label = f"{name} · categories ({kind}): |text"
             labels = {*own.dropna().astype(str)} - MISSING_WORDS
-            true[label] = lambda of, labels=labels: lambda shown: labels <= set(shown.split(", "))
+            true[label] = lambda of, labels=labels: (
+                lambda shown: labels <= set(shown.split(", "))
+            )
     return true
 
 
 def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
     names = [*of.grid.index]
-    search = next((each.value for each in of.tab.at.toggle if "found privately" in bare(each.label)), False)
+    search = next(
+        (
+            each.value
+            for each in of.tab.at.toggle
+            if "found privately" in bare(each.label)
+        ),
+        False,
+    )
     taken = [name for name in names if not (search and name in searched(of))]
     return {
         f"{SEARCH}|rows": near(hidden),
         f"{SEARCHED}|columns": lambda of: ", ".join(searched(of)),
-        "Cells of {columns}, found privately|columns": lambda of: ", ".join(searched(of)),
+        "Cells of {columns}, found privately|columns": lambda of: ", ".join(
+            searched(of)
+        ),
         "{number:,} rows of {columns} columns|number": lambda of: len(of.odd.frame),
-        "{number:,} rows of {columns} columns|columns": lambda of: of.odd.frame.shape[1],
+        "{number:,} rows of {columns} columns|columns": lambda of: of.odd.frame.shape[
+            1
+        ],
         **{f"{HEAD} > {name}": head(name) for name in of.odd.frame},
         f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
         f"{KEPT}|rows": lambda of: of.odd.cap,
         f"{WHO} > rows a person": lambda of: CAPS,
         f"{WHO} > rows that count": each(rows_kept),
         f"{WHO} > people with all their rows": each(whole),
-        f"{WHO} > a count at epsilon 1 is off by": lambda of: [f"± {half_of(cap):g}" for cap in CAPS],
-        "{column}: {cells} cells cannot be read. They count as missing, unless you look at them.|cells": (
-            lambda of: strays(of, "admitted")[1]
-        ),
-        f"{GRID} > value": lambda of: (  # one of those cells, or the column of this name
+        f"{WHO} > a count at epsilon 1 is off by": lambda of: [
+            f"± {half_of(cap):g}" for cap in CAPS
+        ],
+        (
+            "{column}: {cells} cells cannot be read. They count as missing, unless you "
+            "look at them.|cells"
+        ): (lambda of: strays(of, "admitted")[1]),
+        # one of those cells, or the column of this name
+        f"{GRID} > value": lambda of: (
             lambda shown: (
-                head("value")(of)(shown) if isinstance(shown, tuple) else shown in set(of.raw["admitted"])
+                head("value")(of)(shown)
+                if isinstance(shown, tuple)
+                else shown in set(of.raw["admitted"])
             )
         ),
         "{number} more columns are asked about after this.|number": lambda of: (
             lambda shown: 0 < int(shown) < len(names)
         ),
-        "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}|epsilon": lambda of: 1,
+        "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}|epsilon": lambda of: (
+            1
+        ),
         "{name} {loss}|loss": lambda of: 3,
         "{name} {loss} with delta {delta:g}|loss": lambda of: 3,
-        "{name} {loss} with delta {delta:g}|delta": lambda of: lambda shown: float(shown) == 1e-9,
+        "{name} {loss} with delta {delta:g}|delta": lambda of: (
+            lambda shown: float(shown) == 1e-9
+        ),
         "{number} rows|number": lambda of: of.odd.cap,
         "{more} more|more": lambda of: len(names) - 8,
-        "{first} and {last}|first": lambda of: lambda shown: set(shown.split(", ")) <= {*of.odd.frame},
+        "{first} and {last}|first": lambda of: (
+            lambda shown: set(shown.split(", ")) <= {*of.odd.frame}
+        ),
         "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
-        "Except with a chance of delta, one in {times}, no person loses more than epsilon says.|times": (
-            lambda of: 1e9
-        ),
-        "Taken from this table: {columns}. These facts reveal something about it.|columns": lambda of: (
-            ", ".join(taken)
-        ),
+        (
+            "Except with a chance of delta, one in {times}, no person loses more than "
+            "epsilon says.|times"
+        ): (lambda of: 1e9),
+        (
+            "Taken from this table: {columns}. These facts reveal something about "
+            "it.|columns"
+        ): lambda of: ", ".join(taken),
         f"{GRID} > column": lambda of: lambda shown: set(shown) <= {*of.odd.frame},
         **{
             f"{GRID} > {title}": lambda of: (
                 lambda shown: all(
-                    holds(text, of.raw[name]) for text, name in zip(shown, asked_about(of), strict=True)
+                    holds(text, of.raw[name])
+                    for text, name in zip(shown, asked_about(of), strict=True)
                 )
             )
             for title in ("in this table", "round")
@@ -231,7 +309,9 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
                 for (_name, line), cell in zip(of.grid.iterrows(), shown, strict=True)
             )
         ),
-        f"{GRID} > moved to a bound": lambda of: [strays(of, name)[0] for name in names],
+        f"{GRID} > moved to a bound": lambda of: [
+            strays(of, name)[0] for name in names
+        ],
         f"{GRID} > missing": lambda of: [strays(of, name)[1] for name in names],
         f"{GRID} > counted as other": lambda of: [0] * len(names),
         f"{GRID} > no cell to go to": lambda of: [0] * len(names),
@@ -241,30 +321,51 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
 STATIC = {
     f"{GRID} > {heading}"
     for heading in (
-        *("low", "high", "step, or cuts with commas between", "numbers with a cell of their own", "declared"),
-        *("categories, with | between", "counts as, with | between", "means missing, with | between"),
-        *("why suggested", "rules", "told"),  # the last two are not shown
+        "low",
+        "high",
+        "step, or cuts with commas between",
+        "numbers with a cell of their own",
+        "declared",
+        "categories, with | between",
+        "counts as, with | between",
+        "means missing, with | between",
+        "why suggested",
+        "rules",
+        "told",  # the last two are not shown
     )
-} | {  # what is proposed to be edited, of which `missing` and `moved to a bound` say how it fits
+    # what is proposed to be edited, of which `missing` and `moved to a bound` say how
+    # it fits
+} | {
     "Rows of one person that count, at most > value",
     "Ages {low} to {high} instead|low",
     "Ages {low} to {high} instead|high",
-    "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure",
+    (
+        "Someone who is 50 % sure that a person is in the table can become at most "
+        "{sure} % sure.|sure"
+    ),
 }
 
 
-@pytest.mark.parametrize("name", ["visits", "odd cells", "constants", "two-valued", "wide"])
+@pytest.mark.parametrize(
+    "name", ["visits", "odd cells", "constants", "two-valued", "wide"]
+)
 def test_every_figure_is_of_the_table(marking, name) -> None:
-    """A cap would be said to keep other rows than it does, or cells that nobody can read would be hidden."""
+    """A cap would be said to keep other rows than it does, or cells that nobody can
+    read would be hidden.
+    """
     of = drafted(name)
     seen = check(figures(of.tab, marking), facts(of), STATIC, of)
     assert seen >= {f"{GRID} > missing", "{number:,} rows of {columns} columns|number"}
 
 
 def test_figures_of_a_search_are_of_the_table(marking) -> None:
-    """What is found privately would be said of other columns, or to hide other rows than it does."""
+    """What is found privately would be said of other columns, or to hide other rows
+    than it does.
+    """
     of = drafted("odd cells")
-    next(each for each in of.tab.at.toggle if "found privately" in bare(each.label)).set_value(True).run()
+    next(
+        each for each in of.tab.at.toggle if "found privately" in bare(each.label)
+    ).set_value(True).run()
     of.tab.at.run()
     seen = check(figures(of.tab, marking), facts(of) | SPENT, STATIC, of)
     assert seen >= {f"{SEARCH}|rows", "{name} {loss}|loss"}
@@ -274,7 +375,9 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
     """The test above would not see shares of people where rows were meant."""
     kept = upload_facts.shares_kept
     monkeypatch.setattr(
-        upload_facts, "shares_kept", lambda *given: kept(*given).assign(rows=kept(*given)["people"])
+        upload_facts,
+        "shares_kept",
+        lambda *given: kept(*given).assign(rows=kept(*given)["people"]),
     )
     of = drafted("visits")
     with pytest.raises(AssertionError, match="not true"):

@@ -1,7 +1,9 @@
-"""The Evaluate page: figures of rows that count beside rows that were drawn, again by pandas and scipy.
+"""The Evaluate page: figures of rows that count beside rows that were drawn, again by
+pandas and scipy.
 
-Which rows count is taken from the engine, which chooses by keyed digests, and held against the table;
-the drawn rows are those of the download. Samples by chance are drawn again by their stated seed.
+Which rows count is taken from the engine, which chooses by keyed digests, and held
+against the table; the drawn rows are those of the download. Samples by chance are drawn
+again by their stated seed.
 """
 
 from __future__ import annotations
@@ -32,43 +34,62 @@ from workbench.report import downloads
 
 SEED = 20_210_417  # of dpcore/evaluation
 HEAD = "How good is it? > "
-MOVED = "**Farthest from the original is {columns}: {distance} of the rows would have to change.**|distance"
+MOVED = (
+    "**Farthest from the original is {columns}: {distance} of the rows would have to "
+    "change.**|distance"
+)
 WORST = MOVED.removesuffix("distance")
-OFF = "Do not use figures about {column}: {share} of its rows would have to change.|share"
-ZEROS = "Do not use the mean of {column}: {before} of the original is 0 and {after} of this.|"
+OFF = (
+    "Do not use figures about {column}: {share} of its rows would have to change.|share"
+)
+ZEROS = (
+    "Do not use the mean of {column}: {before} of the original is 0 and {after} of "
+    "this.|"
+)
 CELLS = "**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**|"
 SOURCE = "One column from every source > "
 KEPT = (
     "Fit for counting and for relations between columns: {kept} of them are kept.|kept",
-    "Fit for single columns only: {kept} of the relations between columns are kept.|kept",
+    (
+        "Fit for single columns only: {kept} of the relations between columns are "
+        "kept.|kept"
+    ),
 )
 STATIC = {
     "{number} rows|number",  # of a person that count, in the line on who is protected
     "Pay epsilon {epsilon:g} for this figure|epsilon",  # what the slider is at
-    "epsilon {epsilon}|epsilon",  # what a release cost, in its title: compared on the Ledger page
+    # what a release cost, in its title: compared on the Ledger page
+    "epsilon {epsilon}|epsilon",
     HEAD + "at",  # the two rules at 0 and 1
     HEAD + "figure",  # names of measures
     "{column}: {half} to {share}|column",
 }
 LOSS = 2.0
 COUNTED = (
-    "Of each person at most {number} rows were counted: further rows of people who have more are left "
+    "Of each person at most {number} rows were counted: further rows of people who "
+    "have more are left "
     "out.|number"
 )
 
 
 def tvd(a: Any, b: Any) -> float:
     """Total variation distance of the rows of two tables, or of two columns."""
-    shares = [pd.Series(list(map(tuple, np.atleast_2d(np.array(each).T).T.tolist()))) for each in (a, b)]
+    shares = [
+        pd.Series(list(map(tuple, np.atleast_2d(np.array(each).T).T.tolist())))
+        for each in (a, b)
+    ]
     one, other = (each.value_counts(normalize=True) for each in shares)
     return float(one.sub(other, fill_value=0).abs().sum() / 2)
 
 
 class Truth:
-    """Rows that count and rows that were drawn, as numbers of cells, and what follows from them."""
+    """Rows that count and rows that were drawn, as numbers of cells, and what follows
+    from them.
+    """
 
     def __init__(self, odd: Odd, tab: MarkedTab, release: dp.Release) -> None:
-        self.odd, self.schema = odd, tab.curator.schema
+        self.odd = odd
+        self.schema = tab.curator.schema
         engine = tab.curator._engine
         whole = engine.counted(engine.rows()).frame
         if odd.id is not None:
@@ -78,29 +99,49 @@ class Truth:
         drawn = pd.read_csv(io.BytesIO(downloads.content(release, "rows.csv")))
         self.drawn_rows = drawn
         self.names = list(release.schema.domain.names)
-        self.labels = {name: list(map(str, self.schema.column(name).labels)) for name in self.names}
+        self.labels = {
+            name: list(map(str, self.schema.column(name).labels)) for name in self.names
+        }
         self.own, self.other = (self._cells(each) for each in (whole, drawn))
-        self.ordered = [name for name in self.names if self.schema.column(name).kind == "integer"]
+        self.ordered = [
+            name for name in self.names if self.schema.column(name).kind == "integer"
+        ]
         rng = np.random.default_rng(SEED)
         places = rng.integers(len(self.own), size=len(self.own))
         self.chance = self.own.iloc[places]
-        self.apart = pd.DataFrame({name: rng.permutation(self.own[name]) for name in self.names})
+        self.apart = pd.DataFrame(
+            {name: rng.permutation(self.own[name]) for name in self.names}
+        )
         rng = np.random.default_rng(SEED)  # of the marginals
-        self.apart_too = pd.DataFrame({name: rng.permutation(self.own[name]) for name in self.names})
+        self.apart_too = pd.DataFrame(
+            {name: rng.permutation(self.own[name]) for name in self.names}
+        )
         self.chance_too = self.own.iloc[rng.integers(len(self.own), size=len(self.own))]
 
     def _cells(self, frame: pd.DataFrame) -> pd.DataFrame:
-        place = {name: {label: i for i, label in enumerate(self.labels[name])} for name in self.names}
-        text = {name: frame[name].map(lambda cell: str(cell).removesuffix(".0")) for name in self.names}
+        place = {
+            name: {label: i for i, label in enumerate(self.labels[name])}
+            for name in self.names
+        }
+        text = {
+            name: frame[name].map(lambda cell: str(cell).removesuffix(".0"))
+            for name in self.names
+        }
         for name in self.names:
             if frame[name].dtype == bool:
-                text[name] = frame[name].map({True: self.labels[name][1], False: self.labels[name][0]})
-        return pd.DataFrame({name: text[name].map(place[name]) for name in self.names}).astype(int)
+                text[name] = frame[name].map(
+                    {True: self.labels[name][1], False: self.labels[name][0]}
+                )
+        return pd.DataFrame(
+            {name: text[name].map(place[name]) for name in self.names}
+        ).astype(int)
 
     def wide(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Columns with an order in at most 20 cells."""
         sizes = {name: len(self.labels[name]) for name in self.ordered}
-        return frame.assign(**{n: frame[n] * 20 // size for n, size in sizes.items() if size > 20})
+        return frame.assign(
+            **{n: frame[n] * 20 // size for n, size in sizes.items() if size > 20}
+        )
 
     @functools.cached_property
     def distance(self) -> dict[str, float]:
@@ -127,12 +168,16 @@ class Truth:
     def pearson(self, other: pd.DataFrame, pair: tuple[str, str]) -> float:
         if not set(pair) <= set(self.ordered):
             return math.nan
-        own, new = (np.nan_to_num(each[list(pair)].corr().iloc[0, 1]) for each in (self.own, other))
+        own, new = (
+            np.nan_to_num(each[list(pair)].corr().iloc[0, 1])
+            for each in (self.own, other)
+        )
         return float(abs(own - new))
 
     def questions(self, other: pd.DataFrame) -> float:
         """Mean error of the 300 questions, asked again."""
-        rng, errors = np.random.default_rng(SEED), []
+        rng = np.random.default_rng(SEED)
+        errors = []
         for _ in range(300):
             many = min(len(self.names), int(rng.integers(2, 4)))
             fits = [np.ones(len(each), dtype=bool) for each in (self.own, other)]
@@ -143,42 +188,61 @@ class Truth:
                     low, high = sorted(rng.integers(0, size + 1, 2))
                     chosen = range(low, max(high, low + 1))
                 else:
-                    chosen = rng.permutation(size)[: rng.integers(1, max(2, size // 3 + 1))]
+                    chosen = rng.permutation(size)[
+                        : rng.integers(1, max(2, size // 3 + 1))
+                    ]
                 fits = [
-                    fit & each[name].isin(chosen) for fit, each in zip(fits, (self.own, other), strict=True)
+                    fit & each[name].isin(chosen)
+                    for fit, each in zip(fits, (self.own, other), strict=True)
                 ]
             true, share = (float(np.mean(fit)) for fit in fits)
             errors.append(min(1.0, abs(share - true) / max(true, 0.005)))
         return float(np.mean(errors))
 
     def never(self, other: pd.DataFrame) -> float:
-        """Share of rows with a pair of wide cells that no row has of which 20 would by chance."""
-        own, new = self.wide(self.own), self.wide(other)
+        """Share of rows with a pair of wide cells that no row has of which 20 would by
+        chance.
+        """
+        own = self.wide(self.own)
+        new = self.wide(other)
         hit = np.zeros(len(new), dtype=bool)
         for a, b in itertools.combinations(self.names, 2):
             there = set(zip(own[a], own[b], strict=True))
-            one, two = own[a].value_counts(), own[b].value_counts()
+            one = own[a].value_counts()
+            two = own[b].value_counts()
             never = {
                 (x, y)
                 for x in one.index
                 for y in two.index
                 if one[x] * two[y] / len(own) >= 20 and (x, y) not in there
             }
-            hit |= np.array([cell in never for cell in zip(new[a], new[b], strict=True)], dtype=bool)
+            hit |= np.array(
+                [cell in never for cell in zip(new[a], new[b], strict=True)], dtype=bool
+            )
         return float(hit.mean())
 
     @functools.cached_property
     def scores(self) -> list[tuple[float, float | None, float]]:
-        """Value, of another sample, of independent columns: in the order of the page."""
+        """Value, of another sample, of independent columns: in the order of the
+        page.
+        """
         found: list[tuple[float, float | None, float]] = []
         for way in (2, 3)[: len(self.names) - 1]:
             found.append(
-                tuple(self.mean(way, each) for each in (self.other, self.chance_too, self.apart_too))
+                tuple(
+                    self.mean(way, each)
+                    for each in (self.other, self.chance_too, self.apart_too)
+                ),
             )
         tables = self.other, self.chance, self.apart
         for of in (self.together, self.cramer, self.pearson):
-            known = [[value for value in self.pairs(of, each).values() if value == value] for each in tables]
-            means = [statistics.fmean(values) if values else math.nan for values in known]
+            known = [
+                [value for value in self.pairs(of, each).values() if value == value]
+                for each in tables
+            ]
+            means = [
+                statistics.fmean(values) if values else math.nan for values in known
+            ]
             found.append((means[0], means[1], means[2]))
             if of is self.cramer:
                 found.append((self.never(self.other), None, self.never(self.apart)))
@@ -210,7 +274,9 @@ def close(true: Any) -> Any:
     values = np.array(list(true), dtype=float)
     return lambda cells: (
         len(cells) == len(values)
-        and np.allclose(np.array(cells, dtype=float), values, rtol=6e-3, atol=1e-9, equal_nan=True)
+        and np.allclose(
+            np.array(cells, dtype=float), values, rtol=6e-3, atol=1e-9, equal_nan=True
+        )
     )
 
 
@@ -219,10 +285,16 @@ def overview(truth: Truth) -> dict[str, Any]:
     worst = next(iter(truth.distance.values()))
     values, chance, alone = zip(*truth.scores, strict=True)
     places = [value / each for value, each in zip(values, alone, strict=True)]
-    sampled = [math.nan if c is None else c / each for c, each in zip(chance, alone, strict=True)]
+    sampled = [
+        math.nan if c is None else c / each
+        for c, each in zip(chance, alone, strict=True)
+    ]
     drawn = [*places, *(each for each in sampled if not math.isnan(each))]
     zeros = [name for name in truth.ordered if truth.labels[name][0] == "0"]
-    before, after = ([float((each[name] == 0).mean()) for name in zeros] for each in (truth.own, truth.other))
+    before, after = (
+        [float((each[name] == 0).mean()) for name in zeros]
+        for each in (truth.own, truth.other)
+    )
     return {
         OFF: worst,
         ZEROS + "before": lambda shown: any(agrees(shown, share) for share in before),
@@ -232,11 +304,15 @@ def overview(truth: Truth) -> dict[str, Any]:
         "impossible pairs > value": truth.never(truth.other),
         "relations kept > value": truth.kept,
         **dict.fromkeys(KEPT, truth.kept),
-        HEAD + "between perfect (0) and independent (1)": either(close(drawn), close(np.minimum(drawn, 1.5))),
+        HEAD + "between perfect (0) and independent (1)": either(
+            close(drawn), close(np.minimum(drawn, 1.5))
+        ),
         HEAD + "of": lambda cells: len(cells) == len(drawn),
         HEAD + "release": close(places),
         HEAD + "another sample": close(sampled),
-        HEAD + "value": lambda shown: not isinstance(shown, str) and close(values)(shown),
+        HEAD + "value": lambda shown: (
+            not isinstance(shown, str) and close(values)(shown)
+        ),
         HEAD + "independent columns": close(alone),
     }
 
@@ -245,29 +321,41 @@ def of_columns(truth: Truth) -> dict[str, Any]:
     """The cards, the table, and the one column in a chart."""
     names = list(truth.distance)
     chance = {name: tvd(truth.own[name], truth.chance[name]) for name in names}
-    before, after = ({name: each[name] for name in truth.ordered} for each in (truth.own, truth.other))
+    before, after = (
+        {name: each[name] for name in truth.ordered}
+        for each in (truth.own, truth.other)
+    )
     first = {name: int(truth.labels[name][0]) for name in truth.ordered}
 
     def pair(of: Any, name: str, unit: str = "") -> Any:
         if name not in truth.ordered:
             return ""
         ends = [of(each[name] + first[name]) for each in (before, after)]
-        return lambda shown: all(map(agrees, shown.split(" → "), ends)) and shown.count("→") == 1
+        return lambda shown: (
+            all(map(agrees, shown.split(" → "), ends)) and shown.count("→") == 1
+        )
 
     def apart(name: str) -> float:
         levels = np.arange(1, 10) / 10
         return float(
-            abs(before[name].quantile(levels) - after[name].quantile(levels)).max() / len(truth.labels[name])
+            abs(before[name].quantile(levels) - after[name].quantile(levels)).max()
+            / len(truth.labels[name]),
         )
 
     deciles = {name: apart(name) for name in names if name in truth.ordered}
     few = {
-        name: truth.own[name].value_counts(normalize=True).loc[lambda each: each < 0.01].index
+        name: truth.own[name]
+        .value_counts(normalize=True)
+        .loc[lambda each: each < 0.01]
+        .index
         for name in names
     }
 
     def rare(name: str) -> str:
-        return f"{truth.other[name][truth.other[name].isin(few[name])].nunique()} / {len(few[name])}"
+        return (
+            f"{truth.other[name][truth.other[name].isin(few[name])].nunique()} / "
+            f"{len(few[name])}"
+        )
 
     top = names[0]
     counts = [
@@ -277,11 +365,15 @@ def of_columns(truth: Truth) -> dict[str, Any]:
     shares = [number / each.sum() for each in counts for number in each]
 
     def cards(shown: str) -> bool:
-        """Names with their distance; what has words, such as "under 0.1 %", is a message of its own."""
+        """Names with their distance; what has words, such as "under 0.1 %", is a
+        message of its own.
+        """
         if not isinstance(shown, str) or not all(name in shown for name in names):
             return False
         parts = {
-            name: percents(re.split("|".join(map(re.escape, names)), shown.split(name, 1)[1])[0])
+            name: percents(
+                re.split("|".join(map(re.escape, names)), shown.split(name, 1)[1])[0]
+            )
             for name in names
         }
         return all(
@@ -293,24 +385,39 @@ def of_columns(truth: Truth) -> dict[str, Any]:
 
     return {
         MOVED: truth.distance[top],
-        "another sample: |text": lambda shown: any(agrees(shown, each) for each in chance.values()),
-        "deciles off by, of the range: |text": lambda s: any(agrees(s, d) for d in deciles.values()),
-        "rare values that are there: |text": lambda shown: any(shown == rare(n) for n in names),
+        "another sample: |text": lambda shown: any(
+            agrees(shown, each) for each in chance.values()
+        ),
+        "deciles off by, of the range: |text": lambda s: any(
+            agrees(s, d) for d in deciles.values()
+        ),
+        "rare values that are there: |text": lambda shown: any(
+            shown == rare(n) for n in names
+        ),
         HEAD + "value": cards,
         HEAD + "column": names,
-        HEAD + "rows that would have to change": [truth.distance[name] for name in names],
+        HEAD + "rows that would have to change": [
+            truth.distance[name] for name in names
+        ],
         HEAD + "another sample": [chance[name] for name in names],
         HEAD + "mean": [pair(pd.Series.mean, name) for name in names],
         HEAD + "median": [pair(pd.Series.median, name) for name in names],
         HEAD + "zeros": [
-            pair(lambda each: (each == 0).mean(), name) if first.get(name) == 0 else "" for name in names
+            pair(lambda each: (each == 0).mean(), name) if first.get(name) == 0 else ""
+            for name in names
         ],
         HEAD + "missing": ["0 % → 0 %"] * len(names),
-        HEAD + "deciles off by, of the range": [deciles.get(name, "") for name in names],
-        HEAD + "rare values that are there": [rare(n) if len(few[n]) else "" for n in names],
+        HEAD + "deciles off by, of the range": [
+            deciles.get(name, "") for name in names
+        ],
+        HEAD + "rare values that are there": [
+            rare(n) if len(few[n]) else "" for n in names
+        ],
         SOURCE + top: 2 * truth.labels[top],
         SOURCE + "cell": 2 * truth.labels[top],
-        SOURCE + "of": lambda cells: [*cells] == sorted(cells, key=lambda each: each != "original"),
+        SOURCE + "of": lambda cells: (
+            [*cells] == sorted(cells, key=lambda each: each != "original")
+        ),
         SOURCE + "share of rows": shares,
         SOURCE + "rows": close(shares),
     }
@@ -325,7 +432,9 @@ def merged(*parts: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, list[Any]] = {}
     for key, value in itertools.chain.from_iterable(part.items() for part in parts):
         found.setdefault(key, []).append(value)
-    return {key: lambda _, values=values: either(*values) for key, values in found.items()}
+    return {
+        key: lambda _, values=values: either(*values) for key, values in found.items()
+    }
 
 
 def walked(name: str) -> tuple[MarkedTab, Truth]:
@@ -335,56 +444,86 @@ def walked(name: str) -> tuple[MarkedTab, Truth]:
     return tab.go("evaluate"), Truth(TABLES[name], tab, release)
 
 
-@pytest.mark.parametrize("name", but_first(2, ["visits", "constants", "300 rows", "booleans"]))
+@pytest.mark.parametrize(
+    "name", but_first(2, ["visits", "constants", "300 rows", "booleans"])
+)
 def test_overview_and_columns(marking, name: str) -> None:
     """A release would be judged by other rows than those that it counted."""
     tab, truth = walked(name)
     facts = around(tab) | merged(overview(truth), of_columns(truth))
-    assert check(figures(tab, marking), facts, STATIC, None) >= {"worst column > value", MOVED, HEAD + "mean"}
+    assert check(figures(tab, marking), facts, STATIC, None) >= {
+        "worst column > value",
+        MOVED,
+        HEAD + "mean",
+    }
 
 
 def spread(name: str, tree: list[list[str]], labels: pd.Series) -> pd.Series:
-    """Rows of each value, where every label adds an even share to each of the values below it."""
+    """Rows of each value, where every label adds an even share to each of the values
+    below it.
+    """
     parts: dict[str, float] = {}
     for label, rows in labels.value_counts().items():
         below = next(level for level in tree if label in level)
-        leaves = [leaf for leaf, above in zip(tree[0], below, strict=True) if above == label]
+        leaves = [
+            leaf for leaf, above in zip(tree[0], below, strict=True) if above == label
+        ]
         for leaf in leaves:
             parts[leaf] = parts.get(leaf, 0) + rows / len(leaves)
     return pd.Series(parts, name=name)
 
 
 def test_anonymized_table() -> None:
-    """Rows of generalized labels would be left out, and the figures be those of the others."""
+    """Rows of generalized labels would be left out, and the figures be those of the
+    others.
+    """
     odd = TABLES["300 rows"]
     tab = opened(odd).go("anonymize").set("selectbox", "Method", "local recoding")
     tab.press("Make the anonymized table").press("Evaluate").go("evaluate")
-    made, rows = tab.session.anonymized, len(odd.frame)
-    trees, frame = json.loads(made.plan)["hierarchies"], made.table.frame.astype(str)
+    made = tab.session.anonymized
+    rows = len(odd.frame)
+    trees = json.loads(made.plan)["hierarchies"]
+    frame = made.table.frame.astype(str)
     assert len(frame) == rows
     assert trees.keys() & set(frame)
     distances = dict.fromkeys(frame, 0.0)
     for name in trees.keys() & set(frame):
         own = odd.frame[name].astype(str).value_counts()
-        distances[name] = spread(name, trees[name], frame[name]).sub(own, fill_value=0).abs().sum() / 2 / rows
+        distances[name] = (
+            spread(name, trees[name], frame[name]).sub(own, fill_value=0).abs().sum()
+            / 2
+            / rows
+        )
     worst = max(distances, key=lambda name: distances[name])
     moved = "rows that would have to change"
     table = next(each.value for each in tab.at.dataframe if moved in each.value)
-    names, shares = table["column"], table[moved]
+    names = table["column"]
+    shares = table[moved]
     assert names[0] == worst
     assert distances[worst] > 0.05
     for name, share in zip(names, shares, strict=True):
-        assert float(re.findall(r"[\d.]+", share)[0]) / 100 == pytest.approx(distances[name], abs=0.02)
+        assert float(re.findall(r"[\d.]+", share)[0]) / 100 == pytest.approx(
+            distances[name], abs=0.02
+        )
 
 
 def test_pairs(marking) -> None:
     """Pairs would be compared with another base than columns are."""
     tab, truth = walked("booleans")
     tab.set("button_group", "Show", marking.gettext("pairs of columns"))
-    distances = truth.pairs(lambda other, pair: tvd(truth.own[[*pair]], other[[*pair]]), truth.other)
+    distances = truth.pairs(
+        lambda other, pair: tvd(truth.own[[*pair]], other[[*pair]]), truth.other
+    )
     with_others = {
         name: [
-            np.sum([d for pair, d in truth.pairs(truth.together, each).items() if name in pair]) / 2
+            np.sum(
+                [
+                    d
+                    for pair, d in truth.pairs(truth.together, each).items()
+                    if name in pair
+                ]
+            )
+            / 2
             for each in (truth.other, truth.chance, truth.apart)
         ]
         for name in truth.names
@@ -394,41 +533,66 @@ def test_pairs(marking) -> None:
         chance *= math.sqrt(2)
         return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
-    shares = [kept(*each) for each in with_others.values() if each[2] - math.sqrt(2) * each[1] >= 0.02]
+    shares = [
+        kept(*each)
+        for each in with_others.values()
+        if each[2] - math.sqrt(2) * each[1] >= 0.02
+    ]
     facts = {
         WORST + "distance": max(distances.values()),
         HEAD + "value": lambda shown: (
             len(percents(shown)) == 3
-            and all(any(agrees(p, each[0]) for each in with_others.values()) for p in percents(shown))
+            and all(
+                any(agrees(p, each[0]) for each in with_others.values())
+                for p in percents(shown)
+            )
         ),
         "another sample: |text": either(*(each[1] for each in with_others.values())),
-        "independent columns: |text": either(*(each[2] for each in with_others.values())),
+        "independent columns: |text": either(
+            *(each[2] for each in with_others.values())
+        ),
         "relations kept: |text": either(*shares),
     }
-    noise = {HEAD + each for each in ("first", "second", "error", "share of rows")}  # maps, see below
+    # maps, see below
+    noise = {HEAD + each for each in ("first", "second", "error", "share of rows")}
     seen = figures(tab, marking)
-    compared = check(seen, around(tab) | merged(overview(truth), facts), STATIC | noise, None)
+    compared = check(
+        seen, around(tab) | merged(overview(truth), facts), STATIC | noise, None
+    )
     assert {WORST + "distance", "independent columns: |text"} <= compared
     shown = [each.shown for each in seen if each.id == HEAD + "error"]
-    assert any(sorted(np.round(each, 9)) == sorted(np.round([*distances.values()], 9)) for each in shown)
+    assert any(
+        sorted(np.round(each, 9)) == sorted(np.round([*distances.values()], 9))
+        for each in shown
+    )
 
 
 def test_questions(marking) -> None:
-    """An answer from the release would be held against all rows of the file, or its error be so."""
+    """An answer from the release would be held against all rows of the file, or its
+    error be so.
+    """
     tab, truth = walked("visits")
     tab.set("button_group", "Show", marking.gettext("Questions"))
     column = next(name for name in truth.names if name in truth.ordered)
     size = len(truth.labels[column])
     true, told = (
-        np.concatenate([[0], each[column].value_counts().reindex(range(size), fill_value=0).cumsum()])
+        np.concatenate(
+            [
+                [0],
+                each[column].value_counts().reindex(range(size), fill_value=0).cumsum(),
+            ]
+        )
         for each in (truth.own, truth.other)
     )
     release = tab.curator.release(
-        next(each.request_id for each in tab.curator.lines() if each.state == "committed")
+        next(
+            each.request_id for each in tab.curator.lines() if each.state == "committed"
+        ),
     )
     file = Told(downloads.content(release, "release.json"))
     noisy = np.concatenate([[0], np.cumsum(array(file.tables[column,]["values"]))])
-    half, scale = (size + 1) // 2, truth.odd.cap / LOSS
+    half = (size + 1) // 2
+    scale = truth.odd.cap / LOSS
     answers = {"counts": noisy, "rows": told}
     assert release.marginals[column,].values.shape == (size,)
 
@@ -436,18 +600,30 @@ def test_questions(marking) -> None:
         rates = np.array(counts) / (100 * scale)
         return float(brentq(lambda x: -np.expm1(-x * rates).mean() - level, 0, 1e9))
 
-    rng, widths, errors = np.random.default_rng(SEED), [], []
+    rng = np.random.default_rng(SEED)
+    widths = []
+    errors = []
     steps = [
-        k * 10**p for p in range(math.ceil(math.log10(size)) + 1) for k in (1, 2, 5) if k * 10**p <= size
+        k * 10**p
+        for p in range(math.ceil(math.log10(size)) + 1)
+        for k in (1, 2, 5)
+        if k * 10**p <= size
     ]
     for width in steps:
         starts = rng.permutation(size - width + 1)[:200]
         counts = true[starts + width] - true[starts]
-        off = abs(answers["counts"][starts + width] - answers["counts"][starts] - counts)[counts > 0]
+        off = abs(
+            answers["counts"][starts + width] - answers["counts"][starts] - counts
+        )[counts > 0]
         counts = counts[counts > 0]
         widths += 4 * [width]
-        errors += [*np.quantile(off / counts * 100, [0.5, 0.95]), direct(counts, 0.5), direct(counts, 0.95)]
-    count, answer = true[half], answers["counts"][half]
+        errors += [
+            *np.quantile(off / counts * 100, [0.5, 0.95]),
+            direct(counts, 0.5),
+            direct(counts, 0.95),
+        ]
+    count = true[half]
+    answer = answers["counts"][half]
     facts = {
         "original > value": int(count),
         "release > value": float(answer),
@@ -459,7 +635,12 @@ def test_questions(marking) -> None:
         HEAD + "error, % of the true count": close(errors),
         HEAD + "error": close(errors),
     }
-    compared = check(figures(tab, marking), around(tab) | merged(overview(truth), facts), STATIC, None)
+    compared = check(
+        figures(tab, marking),
+        around(tab) | merged(overview(truth), facts),
+        STATIC,
+        None,
+    )
     assert {"original > value", HEAD + "cells in the range"} <= compared
 
 
@@ -468,7 +649,8 @@ def test_counts_of_the_original(marking) -> None:
     tab, truth = walked("visits")
     tab.set("multiselect", "Columns", ["days"])
     own, other = (
-        each["days"].value_counts().reindex(range(14), fill_value=0) for each in (truth.own, truth.other)
+        each["days"].value_counts().reindex(range(14), fill_value=0)
+        for each in (truth.own, truth.other)
     )
     facts = {
         COUNTED: truth.odd.cap,
@@ -486,19 +668,33 @@ def test_counts_of_the_original(marking) -> None:
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests above would not see a release judged by all rows of the file in place of those that count."""
+    """The tests above would not see a release judged by all rows of the file in place
+    of those that count.
+    """
     monkeypatch.setattr(similarity.Similarity, "counted", False)
     tab, truth = walked("visits")
-    with pytest.raises(AssertionError, match=r"not true|no test recomputes"):  # a series of other cells, too
-        check(figures(tab, marking), around(tab) | merged(overview(truth), of_columns(truth)), STATIC, None)
+    # a series of other cells, too
+    with pytest.raises(AssertionError, match=r"not true|no test recomputes"):
+        check(
+            figures(tab, marking),
+            around(tab) | merged(overview(truth), of_columns(truth)),
+            STATIC,
+            None,
+        )
 
 
-def test_a_wrong_base_of_questions_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test of questions would not see all rows of the file in place of those that count."""
+def test_a_wrong_base_of_questions_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of questions would not see all rows of the file in place of those that
+    count.
+    """
 
     def of_all_rows(self: RangeErrorsOf, table: Any, schema: dp.Schema) -> Any:
         column = schema.column(self.column)
-        return np.bincount(column.encode(table.rows().frame[self.column]), minlength=column.size)
+        return np.bincount(
+            column.encode(table.rows().frame[self.column]), minlength=column.size
+        )
 
     monkeypatch.setattr(RangeErrorsOf, "read", of_all_rows)
     with pytest.raises(AssertionError, match="not true"):

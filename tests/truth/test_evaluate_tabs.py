@@ -1,7 +1,9 @@
-"""More tabs of the Evaluate page: learning, attacks, two releases side by side, counts of two columns.
+"""More tabs of the Evaluate page: learning, attacks, two releases side by side, counts
+of two columns.
 
-Who is learned from and attacked is split again by people, by the stated seed; models are trained by plain
-scikit-learn. Of the attacks one is tried again by hand, the others on people who were split here.
+Who is learned from and attacked is split again by people, by the stated seed; models
+are trained by plain scikit-learn. Of the attacks one is tried again by hand, the others
+on people who were split here.
 """
 
 from __future__ import annotations
@@ -40,14 +42,19 @@ from workbench.evaluate import side_by_side_view
 ODD = TABLES["visits"]
 NAMES = ["age", "ward", "days"]
 SCORE = "accuracy, share of right answers"
-SAFE = "No attack works better on {people} rows of people in it than on {control} of others.|"
+SAFE = (
+    "No attack works better on {people} rows of people in it than on {control} of "
+    "others.|"
+)
 V = "**Cramér's V of {columns}: {values}**|values"
 SPLIT = learning.random_splits
 WAYS = ["release", "original, no privacy", "one answer for all", "shuffled labels"]
 
 
 def walked() -> tuple[MarkedTab, Truth, Truth]:
-    """The page with two releases; what is true of the newer one, which is judged, and of the older one."""
+    """The page with two releases; what is true of the newer one, which is judged, and
+    of the older one.
+    """
     tab = opened(ODD)
     older, newer = (
         tab.curator.run(recipe, dp.PureDP(epsilon="1"))
@@ -65,20 +72,27 @@ class Learned:
     """Scores of logistic regressions of the ward, over two splits of the people."""
 
     def __init__(self, truth: Truth) -> None:
-        self.truth, self.drawn = truth, truth.drawn_rows
+        self.truth = truth
+        self.drawn = truth.drawn_rows
         found: dict[tuple[int, str], list[float]] = {}
         people = pd.factorize(truth.counted[ODD.id])[0]
         for number in range(2):
             tested = np.isin(
-                people, np.random.default_rng(SEED + number).permutation(people.max() + 1)[: 90 // 5]
+                people,
+                np.random.default_rng(SEED + number).permutation(people.max() + 1)[
+                    : 90 // 5
+                ],
             )
             rng = np.random.default_rng(SEED + number)
             train, test, made = (
                 self._examples(each, rng)
                 for each in (truth.counted[~tested], truth.counted[tested], self.drawn)
             )
-            of_train, of_made = self._fit(*train), self._fit(*made)
-            noise = [self._fit(part[0], self._mixed(part, rng)) for part in (train, made)]
+            of_train = self._fit(*train)
+            of_made = self._fit(*made)
+            noise = [
+                self._fit(part[0], self._mixed(part, rng)) for part in (train, made)
+            ]
             most = np.bincount(train[1]).argmax()
             for scenario, tested_on, model, mixed in (
                 (1, made, of_train, noise[0]),
@@ -87,28 +101,44 @@ class Learned:
                 answers = {
                     "release": (model.predict(tested_on[0]), tested_on[1]),
                     "original, no privacy": (of_train.predict(test[0]), test[1]),
-                    "one answer for all": (np.full(len(tested_on[1]), most), tested_on[1]),
+                    "one answer for all": (
+                        np.full(len(tested_on[1]), most),
+                        tested_on[1],
+                    ),
                     "shuffled labels": (mixed.predict(tested_on[0]), tested_on[1]),
                 }
                 for name, (told, true) in answers.items():
-                    found.setdefault((scenario, name), []).append(float((told == true).mean()))
+                    found.setdefault((scenario, name), []).append(
+                        float((told == true).mean())
+                    )
         self.scores = found
 
-    def _examples(self, frame: pd.DataFrame, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers scaled by their declared bounds, and the place of the ward among those declared."""
+    def _examples(
+        self, frame: pd.DataFrame, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers scaled by their declared bounds, and the place of the ward among
+        those declared.
+        """
         rows = frame.iloc[rng.permutation(len(frame))]
         scaled = []
         for name in ("age", "days"):
             column = self.truth.schema.column(name)
-            low, high = column.low, column.high + column.bin_width
-            scaled.append(np.clip(2 * (rows[name].to_numpy(float) - low) / (high - low) - 1, -1, 1))
+            low = column.low
+            high = column.high + column.bin_width
+            scaled.append(
+                np.clip(
+                    2 * (rows[name].to_numpy(float) - low) / (high - low) - 1, -1, 1
+                )
+            )
         place = {label: i for i, label in enumerate(self.truth.labels["ward"])}
         return np.column_stack(scaled), rows["ward"].map(place).to_numpy()
 
     def _fit(self, features: np.ndarray, labels: np.ndarray) -> LogisticRegression:
         return LogisticRegression(max_iter=500).fit(features, labels)
 
-    def _mixed(self, part: tuple[np.ndarray, np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _mixed(
+        self, part: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+    ) -> np.ndarray:
         for _ in part[0].T:  # features are put in another order first
             rng.permutation(len(part[0]))
         return rng.permutation(part[1])
@@ -119,7 +149,8 @@ class Learned:
 
 def learning_facts(truth: Truth) -> dict[str, Any]:
     learned = Learned(truth)
-    mean, spread = np.mean, functools.partial(np.std, ddof=1)
+    mean = np.mean
+    spread = functools.partial(np.std, ddof=1)
     ends = {
         "low": lambda scores: mean(scores) - spread(scores),
         "high": lambda scores: mean(scores) + spread(scores),
@@ -127,7 +158,8 @@ def learning_facts(truth: Truth) -> dict[str, Any]:
         "mean": mean,
     }
     facts = {
-        HEAD + name: either(learned.of(2, figure), learned.of(1, figure)) for name, figure in ends.items()
+        HEAD + name: either(learned.of(2, figure), learned.of(1, figure))
+        for name, figure in ends.items()
     }
     best, own = (float(np.mean(learned.scores[2, name])) for name in WAYS[:2])
     return facts | {
@@ -141,7 +173,9 @@ def learning_facts(truth: Truth) -> dict[str, Any]:
 def learning_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, _older = walked()
     tab.set("button_group", "Show", marks.gettext("Learning"))
-    tab.set("selectbox", "Column to predict", "ward").set("multiselect", "learner", ["logistic"])
+    tab.set("selectbox", "Column to predict", "ward").set(
+        "multiselect", "learner", ["logistic"]
+    )
     tab.set("number_input", "splits", 2)
     tab.button("Learn").click().run()
     return figures(tab, marks), beside(truth, tab, learning_facts(truth))
@@ -151,8 +185,10 @@ def wilson(hits: int, attempts: int) -> tuple[float, float]:
     """The interval at 99.9 % (Wilson 1927); nothing is known without attempts."""
     if not attempts:
         return 0.0, 1.0
-    z, share = 3.2905267314919255, hits / attempts
-    middle, whole = share + z**2 / 2 / attempts, 1 + z**2 / attempts
+    z = 3.2905267314919255
+    share = hits / attempts
+    middle = share + z**2 / 2 / attempts
+    whole = 1 + z**2 / attempts
     half = z * math.sqrt(share * (1 - share) / attempts + z**2 / 4 / attempts**2)
     return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
 
@@ -163,11 +199,17 @@ class Attacked:
     def __init__(self, truth: Truth, made: pd.DataFrame) -> None:
         people = pd.factorize(truth.counted[ODD.id])[0]
         count = int(people.max()) + 1
-        half = np.isin(people, np.random.default_rng(SEED).permutation(count)[: count // 2])
-        self.schema, self.made = truth.schema, made
-        self.inside, self.outside = truth.counted[half], truth.counted[~half]
+        half = np.isin(
+            people, np.random.default_rng(SEED).permutation(count)[: count // 2]
+        )
+        self.schema = truth.schema
+        self.made = made
+        self.inside = truth.counted[half]
+        self.outside = truth.counted[~half]
         self.rows = min(len(self.inside), len(self.outside))
-        report = attacks.disclosure(self.inside, made, self.schema, control=self.outside)
+        report = attacks.disclosure(
+            self.inside, made, self.schema, control=self.outside
+        )
         self.rates = [
             (rate.successes, rate.attempts)
             for each in report.attacks
@@ -177,25 +219,39 @@ class Attacked:
         self.works = sum(each.found is True for each in report.attacks)
 
     def _copies(self) -> list[tuple[int, int]]:
-        """Released rows that are a whole row of somebody in it, and of somebody else."""
+        """Released rows that are a whole row of somebody in it, and of somebody
+        else.
+        """
         rng = np.random.default_rng(SEED)
         cut = {}
-        for name, table in (("inside", self.inside), ("outside", self.outside)):  # to as many rows each
+        # to as many rows each
+        for name, table in (("inside", self.inside), ("outside", self.outside)):
             places = (
-                np.sort(rng.permutation(len(table))[: self.rows]) if len(table) > self.rows else slice(None)
+                np.sort(rng.permutation(len(table))[: self.rows])
+                if len(table) > self.rows
+                else slice(None)
             )
-            cut[name] = set(table[NAMES].iloc[places].itertuples(index=False, name=None))
+            cut[name] = set(
+                table[NAMES].iloc[places].itertuples(index=False, name=None)
+            )
         released = [*self.made[NAMES].itertuples(index=False, name=None)]
         assert len(released) <= 500  # all of them are looked at
-        return [(sum(row in rows for row in released), len(released)) for rows in cut.values()]
+        return [
+            (sum(row in rows for row in released), len(released))
+            for rows in cut.values()
+        ]
 
 
-def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figure], dict[str, Any]]:
+def attack_walk(
+    marks: Any, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Figure], dict[str, Any]]:
     in_this_process(monkeypatch)
     made: list[pd.DataFrame] = []
     right = attacks.disclosure
 
-    def record(original: pd.DataFrame, release: pd.DataFrame, *given: Any, **named: Any) -> Any:
+    def record(
+        original: pd.DataFrame, release: pd.DataFrame, *given: Any, **named: Any
+    ) -> Any:
         made.append(release)
         return right(original, release, *given, **named)
 
@@ -204,7 +260,8 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
     with monkeypatch.context() as patch:
         patch.setattr(attacks, "disclosure", record)
         tab.button("Attack").click().run()
-    seen, attacked = figures(tab, marks), Attacked(truth, made[0])
+    seen = figures(tab, marks)
+    attacked = Attacked(truth, made[0])
     low, high = zip(*(wilson(*each) for each in attacked.rates), strict=True)
     shares = [hits / max(1, attempts) for hits, attempts in attacked.rates]
     facts = {
@@ -226,7 +283,9 @@ def attack_walk(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figur
 def side_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab, truth, older = walked()
     tab.set("button_group", "Show", marks.gettext("Side by side"))
-    other = next(each for each in tab.at.selectbox if bare(each.label) == "Side by side")
+    other = next(
+        each for each in tab.at.selectbox if bare(each.label) == "Side by side"
+    )
     other.select_index(0).run()
     seen = figures(tab, marks)
     both = (truth, older)
@@ -240,28 +299,48 @@ def side_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
         ]
         for each in both
     ]
-    order = sorted(NAMES, key=lambda name: -abs(truth.distance[name] - older.distance[name]))
+    order = sorted(
+        NAMES, key=lambda name: -abs(truth.distance[name] - older.distance[name])
+    )
     drawn = [each.distance[name] for name in order for each in both]
-    better = [a < b if place < 4 else a > b for place, (a, b) in enumerate(zip(*told, strict=True))]
-    sides = {each.id for each in seen if each.id.startswith(HEAD) and isinstance(each.shown, tuple)}
+    better = [
+        a < b if place < 4 else a > b
+        for place, (a, b) in enumerate(zip(*told, strict=True))
+    ]
+    sides = {
+        each.id
+        for each in seen
+        if each.id.startswith(HEAD) and isinstance(each.shown, tuple)
+    }
     facts = {
         HEAD + "rows that would have to change": rounded(drawn),
         HEAD + "distance": rounded(drawn),
-        HEAD + "figure": lambda cells: set(cells) - {*NAMES} or [*cells] == [n for n in order for _ in both],
-        HEAD + "value": lambda shown: isinstance(shown, str) and shown.startswith(("**A:", "**B:")),  # titles
+        HEAD + "figure": lambda cells: (
+            set(cells) - {*NAMES} or [*cells] == [n for n in order for _ in both]
+        ),
+        # titles
+        HEAD + "value": lambda shown: (
+            isinstance(shown, str) and shown.startswith(("**A:", "**B:"))
+        ),
         HEAD + "of": lambda cells: len(cells) == 2 * len(order),
         HEAD + "better": lambda cells: all(
             cell == "=" or cell.startswith("A" if is_first else "B")
-            for cell, is_first in zip(cells, better, strict=False)  # what was kept may not be told
+            # what was kept may not be told
+            for cell, is_first in zip(cells, better, strict=False)
         ),
     }
     for side, figures_told in zip("AB", told, strict=True):
-        facts |= {name: percents_are(figures_told) for name in sides if name.startswith(f"{HEAD}{side}: ")}
+        facts |= {
+            name: percents_are(figures_told)
+            for name in sides
+            if name.startswith(f"{HEAD}{side}: ")
+        }
     return seen, beside(truth, tab, overview(older), facts)
 
 
 def percents_are(true: list[float]) -> Any:
-    return lambda shown: len(shown) >= 4 and all(map(agrees, shown, true))  # what was kept may not be told
+    # what was kept may not be told
+    return lambda shown: len(shown) >= 4 and all(map(agrees, shown, true))
 
 
 def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
@@ -270,7 +349,9 @@ def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     tab.set("selectbox", "Only rows with: ward", 1)
     own, other = (
         pd.crosstab(each["ward"], each["days"]).reindex(
-            index=range(3), columns=range(len(truth.labels["days"])), fill_value=0
+            index=range(3),
+            columns=range(len(truth.labels["days"])),
+            fill_value=0,
         )
         for each in (truth.own, truth.other)
     )
@@ -279,11 +360,14 @@ def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
     facts = {
         COUNTED: ODD.cap,
         V: lambda shown: agrees(
-            shown.split(" → "), [v_of(each, ("ward", "days")) for each in (truth.own, truth.other)]
+            shown.split(" → "),
+            [v_of(each, ("ward", "days")) for each in (truth.own, truth.other)],
         ),
         "original > value": int(own.iloc[1, 0]),
         "release > value": int(other.iloc[1, 0]),
-        "If they were unrelated > value": own.sum(axis=1)[1] * own.sum(axis=0)[0] / own.to_numpy().sum(),
+        "If they were unrelated > value": own.sum(axis=1)[1]
+        * own.sum(axis=0)[0]
+        / own.to_numpy().sum(),
     }
     for heading in (HEAD, SOURCE):
         facts |= {
@@ -296,13 +380,17 @@ def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
 
 
 def test_learning(marking) -> None:
-    """A release would be judged by models that learned from those on whom they are tested."""
+    """A release would be judged by models that learned from those on whom they are
+    tested.
+    """
     seen, facts = learning_walk(marking)
     assert check(seen, facts, STATIC, None) >= {HEAD + SCORE, "Learning > value"}
 
 
 def test_attacks(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows would be called people, or people attacked whose other rows are the control."""
+    """Rows would be called people, or people attacked whose other rows are the
+    control.
+    """
     seen, facts = attack_walk(marking, monkeypatch)
     compared = check(seen, facts, STATIC, None)
     assert compared >= {HEAD + "attempts that succeed", "Disclosure > value"}
@@ -315,12 +403,16 @@ def test_side_by_side(marking) -> None:
 
 
 def test_counts_of_two_columns(marking) -> None:
-    """A cell, or how strongly two columns go together, would be of other rows than those that count."""
+    """A cell, or how strongly two columns go together, would be of other rows than
+    those that count.
+    """
     seen, facts = two_walk(marking)
     assert check(seen, facts, STATIC, None) >= {V, "If they were unrelated > value"}
 
 
-def _by_rows(original: pd.DataFrame, release: pd.DataFrame, *, person: str, times: int) -> Any:
+def _by_rows(
+    original: pd.DataFrame, release: pd.DataFrame, *, person: str, times: int
+) -> Any:
     return SPLIT(original, release, times=times)
 
 
@@ -329,9 +421,15 @@ def _by_rows(original: pd.DataFrame, release: pd.DataFrame, *, person: str, time
     [(learning, "random_splits", _by_rows), (learning.Efficacy, "counted", False)],
 )
 def test_a_wrong_base_of_learning_is_caught(
-    marking, monkeypatch: pytest.MonkeyPatch, place: Any, named: str, wrong: Any
+    marking,
+    monkeypatch: pytest.MonkeyPatch,
+    place: Any,
+    named: str,
+    wrong: Any,
 ) -> None:
-    """The test of learning would not see a person on both sides of a split, or rows that do not count."""
+    """The test of learning would not see a person on both sides of a split, or rows
+    that do not count.
+    """
     in_this_process(monkeypatch)
     monkeypatch.setattr(place, named, wrong)
     seen, facts = learning_walk(marking)
@@ -339,8 +437,12 @@ def test_a_wrong_base_of_learning_is_caught(
         check(seen, facts, STATIC, None)
 
 
-def test_a_wrong_base_of_side_by_side_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test of two releases would not see one that is judged by all rows of the file."""
+def test_a_wrong_base_of_side_by_side_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of two releases would not see one that is judged by all rows of the
+    file.
+    """
     right = side_by_side_view.report
 
     def by_all_rows(*given: Any) -> Any:
@@ -351,12 +453,16 @@ def test_a_wrong_base_of_side_by_side_is_caught(marking, monkeypatch: pytest.Mon
     in_this_process(monkeypatch)
     monkeypatch.setattr(side_by_side_view, "report", by_all_rows)
     seen, facts = side_walk(marking)
-    drawn = [each for each in seen if each.id == HEAD + "rows that would have to change"]
+    drawn = [
+        each for each in seen if each.id == HEAD + "rows that would have to change"
+    ]
     with pytest.raises(AssertionError, match="not true"):
         check(drawn, facts, (), None)
 
 
-def test_a_wrong_base_of_attacks_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_base_of_attacks_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The test of attacks would not see a person on both sides."""
     right = attacks.HeldOut.compute
 
@@ -372,12 +478,20 @@ def test_a_wrong_base_of_attacks_is_caught(marking, monkeypatch: pytest.MonkeyPa
         check(seen, facts, STATIC, None)
 
 
-def test_a_wrong_base_of_two_columns_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test of two columns would not see all rows of the file in place of those that count."""
+def test_a_wrong_base_of_two_columns_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of two columns would not see all rows of the file in place of those that
+    count.
+    """
     tab = opened(ODD)
     whole = type(tab.curator._engine)
     right = whole.counts
-    monkeypatch.setattr(whole, "counts", lambda self, *given, **named: _grown(right(self, *given, **named)))
+    monkeypatch.setattr(
+        whole,
+        "counts",
+        lambda self, *given, **named: _grown(right(self, *given, **named)),
+    )
     seen, facts = two_walk(marking)
     with pytest.raises(AssertionError, match="not true"):
         check(seen, facts, STATIC, None)

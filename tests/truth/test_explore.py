@@ -1,4 +1,6 @@
-"""The interactive page behind a link: sentences, bars and drawn rows, from the release's own file again."""
+"""The interactive page behind a link: sentences, bars and drawn rows, from the
+release's own file again.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from tests.truth.test_share import released
 from workbench.report import explore
 
 INVENTED = (
-    "Drawn rows are invented, none of them is a person. {drawn} rows were drawn from the noisy counts; each "
+    "Drawn rows are invented, none of them is a person. {drawn} rows were drawn from "
+    "the noisy counts; each "
     "stands for {share} of about {total} {counted}.|"
 )
 SENTENCES = re.compile(r'data-\w+="([^"]*)"|<p>(.*?)</p>')
@@ -45,13 +48,20 @@ def facts_of(told: Told) -> dict[str, Callable[[Any], Any]]:
     }
 
 
-@pytest.mark.parametrize("name", but_first(1, ["300 rows", "wide", "visits", "two-valued", "constants"]))
+@pytest.mark.parametrize(
+    "name", but_first(1, ["300 rows", "wide", "visits", "two-valued", "constants"])
+)
 def test_the_page_is_of_the_release(marking, name: str) -> None:
-    """A reader would filter other counts than the page shows, or scale drawn rows to another number."""
+    """A reader would filter other counts than the page shows, or scale drawn rows to
+    another number.
+    """
     release, told = released(name)
-    facts, part = facts_of(told), explore.section(release)
+    facts = facts_of(told)
+    part = explore.section(release)
     assert check(sentences(part, marking), facts, set(), None) == set(facts)
-    content = json.loads(re.findall(r'id="explore-content">(.*?)</script>', part, re.S)[0])
+    content = json.loads(
+        re.findall(r'id="explore-content">(.*?)</script>', part, re.S)[0]
+    )
     assert content["scale"] == pytest.approx(told.total / content["drawn"])
     assert [each["name"] for each in content["columns"]] == told.columns[:24]
     for column in content["columns"]:
@@ -60,7 +70,11 @@ def test_the_page_is_of_the_release(marking, name: str) -> None:
             assert np.allclose(column[end], values, atol=0.51), (column["name"], end)
         codes = np.frombuffer(base64.b64decode(column["codes"]), np.uint8)
         assert len(codes) == content["drawn"]
-        assert codes.max() < len(column["labels"]) == -(-column["cells"] // column["width"])
+        assert (
+            codes.max()
+            < len(column["labels"])
+            == -(-column["cells"] // column["width"])
+        )
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:

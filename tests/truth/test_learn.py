@@ -1,7 +1,9 @@
-"""The Learn page: each figure of its ten lessons again, from closed forms or from the invented rows.
+"""The Learn page: each figure of its ten lessons again, from closed forms or from the
+invented rows.
 
-Nothing here is the page's own code: laws are written down, sums are solved again, releases are taken as they
-were made, and rows are joined and counted by pandas. What is exact must agree to nine digits.
+Nothing here is the page's own code: laws are written down, sums are solved again,
+releases are taken as they were made, and rows are joined and counted by pandas. What is
+exact must agree to nine digits.
 """
 
 from __future__ import annotations
@@ -26,28 +28,32 @@ from workbench.learn import figures as lessons
 SEED = 5
 DELTA = 1e-6
 RATIO = (
-    "A count of 100 people, and of 101 with you among them, each with noise. Whatever the answer is, it is "
-    "at most {ratio} times as likely with you as without you: that bound is the promise.|ratio"
+    "A count of 100 people, and of 101 with you among them, each with noise. "
+    "Whatever the answer is, it is "
+    "at most {ratio} times as likely with you as without you: that bound is the "
+    "promise.|ratio"
 )
 RULED_OUT = (
-    "**{share}** of {draws:,} answers about a count of {count} that were drawn just now as a textbook says "
+    "**{share}** of {draws:,} answers about a count of {count} that were drawn just "
+    "now as a textbook says "
     "rule out one person less. One of them is `{release}`.|"
 )
 NO_DRAW = (
-    "No floating-point draw turns {other} into this number: the count was {count}, and noise hid nothing.|"
+    "No floating-point draw turns {other} into this number: the count was {count}, "
+    "and noise hid nothing.|"
 )
-COULD = "This one could also come from {other}; most others could not. Move the slider to draw again.|other"
-NOISE, FLOATS, COSTS = (
-    "1 · What noise does > ",
-    "2 · Why not floating-point noise > ",
-    "3 · Every answer costs > ",
+COULD = (
+    "This one could also come from {other}; most others could not. Move the slider "
+    "to draw again.|other"
 )
-AFTER, RANGES = "5 · What comes after is free > ", "6 · One histogram, all ranges > "
-PRICE, HOLES, TRUST = (
-    "7 · The price of more columns > ",
-    "8 · k-anonymity and its holes > ",
-    "9 · Trust nobody > ",
-)
+NOISE = "1 · What noise does > "
+FLOATS = "2 · Why not floating-point noise > "
+COSTS = "3 · Every answer costs > "
+AFTER = "5 · What comes after is free > "
+RANGES = "6 · One histogram, all ranges > "
+PRICE = "7 · The price of more columns > "
+HOLES = "8 · k-anonymity and its holes > "
+TRUST = "9 · Trust nobody > "
 CLASSES = "10 · Class by class > "
 TIMES = [1, 2, 5, *range(10, 101, 10)]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
@@ -64,19 +70,26 @@ def variance(epsilon: float) -> float:
 
 
 def loss_of_average(below: int) -> float:
-    """Of the average of two answers at epsilon 1, where it lies so many rows below the smaller count."""
+    """Of the average of two answers at epsilon 1, where it lies so many rows below the
+    smaller count.
+    """
     with localcontext(prec=50):
         q = Decimal(-1).exp()
 
         def of_sum(at: int) -> Decimal:
-            return sum((q ** (abs(first) + abs(at - first)) for first in range(-300, 301)), Decimal(0))
+            return sum(
+                (q ** (abs(first) + abs(at - first)) for first in range(-300, 301)),
+                Decimal(0),
+            )
 
         return float((of_sum(2 * below) / of_sum(2 * below + 2)).ln())
 
 
 def sum_of_two(at: int) -> float:
     """The chance of a sum of two noises at epsilon 1, added up."""
-    return sum(laplace(first, 1.0) * laplace(at - first, 1.0) for first in range(-60, 61))
+    return sum(
+        laplace(first, 1.0) * laplace(at - first, 1.0) for first in range(-60, 61)
+    )
 
 
 LAWS = (
@@ -86,19 +99,32 @@ LAWS = (
     "F combined: the average of F1 and F2",
 )
 HALVES = [at / 2 for at in range(-80, 81)]
-OFF = [sum(abs(at) * laplace(at, epsilon) for at in range(-60, 61)) for epsilon in (1.0, 1.0, 2.0)]
+OFF = [
+    sum(abs(at) * laplace(at, epsilon) for at in range(-60, 61))
+    for epsilon in (1.0, 1.0, 2.0)
+]
 
 
 def by_rho(rho: float) -> float:
-    """Epsilon at DELTA of a zCDP loss (Canonne, Kamath, Steinke 2020, proposition 7), over all orders."""
+    """Epsilon at DELTA of a zCDP loss (Canonne, Kamath, Steinke 2020, proposition 7),
+    over all orders.
+    """
 
     def log_delta(log_order: float, epsilon: float) -> float:
         above = math.exp(log_order)  # the order less one
-        return above * ((1 + above) * rho - epsilon) - math.log1p(above) - above * math.log1p(1 / above)
+        return (
+            above * ((1 + above) * rho - epsilon)
+            - math.log1p(above)
+            - above * math.log1p(1 / above)
+        )
 
     def off(epsilon: float) -> float:
         best = minimize_scalar(
-            log_delta, bounds=(-8, 12), args=(epsilon,), method="bounded", options={"xatol": 1e-12}
+            log_delta,
+            bounds=(-8, 12),
+            args=(epsilon,),
+            method="bounded",
+            options={"xatol": 1e-12},
         )
         return float(best.fun) - math.log(DELTA)
 
@@ -106,39 +132,55 @@ def by_rho(rho: float) -> float:
 
 
 def best_possible(epsilon: float, times: int) -> float:
-    """Epsilon at DELTA of so many answers, from the law of randomized response, solved over its whole sum."""
+    """Epsilon at DELTA of so many answers, from the law of randomized response, solved
+    over its whole sum.
+    """
     hits = np.arange(times + 1)
     logs = (
-        gammaln(times + 1) - gammaln(hits + 1) - gammaln(times - hits + 1) - times * np.logaddexp(0, epsilon)
+        gammaln(times + 1)
+        - gammaln(hits + 1)
+        - gammaln(times - hits + 1)
+        - times * np.logaddexp(0, epsilon)
     )
-    yes, no = logs + (times - hits) * epsilon, logs + hits * epsilon
+    yes = logs + (times - hits) * epsilon
+    no = logs + hits * epsilon
     return float(
         brentq(
             lambda at: np.maximum(np.exp(yes) - np.exp(at + no), 0).sum() - DELTA,
             0,
             epsilon * times,
             xtol=1e-13,
-        )
+        ),
     )
 
 
 def least_error(epsilon: float, k: int) -> float:
-    """Standard error of a share of k like answers from one person, by the best protocol."""
-    power, half = math.exp(epsilon), math.exp(epsilon / 2)
+    """Standard error of a share of k like answers from one person, by the best
+    protocol.
+    """
+    power = math.exp(epsilon)
+    half = math.exp(epsilon / 2)
     laws = [
         (half / (half + 1), 1 / (half + 1)),
         (0.5, 1 / (power + 1)),
         (power / (power + 1), 0.5),
         *(
-            (w * power / (w * power + k - w), w * (power * (w - 1) + k - w) / ((k - 1) * (w * power + k - w)))
+            (
+                w * power / (w * power + k - w),
+                w * (power * (w - 1) + k - w) / ((k - 1) * (w * power + k - w)),
+            )
             for w in range(1, k)
         ),
     ]
-    return math.sqrt(min((p * (1 - p) + (k - 1) * q * (1 - q)) / k / (p - q) ** 2 for p, q in laws))
+    return math.sqrt(
+        min((p * (1 - p) + (k - 1) * q * (1 - q)) / k / (p - q) ** 2 for p, q in laws)
+    )
 
 
 def drawn(count: int) -> tuple[float, float, bool]:
-    """Of the draws of lesson 2: the share that rules out one person less, the one shown, whether it does."""
+    """Of the draws of lesson 2: the share that rules out one person less, the one
+    shown, whether it does.
+    """
     rng = np.random.default_rng(SEED)
 
     def of(uniform: float) -> float:
@@ -148,10 +190,14 @@ def drawn(count: int) -> tuple[float, float, bool]:
         noise = release - (count - 1)
         near = math.exp(-abs(noise)) / 2
         middle = round((near if noise < 0 else 1 - near) * 2**53)
-        steps = (each / 2**53 for each in range(middle - 40, middle + 41) if 0 < each < 2**53)
+        steps = (
+            each / 2**53 for each in range(middle - 40, middle + 41) if 0 < each < 2**53
+        )
         return all(count - 1 + of(each) != release for each in steps)
 
-    share = float(np.mean([is_ruled_out(count + of(each)) for each in rng.random(lessons.DRAWS)]))
+    share = float(
+        np.mean([is_ruled_out(count + of(each)) for each in rng.random(lessons.DRAWS)])
+    )
     release = count + of(rng.random())
     return share, release, is_ruled_out(release)
 
@@ -160,10 +206,17 @@ class Truth:
     """What is true of the page as it first stands, or at these settings."""
 
     def __init__(
-        self, made: list[dp.Release], *, count: int = 1, epsilon: float = 0.1, groups: int = 16
+        self,
+        made: list[dp.Release],
+        *,
+        count: int = 1,
+        epsilon: float = 0.1,
+        groups: int = 16,
     ) -> None:
         self.share, self.release, self.caught = drawn(count)
-        self.count, self.epsilon, self.groups = count, epsilon, groups
+        self.count = count
+        self.epsilon = epsilon
+        self.groups = groups
         self.census = samples.census()
         first, *others, self.drawn, self.visits, self.classes = made
         self.histogram = first.marginals[("age",)].values
@@ -172,20 +225,32 @@ class Truth:
     @functools.cached_property
     def ages(self) -> np.ndarray:
         """Rows of each year of age, from the lowest that was declared."""
-        low, size = int(self.census["age"].min()), len(self.histogram)
+        low = int(self.census["age"].min())
+        size = len(self.histogram)
         ages = np.bincount(self.census["age"], minlength=size)
         assert low >= 0
         assert len(ages) == size
         return ages
 
     def by_width(self) -> Iterator[tuple[int, float, float]]:
-        """Width, median error of sums of the release in percent, and of a question that is asked directly."""
-        true, noisy = (np.concatenate([[0], np.cumsum(each)]) for each in (self.ages, self.histogram))
+        """Width, median error of sums of the release in percent, and of a question that
+        is asked directly.
+        """
+        true, noisy = (
+            np.concatenate([[0], np.cumsum(each)])
+            for each in (self.ages, self.histogram)
+        )
         for span in (1, 2, 5, 10, 20, 50, 100):
             rows, told = (each[span:] - each[:-span] for each in (true, noisy))
-            told, rows = told[rows > 0], rows[rows > 0]
+            told = told[rows > 0]
+            rows = rows[rows > 0]
             rates = rows * self.epsilon / 100
-            direct = brentq(lambda x, rates=rates: -np.expm1(-x * rates).mean() - 0.5, 0, 1e6, xtol=1e-13)
+            direct = brentq(
+                lambda x, rates=rates: -np.expm1(-x * rates).mean() - 0.5,
+                0,
+                1e6,
+                xtol=1e-13,
+            )
             yield span, float(np.median(abs(told - rows) / rows * 100)), float(direct)
 
     def moved(self) -> list[float]:
@@ -200,30 +265,52 @@ class Truth:
     def errors(self) -> list[float]:
         """Error of a cell in percent of the rows of a mean one, at epsilon 1."""
         half = width(variance(1.0), pooled=False)
-        return [100 * half * table.values.size / len(self.census) for table in self.others]
+        return [
+            100 * half * table.values.size / len(self.census) for table in self.others
+        ]
 
     def lengths(self) -> tuple[list[str], list[float]]:
         """Error of a count, in percent, by the rows of ten drawn tables."""
         true = np.count_nonzero((self.census["age"] >= 20) & (self.census["age"] < 65))
         errors = []
         for rows in (5, 10_000, round(self.drawn.model.total)):
-            ages = [self.drawn.sample(rows, seed=seed)["age"].to_numpy() for seed in range(10)]
+            ages = [
+                self.drawn.sample(rows, seed=seed)["age"].to_numpy()
+                for seed in range(10)
+            ]
             counts = [np.count_nonzero((each >= 20) & (each < 65)) for each in ages]
-            errors.append(float(np.mean([abs(count - true) / true * 100 for count in counts])))
+            errors.append(
+                float(np.mean([abs(count - true) / true * 100 for count in counts]))
+            )
         return ["5", "10000", "as many as counted"], errors
 
     def listed(self) -> tuple[list[int], list[float], float]:
-        """People found in the visits and in drawn rows, the share whose diagnosis is right, and the guess."""
+        """People found in the visits and in drawn rows, the share whose diagnosis is
+        right, and the guess.
+        """
         ill = samples.hospital().drop_duplicates("patient_id")
-        truth = set(ill[["name", *lessons.SHARED, "diagnosis"]].itertuples(index=False, name=None))
-        counts, rates = [], []
-        for table in (ill, self.visits.sample(len(ill), seed=0).astype({"birth_date": str})):
+        truth = set(
+            ill[["name", *lessons.SHARED, "diagnosis"]].itertuples(
+                index=False, name=None
+            )
+        )
+        counts = []
+        rates = []
+        for table in (
+            ill,
+            self.visits.sample(len(ill), seed=0).astype({"birth_date": str}),
+        ):
             rows: dict[tuple[str, ...], list[str]] = {}
-            for *key, diagnosis in table[[*lessons.SHARED, "diagnosis"]].itertuples(index=False, name=None):
+            for *key, diagnosis in table[[*lessons.SHARED, "diagnosis"]].itertuples(
+                index=False, name=None
+            ):
                 rows.setdefault(tuple(key), []).append(diagnosis)
             people: dict[tuple[str, ...], list[str]] = {}
-            for name, *key in samples.voter_list()[["name", *lessons.SHARED]].itertuples(
-                index=False, name=None
+            for name, *key in samples.voter_list()[
+                ["name", *lessons.SHARED]
+            ].itertuples(
+                index=False,
+                name=None,
             ):
                 people.setdefault(tuple(key), []).append(name)
             claims = [
@@ -236,29 +323,43 @@ class Truth:
         return counts, rates, float(ill["diagnosis"].value_counts().max() / len(ill))
 
     def by_class(self) -> dict[str, Any]:
-        """Shares of places, joins and moments, of the invented rows, the release and rows drawn from it."""
+        """Shares of places, joins and moments, of the invented rows, the release and
+        rows drawn from it.
+        """
         make = np.random.Generator(np.random.PCG64(np.random.SeedSequence(5)))
-        label, pairs = make.choice([-1, 1], 5_000), make.normal(0, 0.2, (5_000, 2))
+        label = make.choice([-1, 1], 5_000)
+        pairs = make.normal(0, 0.2, (5_000, 2))
         shift = np.column_stack([0.3 * label, 0.3 * label, 0 * label, 0 * label])
         own = np.clip(make.normal(shift + pairs[:, [0, 0, 1, 1]], 0.08), -1, 1)
         drawn = self.classes.sample(5_000, seed=0)
-        new, signs = drawn[[*"abcd"]].to_numpy(), drawn["label"].astype(int).to_numpy()
+        new = drawn[[*"abcd"]].to_numpy()
+        signs = drawn["label"].astype(int).to_numpy()
         model: Any = self.classes.model
-        edges, lines = np.linspace(-1, 1, 41), []
+        edges = np.linspace(-1, 1, 41)
+        lines = []
         shares: list[float] = []
         for code, sign in enumerate((-1, 1)):
-            mine, theirs = own[label == sign], new[signs == sign]
-            center, law = model.moments.centers[code], model.moments.covariances[code]
+            mine = own[label == sign]
+            theirs = new[signs == sign]
+            center = model.moments.centers[code]
+            law = model.moments.covariances[code]
             for mean, matrix in (
                 (mine.mean(axis=0), np.cov(mine.T)),
                 (center, law),
                 (theirs.mean(axis=0), np.cov(theirs.T)),
             ):
-                a, b = math.sqrt(matrix[0][0]), math.sqrt(matrix[1][1])
+                a = math.sqrt(matrix[0][0])
+                b = math.sqrt(matrix[1][1])
                 lines.append((mean[0], mean[1], a, b, matrix[0][1] / (a * b)))
             if sign == 1:
-                normal = [0.5 * math.erfc(-(x - center[0]) / math.sqrt(2 * law[0][0])) for x in edges]
-                counts = [np.histogram(each[:, 0], edges)[0] / len(each) for each in (mine, theirs)]
+                normal = [
+                    0.5 * math.erfc(-(x - center[0]) / math.sqrt(2 * law[0][0]))
+                    for x in edges
+                ]
+                counts = [
+                    np.histogram(each[:, 0], edges)[0] / len(each)
+                    for each in (mine, theirs)
+                ]
                 shares = [*counts[0], *np.diff(normal), *counts[1]]
         apart = 1 - np.corrcoef(new.T)
         last = float(np.mean([apart[i, j] for i in (0, 1) for j in (2, 3)]))
@@ -266,34 +367,52 @@ class Truth:
         return {
             "place": [*edges[:-1]] * 3,
             "shares": shares,
-            "of": [name for name in ("original", "release", "drawn rows") for _ in range(40)],
-            "joined": [*(name for _far, name in pairs_of), " + ".join(name for _far, name in pairs_of)],
+            "of": [
+                name
+                for name in ("original", "release", "drawn rows")
+                for _ in range(40)
+            ],
+            "joined": [
+                *(name for _far, name in pairs_of),
+                " + ".join(name for _far, name in pairs_of),
+            ],
             "distance": [*(far for far, _name in pairs_of), last],
             "moments": list(zip(*lines, strict=True)),
         }
 
     def linked(self) -> tuple[int, int]:
         """People of the voter list, and those whom it finds with certainty."""
-        visits, voters, shared = (
-            samples.hospital().drop_duplicates("patient_id"),
-            samples.voter_list(),
-            lessons.SHARED,
-        )
+        visits = samples.hospital().drop_duplicates("patient_id")
+        voters = samples.voter_list()
+        shared = lessons.SHARED
         alone = visits.drop_duplicates(shared, keep=False)
-        return len(voters), len(voters.drop_duplicates(shared, keep=False).merge(alone, on=shared))
+        return len(voters), len(
+            voters.drop_duplicates(shared, keep=False).merge(alone, on=shared)
+        )
 
 
 def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     """What is true of each figure."""
     answers = [*range(96, 106)] * 2
     tables = ["without you"] * 10 + ["with you"] * 10
-    chances = [laplace(at - count, 1.0) for at, count in zip(answers, [100] * 10 + [101] * 10, strict=True)]
-    ways = ["basic: epsilons add up", "zCDP: rhos add up", "best possible, planned in advance"]
+    chances = [
+        laplace(at - count, 1.0)
+        for at, count in zip(answers, [100] * 10 + [101] * 10, strict=True)
+    ]
+    ways = [
+        "basic: epsilons add up",
+        "zCDP: rhos add up",
+        "best possible, planned in advance",
+    ]
     rho = t.epsilon * math.tanh(t.epsilon / 2)
     costs = [
         cost
         for times in TIMES
-        for cost in (t.epsilon * times, by_rho(rho * times), best_possible(t.epsilon, times))
+        for cost in (
+            t.epsilon * times,
+            by_rho(rho * times),
+            best_possible(t.epsilon, times),
+        )
     ]
     computed = [
         "as it is",
@@ -315,17 +434,25 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
             "Features are joined",
         )
     )
-    wholes, halves = [*range(-4, 5)], [at / 2 for at in range(-8, 9)]
+    wholes = [*range(-4, 5)]
+    halves = [at / 2 for at in range(-8, 9)]
     once, better = ([laplace(at, epsilon) for at in wholes] for epsilon in (1.0, 2.0))
     average = [2 * sum_of_two(round(2 * at)) for at in halves]
     classes = t.by_class()
-    drawn_laws = [name for name, at in zip(LAWS, (9, 9, 9, 17), strict=True) for _ in range(at)]
+    drawn_laws = [
+        name for name, at in zip(LAWS, (9, 9, 9, 17), strict=True) for _ in range(at)
+    ]
     lengths, errors = t.lengths()
     list_names = ["original", "drawn rows"]
     fits, right, guess = t.listed()
     below = [0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100]
     few, many = (
-        np.array([(0.25 + at / 100) ** (4 * n) * (0.75 - at / 100) ** (6 * n) for at in range(51)])
+        np.array(
+            [
+                (0.25 + at / 100) ** (4 * n) * (0.75 - at / 100) ** (6 * n)
+                for at in range(51)
+            ]
+        )
         for n in (10, 100)
     )
     true: dict[str, Any] = {
@@ -340,15 +467,19 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         NO_DRAW + "other": lambda shown: t.caught and agrees(shown, t.count - 1),
         NO_DRAW + "count": t.count,
         COULD: lambda shown: not t.caught and agrees(shown, t.count - 1),
-        f"{COSTS}variance": rounded([variance(1), variance(1), variance(2), variance(1) / 2]),
+        f"{COSTS}variance": rounded(
+            [variance(1), variance(1), variance(2), variance(1) / 2]
+        ),
         f"{COSTS}mean absolute error": rounded(
-            [*OFF, sum(abs(at) * sum_of_two(round(2 * at)) for at in HALVES)]
+            [*OFF, sum(abs(at) * sum_of_two(round(2 * at)) for at in HALVES)],
         ),
         f"{COSTS}off by": [*wholes * 3, *halves],
         f"{COSTS}chance": rounded([*once, *once, *better, *average]),
         f"{COSTS}law": lambda shown: list(shown) in ([*LAWS], drawn_laws),
         f"{COSTS}rows below the smaller count": [at for at in below for _ in range(2)],
-        f"{COSTS}privacy loss": rounded(each for at in below for each in (loss_of_average(at), 2.0)),
+        f"{COSTS}privacy loss": rounded(
+            each for at in below for each in (loss_of_average(at), 2.0)
+        ),
         f"{COSTS}what is known": ["the average alone", "both answers"] * len(below),
         f"{AFTER}rows": lengths,
         f"{AFTER}drawn rows": lengths,
@@ -358,7 +489,9 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{HOLES}people found with certainty": fits,
         f"{HOLES}of these, right about the diagnosis": rounded(right),
         f"{TRUST}true": rounded([at / 50 for at in range(51)] * 2),
-        f"{TRUST}how well it fits the reports": rounded([*few / few.max(), *many / many.max()]),
+        f"{TRUST}how well it fits the reports": rounded(
+            [*few / few.max(), *many / many.max()]
+        ),
         f"{TRUST}people": ["100"] * 51 + ["1000"] * 51,
         coin + "|people": 1_000,
         coin + "|p": 0.75,
@@ -385,7 +518,9 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{AFTER}privacy loss": [1, 1, 1, 0],
         f"{RANGES}cells in the range": [span for span, *_ in widths for _ in range(2)],
         f"{RANGES}way": ["added up from a histogram", "asked directly"] * len(widths),
-        f"{RANGES}error, % of the true count": rounded(each for _, *both in widths for each in both),
+        f"{RANGES}error, % of the true count": rounded(
+            each for _, *both in widths for each in both
+        ),
         f"{PRICE}columns": [" × ".join(GROWING[:ways]) for ways in range(1, 5)],
         f"{PRICE}rows that would have to change": rounded(t.moved()),
         f"{PRICE}cells": cells,
@@ -400,7 +535,9 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         "k = {k}|k": 2,
         f"{CLASSES}value": rounded(classes["place"]),
         f"{CLASSES}share": rounded(classes["shares"]),
-        f"{CLASSES}of": lambda shown: list(shown) in (classes["of"], classes["of"][::40] * 2),
+        f"{CLASSES}of": lambda shown: (
+            list(shown) in (classes["of"], classes["of"][::40] * 2)
+        ),
         f"{CLASSES}joined": classes["joined"],
         f"{CLASSES}columns": classes["joined"],
         f"{CLASSES}distance": rounded(classes["distance"]),
@@ -409,7 +546,9 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         **{
             f"{CLASSES}{name}": rounded(column)
             for name, column in zip(
-                ("μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"), classes["moments"], strict=True
+                ("μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"),
+                classes["moments"],
+                strict=True,
             )
         },
         tree + "|cut": 0.5,
@@ -418,7 +557,10 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{TRUST}standard error of a share": rounded(
             error
             for number in PEOPLE
-            for error in (least_error(1.0, 4) / math.sqrt(number), math.sqrt(variance(1.0)) / number)
+            for error in (
+                least_error(1.0, 4) / math.sqrt(number),
+                math.sqrt(variance(1.0)) / number,
+            )
         ),
     }
     return {name: lambda _, value=value: value for name, value in true.items()}
@@ -460,7 +602,9 @@ def fresh() -> Iterator[None]:
         each.cache_clear()
 
 
-def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, list[Figure], Truth]:
+def walked(
+    marks: Any, monkeypatch: pytest.MonkeyPatch
+) -> tuple[MarkedTab, list[Figure], Truth]:
     """The page, with what its slow lessons say, and what is true of it."""
     for name in SLOW:
         monkeypatch.setattr(lessons, name, lambda _epsilon, name=name: known(name)[0])
@@ -473,8 +617,12 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, list
     return tab, seen, Truth([release for name in SLOW for release in known(name)[1]])
 
 
-def test_every_figure_of_the_lessons_is_true(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lesson would teach a number that no formula gives, as 1.92 stood where the loss is 2."""
+def test_every_figure_of_the_lessons_is_true(
+    marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lesson would teach a number that no formula gives, as 1.92 stood where the loss
+    is 2.
+    """
     _tab, seen, truth = walked(marking, monkeypatch)
     compared = check(seen, facts(truth, seen), (), None)
     assert compared >= {
@@ -488,10 +636,19 @@ def test_every_figure_of_the_lessons_is_true(marking, monkeypatch: pytest.Monkey
 
 def truncated(law: Any, neighbor: Any) -> float:
     """The loss of two laws where the tails are cut early."""
-    shared, ours, theirs = np.intersect1d(law.outcomes, neighbor.outcomes, return_indices=True)
+    shared, ours, theirs = np.intersect1d(
+        law.outcomes, neighbor.outcomes, return_indices=True
+    )
     assert len(shared)
     seen = np.minimum(law.chances[ours], neighbor.chances[theirs]) > 0.05
-    return float(abs(np.log(law.chances[ours] / neighbor.chances[theirs]))[seen].max(initial=0.0)) * 0.96
+    return (
+        float(
+            abs(np.log(law.chances[ours] / neighbor.chances[theirs]))[seen].max(
+                initial=0.0
+            )
+        )
+        * 0.96
+    )
 
 
 @pytest.mark.parametrize(
@@ -499,12 +656,19 @@ def truncated(law: Any, neighbor: Any) -> float:
     [
         ("lessons.loss_of_two", lambda: 1.92),
         ("lessons.largest_loss", truncated),
-        ("lessons.epsilon_of", lambda rho, delta: rho + 2 * math.sqrt(rho * math.log(1 / delta))),
+        (
+            "lessons.epsilon_of",
+            lambda rho, delta: rho + 2 * math.sqrt(rho * math.log(1 / delta)),
+        ),
         ("lessons.link", None),
     ],
 )
-def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, place: str, wrong: Any) -> None:
-    """The test above would not see a loss that is cut, another formula, or visits in place of people."""
+def test_a_wrong_base_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch, place: str, wrong: Any
+) -> None:
+    """The test above would not see a loss that is cut, another formula, or visits in
+    place of people.
+    """
     if wrong is None:
         link = lessons.link
         wrong = lambda _visits, voters, shared: link(samples.hospital(), voters, shared)  # noqa: E731

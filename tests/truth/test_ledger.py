@@ -1,4 +1,6 @@
-"""The Ledger page says what was spent: every figure again from the exported lines, by plain arithmetic."""
+"""The Ledger page says what was spent: every figure again from the exported lines, by
+plain arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +21,45 @@ def spent(truth: dict[str, Any], *states: str) -> float:
     """Epsilon of all charges whose last line has one of `states`."""
     last = {line["request_id"]: line["state"] for line in truth["lines"]}
     charges = [line for line in truth["lines"] if line["state"] == "reserved"]
-    return sum(each["charge"]["units"] for each in charges if last[each["request_id"]] in states) / 1e12
+    return (
+        sum(
+            each["charge"]["units"]
+            for each in charges
+            if last[each["request_id"]] in states
+        )
+        / 1e12
+    )
 
 
 def left(truth: dict[str, Any]) -> float:
-    return float(truth["account"]["promise"]["epsilon"]) - spent(truth, "committed", "failed", "reserved")
+    return float(truth["account"]["promise"]["epsilon"]) - spent(
+        truth, "committed", "failed", "reserved"
+    )
 
 
 def epsilons(truth: dict[str, Any]) -> list[float]:
-    """Of every draw of noise: the discrete Laplace law on counts that one person moves by one row."""
-    events = [each for line in truth["lines"] for each in line["content"].get("events", [])]
+    """Of every draw of noise: the discrete Laplace law on counts that one person moves
+    by one row.
+    """
+    events = [
+        each for line in truth["lines"] for each in line["content"].get("events", [])
+    ]
     assert {each["mechanism"] for each in events} == {"discrete laplace"}
     return [1 / float.fromhex(each["noise_scale"]) for each in events]
 
 
 def as_zcdp(truth: dict[str, Any]) -> float:
-    """What pure epsilon costs in rho, and the conversion of Canonne, Kamath, Steinke (2020), minimized."""
+    """What pure epsilon costs in rho, and the conversion of Canonne, Kamath, Steinke
+    (2020), minimized.
+    """
     rho = sum(epsilon * math.tanh(epsilon / 2) for epsilon in epsilons(truth))
     orders = [1 + 0.001 * i for i in range(1, 60_000)]
     return min(
-        rho * a + math.log(1 / DELTA) / (a - 1) + math.log1p(-1 / a) - math.log(a) / (a - 1) for a in orders
+        rho * a
+        + math.log(1 / DELTA) / (a - 1)
+        + math.log1p(-1 / a)
+        - math.log(a) / (a - 1)
+        for a in orders
     )
 
 
@@ -47,13 +68,18 @@ def outside(truth: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         each["content"]
         for each in truth["lines"]
-        if each["state"] == "outside" and ("evaluation" in each["content"] or "declared" in each["content"])
+        if each["state"] == "outside"
+        and ("evaluation" in each["content"] or "declared" in each["content"])
     ]
 
 
 FACTS = {
-    "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: spent(t, "committed", "failed"),
-    "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: spent(t, "reserved"),
+    "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: spent(
+        t, "committed", "failed"
+    ),
+    "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: spent(
+        t, "reserved"
+    ),
     "{unit}: spent {spent} · held {held} · left {left}|left": left,
     "Spent > value": lambda t: f"epsilon {spent(t, 'committed', 'failed'):g}",
     "Held > value": lambda t: f"epsilon {spent(t, 'reserved'):g}",
@@ -74,12 +100,14 @@ FACTS = {
             ]
         )
     ),
-    "Comparisons with the original and risk figures ({times} so far): they are for the owner's eyes only."
+    "Comparisons with the original and risk figures ({times} so far): they are for "
+    "the owner's eyes only."
     "|times": lambda t: sum("evaluation" in each for each in outside(t)),
     "The same spends under other rules > epsilon": lambda t: [
         f"{sum(epsilons(t)):.3g}",
         f"{as_zcdp(t):.3g}",
-        f"{sum(epsilons(t)):.3g}",  # one or two draws at this delta: nothing is gained by composing them
+        # one or two draws at this delta: nothing is gained by composing them
+        f"{sum(epsilons(t)):.3g}",
     ],
     "All {lines} lines are as they were written.|lines": lambda t: len(t["lines"]),
 }
@@ -102,7 +130,10 @@ def walked(marking: Any) -> tuple[MarkedTab, dict[str, Any]]:
 def test_every_figure_is_of_the_lines(marking) -> None:
     """The page would say that less was spent, or more is left, than the lines hold."""
     tab, truth = walked(marking)
-    assert check(figures(tab, marking), FACTS, STATIC, truth) >= {"Left > value", "Spent > value"}
+    assert check(figures(tab, marking), FACTS, STATIC, truth) >= {
+        "Left > value",
+        "Spent > value",
+    }
 
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:

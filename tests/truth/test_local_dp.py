@@ -1,4 +1,6 @@
-"""The Local answers page: what it says of a table of true answers, or of reports, again by numpy."""
+"""The Local answers page: what it says of a table of true answers, or of reports, again
+by numpy.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,19 @@ from workbench.local_dp import simulate
 
 HEAD = "Ask without learning anybody's answer > "
 GIVEN = "{rows} of {all} rows have an answer; the others are left out.|"
-HELD = "The interval holds the true share of {held} of {all} answers; 95 of 100 intervals should.|"
-MOST = "Most said {answer}: between {low} and {high} of those who answered, in 95 of 100 cases.|"
+HELD = (
+    "The interval holds the true share of {held} of {all} answers; 95 of 100 "
+    "intervals should.|"
+)
+MOST = (
+    "Most said {answer}: between {low} and {high} of those who answered, in 95 of "
+    "100 cases.|"
+)
 REPORTS = "{people} reports by {protocol}, epsilon {epsilon} per answer.|"
 Z = 1.959963984540054
-DESIGN = {  # of a survey that nobody has answered yet: closed forms, held against oracles in tests/local
+# of a survey that nobody has answered yet: closed forms, held against oracles in
+# tests/local
+DESIGN = {
     "{days} days|days",
     "Make {number:,} links|number",
     "off by > value",
@@ -35,7 +45,14 @@ DESIGN = {  # of a survey that nobody has answered yet: closed forms, held again
     *(f"What one report can tell > {each}" for each in ("of", "share")),
     *(
         f"What you would get > {each}"
-        for each in ("protocol", "people", "people who answer", "epsilon", "epsilon per answer", "error")
+        for each in (
+            "protocol",
+            "people",
+            "people who answer",
+            "epsilon",
+            "epsilon per answer",
+            "error",
+        )
     ),
     "What you would get > off by, in 95 of 100 cases",
 }
@@ -69,19 +86,32 @@ def own(page) -> Any:
     return column
 
 
-def interval(reported: float, people: int, p: float, q: float, z: float = Z) -> tuple[float, float]:
-    """Ends of the shares s at which (reported - E)^2 = z^2 var / people, both linear in s."""
-    gap, slope = p - q, p * (1 - p) - q * (1 - q)
+def interval(
+    reported: float, people: int, p: float, q: float, z: float = Z
+) -> tuple[float, float]:
+    """Ends of the shares s at which (reported - E)^2 = z^2 var / people, both linear in
+    s.
+    """
+    gap = p - q
+    slope = p * (1 - p) - q * (1 - q)
     scale = z * z / people
     ends = np.roots(
-        [gap**2, -2 * gap * (reported - q) - scale * slope, (reported - q) ** 2 - scale * q * (1 - q)]
+        [
+            gap**2,
+            -2 * gap * (reported - q) - scale * slope,
+            (reported - q) ** 2 - scale * q * (1 - q),
+        ],
     )
     low, high = np.clip(sorted(ends.real), 0, 1)
     return float(low), float(high)
 
 
-def of_answers(shown: dict[str, Any], true: pd.Series, people: int, epsilon: float) -> dict[str, Any]:
-    """What is true of a simulated survey by randomized response, from the reported shares that are shown."""
+def of_answers(
+    shown: dict[str, Any], true: pd.Series, people: int, epsilon: float
+) -> dict[str, Any]:
+    """What is true of a simulated survey by randomized response, from the reported
+    shares that are shown.
+    """
     p = math.exp(epsilon) / (math.exp(epsilon) + len(true) - 1)
     q = (1 - p) / (len(true) - 1)
     reported = np.array(shown[HEAD + "share"])[len(true) : 2 * len(true)]
@@ -91,7 +121,13 @@ def of_answers(shown: dict[str, Any], true: pd.Series, people: int, epsilon: flo
     low, high = ([each[side] for each in ends] for side in (0, 1))
     shares = [*true, *reported, *corrected]
     held = sum(a <= each <= b for each, (a, b) in zip(true, ends, strict=True))
-    table = {"true": true, "reported": reported, "corrected": corrected, "low": low, "high": high}
+    table = {
+        "true": true,
+        "reported": reported,
+        "corrected": corrected,
+        "low": low,
+        "high": high,
+    }
 
     def either(name: str) -> Any:
         """In the chart, three times and exact, or in its table, with three digits."""
@@ -105,7 +141,9 @@ def of_answers(shown: dict[str, Any], true: pd.Series, people: int, epsilon: flo
     facts: dict[str, Any] = {HEAD + name: either(name) for name in table}
     facts |= {
         HEAD + "share": shares,
-        HEAD + "share of people": lambda cells: np.allclose(cells, np.clip(shares, 0, 1)),
+        HEAD + "share of people": lambda cells: np.allclose(
+            cells, np.clip(shares, 0, 1)
+        ),
         HEAD + "answer": lambda cells: list(cells) in (named, 3 * named),
         HEAD + "of": [kind for kind in ("true", "reported", "corrected") for _ in true],
         HELD + "held": held,
@@ -125,16 +163,25 @@ def of_answers(shown: dict[str, Any], true: pd.Series, people: int, epsilon: flo
     ],
 )
 def test_shares_are_of_those_who_answered(own, marking, name: str, column: str) -> None:
-    """A share would be of all rows, or an interval of another law, or gaps would pass without a word."""
+    """A share would be of all rows, or an interval of another law, or gaps would pass
+    without a word.
+    """
     odd = TABLES[name]
     given = odd.frame[column].dropna()
-    labels = given.astype(int).astype(str) if given.dtype == float else given.astype(str)
+    labels = (
+        given.astype(int).astype(str) if given.dtype == float else given.astype(str)
+    )
     true = labels.value_counts(normalize=True).sort_index()
     seen = figures(own(odd, column), marking)
     shown = {each.id: each.shown for each in seen if each.id == HEAD + "share"}
     facts = of_answers(shown, true, len(given), 1.0)
     facts |= {GIVEN + "rows": len(given), GIVEN + "all": len(odd.frame)}
-    compared = check(seen, {key: lambda _, true=true: true for key, true in facts.items()}, DESIGN, None)
+    compared = check(
+        seen,
+        {key: lambda _, true=true: true for key, true in facts.items()},
+        DESIGN,
+        None,
+    )
     assert {HEAD + "true", HELD + "held"} <= compared
     assert (GIVEN + "rows" in compared) == (len(given) < len(odd.frame))
 
@@ -145,7 +192,9 @@ def test_a_wrong_base_is_caught(own, marking, monkeypatch: pytest.MonkeyPatch) -
     rows = TABLES["missing"].frame["answer"]
 
     def wrong(survey: simulate.SimulatedSurvey) -> pd.DataFrame:
-        return right(survey).assign(true=lambda each: each["true"] * rows.notna().mean())
+        return right(survey).assign(
+            true=lambda each: each["true"] * rows.notna().mean()
+        )
 
     monkeypatch.setattr(simulate.SimulatedSurvey, "shares", property(wrong))
     with pytest.raises(AssertionError, match="not true"):
@@ -156,10 +205,13 @@ def test_means_are_of_the_column(own, marking) -> None:
     """The mean beside the private ones would be of another base."""
     income = TABLES["heavy tail"].frame["income"]
     middle = (
-        income.min() + (income.max() - income.min()) * (income >= (income.min() + income.max()) / 2).mean()
+        income.min()
+        + (income.max() - income.min())
+        * (income >= (income.min() + income.max()) / 2).mean()
     )
     seen = figures(own(TABLES["heavy tail"], "income"), marking)
-    shown = {each.id: each.shown for each in reversed(seen)}  # the chart comes before its table
+    # the chart comes before its table
+    shown = {each.id: each.shown for each in reversed(seen)}
     mean, low, high = (np.array(shown[HEAD + each]) for each in ("mean", "low", "high"))
     off = (high - low) / 2
     assert np.allclose(mean, (low + high) / 2)
@@ -167,7 +219,9 @@ def test_means_are_of_the_column(own, marking) -> None:
 
     def means(cells: Any) -> bool:
         return agrees(cells[:2], [income.mean(), middle]) or np.allclose(
-            cells[:2], [income.mean(), middle], rtol=6e-3
+            cells[:2],
+            [income.mean(), middle],
+            rtol=6e-3,
         )
 
     facts = {
@@ -175,25 +229,45 @@ def test_means_are_of_the_column(own, marking) -> None:
         HEAD + "way": lambda cells: len(cells) == len(mean),
         HEAD + "low": lambda cells: np.allclose(cells, mean - off),
         HEAD + "high": lambda cells: np.allclose(cells, mean + off),
-        HEAD + "off by, in 95 of 100 cases": lambda cells: np.allclose(cells, off, rtol=6e-3),
+        HEAD + "off by, in 95 of 100 cases": lambda cells: np.allclose(
+            cells, off, rtol=6e-3
+        ),
     }
-    check(seen, {key: lambda _, true=true: true for key, true in facts.items()}, DESIGN, None)
+    check(
+        seen,
+        {key: lambda _, true=true: true for key, true in facts.items()},
+        DESIGN,
+        None,
+    )
 
 
 def test_reports_are_decoded(page, marking) -> None:
     """The answer of a survey would be read from its reports by another law."""
-    question = dl.Question(text="Ever?", categories=["a", "b", "c"], protocol="optimized unary", epsilon=2)
+    question = dl.Question(
+        text="Ever?", categories=["a", "b", "c"], protocol="optimized unary", epsilon=2
+    )
     lines = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
     tab = page(
-        ("Ask without learning", "Read the answers"), ("source", "Reports as JSON lines, one per answer")
+        ("Ask without learning", "Read the answers"),
+        ("source", "Reports as JSON lines, one per answer"),
     )
     tab.at.file_uploader[0].upload("r.jsonl", lines.encode(), "application/json").run()
-    reports = np.array([[int(bit) for bit in json.loads(line)["report"]] for line in lines.splitlines()])
-    p, q, people = 0.5, 1 / (1 + math.exp(2)), len(reports)
+    reports = np.array(
+        [
+            [int(bit) for bit in json.loads(line)["report"]]
+            for line in lines.splitlines()
+        ]
+    )
+    p = 0.5
+    q = 1 / (1 + math.exp(2))
+    people = len(reports)
     corrected = (reports.mean(axis=0) - q) / (p - q)
-    low, high = np.transpose([interval(each, people, p, q) for each in reports.mean(axis=0)])
+    low, high = np.transpose(
+        [interval(each, people, p, q) for each in reports.mean(axis=0)]
+    )
     top = int(corrected.argmax())
-    least, most = interval(reports[:, top].mean(), people, p, q, 2.3939797998185104)  # 1 - 0.05 / 3 / 2
+    # 1 - 0.05 / 3 / 2
+    least, most = interval(reports[:, top].mean(), people, p, q, 2.3939797998185104)
 
     def close(true: Any) -> Any:
         return lambda cells: np.allclose(cells, true, rtol=6e-3, atol=1e-9)
@@ -213,7 +287,10 @@ def test_reports_are_decoded(page, marking) -> None:
         MOST + "high": most,
     }
     compared = check(
-        figures(tab, marking), {k: lambda _, true=v: true for k, v in facts.items()}, DESIGN, None
+        figures(tab, marking),
+        {k: lambda _, true=v: true for k, v in facts.items()},
+        DESIGN,
+        None,
     )
     assert compared == set(facts)
 

@@ -1,7 +1,9 @@
-"""The Synthesize page before and after paying: its figures from the raw table, the noise law, the files.
+"""The Synthesize page before and after paying: its figures from the raw table, the
+noise law, the files.
 
-Errors before paying come from draws of the law itself (scipy, numpy), those of a whole table from the release
-that follows. What a release shows is compared with its file, its CSV of counts and its drawn rows.
+Errors before paying come from draws of the law itself (scipy, numpy), those of a whole
+table from the release that follows. What a release shows is compared with its file, its
+CSV of counts and its drawn rows.
 """
 
 from __future__ import annotations
@@ -29,16 +31,31 @@ from workbench.server.workers import drawing
 from workbench.synthesize import script, tables_view
 from workbench.ui.reopening import RowCounts
 
-EPSILON, BUDGET = 0.5, 3.0
+EPSILON = 0.5
+BUDGET = 3.0
 DRAWS = 10_000
-FACTS = "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all."
-GROUP = "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly."
-TESTS = "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
+FACTS = (
+    "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in "
+    "all."
+)
+GROUP = (
+    "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones "
+    "less exactly."
+)
+TESTS = (
+    "Every test is charged, its answer is noisy, and there are at most {limit}; "
+    "{left} are left."
+)
 BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
-WITHIN = "**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**"
+WITHIN = (
+    "**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 "
+    "cases.**"
+)
 LINKS = (
-    "**{links} relations of two columns were measured, and of {rising} pairs of numbers whether they rise "
-    "together; the others follow from these.** A rule that only three or more columns show may be lost."
+    "**{links} relations of two columns were measured, and of {rising} pairs of "
+    "numbers whether they rise "
+    "together; the others follow from these.** A rule that only three or more "
+    "columns show may be lost."
 )
 TITLE = "What you would get"
 Fact = Callable[[Any], Any]
@@ -86,7 +103,9 @@ def counted(odd: Odd) -> int:
 
 
 def one_digit(rows: int) -> float:
-    return float(np.format_float_positional(rows, precision=1, fractional=False, unique=False))
+    return float(
+        np.format_float_positional(rows, precision=1, fractional=False, unique=False)
+    )
 
 
 def begun(name: str) -> Walk:
@@ -105,29 +124,46 @@ def laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> A
 def summed(rng: np.random.Generator, scale: float, cells: int) -> Any:
     """Draws of a sum of so many of them."""
     chance = -math.expm1(-1 / scale)
-    return rng.negative_binomial(cells, chance, DRAWS) - rng.negative_binomial(cells, chance, DRAWS)
+    return rng.negative_binomial(cells, chance, DRAWS) - rng.negative_binomial(
+        cells, chance, DRAWS
+    )
 
 
 def half_of(scale: float) -> float:
     """The smallest w with P(|X| <= w) >= 0.95."""
-    return float(next(w for w in itertools.count() if 1 - 2 * stats.dlaplace.sf(w, 1 / scale) >= 0.95))
+    return float(
+        next(
+            w
+            for w in itertools.count()
+            if 1 - 2 * stats.dlaplace.sf(w, 1 / scale) >= 0.95
+        )
+    )
 
 
 def scale_of(variance: float) -> float:
-    return float(optimize.brentq(lambda s: stats.dlaplace.var(1 / s) - variance, 0.01, 1e6))
+    return float(
+        optimize.brentq(lambda s: stats.dlaplace.var(1 / s) - variance, 0.01, 1e6)
+    )
 
 
 def covers(errors: Any, *, most: float = 1.6) -> Fact:
     """Holds 95 % of the errors, and is not much wider than that needs.
 
-    Of 10,000 draws with a seed, so that the share is known to within five deviations, 0.011.
+    Of 10,000 draws with a seed, so that the share is known to within five deviations,
+    0.011.
     """
     least = 0.95 - 5 * math.sqrt(0.95 * 0.05 / len(errors))
 
     def holds(shown: Any) -> bool:
-        values = [float(str(each).replace(",", "").lstrip("± ")) for each in np.atleast_1d(shown)]
+        values = [
+            float(str(each).replace(",", "").lstrip("± "))
+            for each in np.atleast_1d(shown)
+        ]
         needed = float(np.quantile(np.abs(errors), 0.95))
-        return all((np.abs(errors) <= each).mean() > least and each <= most * needed + 2 for each in values)
+        return all(
+            (np.abs(errors) <= each).mean() > least and each <= most * needed + 2
+            for each in values
+        )
 
     return holds
 
@@ -138,12 +174,18 @@ def best_mean(errors: list[Any]) -> Any:
 
 
 def near(*lists: Any) -> Fact:
-    """Each number is, to three digits, that of one of the lists, which a chart and its table show."""
+    """Each number is, to three digits, that of one of the lists, which a chart and its
+    table show.
+    """
 
     def holds(shown: Any) -> bool:
-        cells = [float(str(each).replace(",", "")) for each in np.atleast_1d(np.array(shown, object))]
+        cells = [
+            float(str(each).replace(",", ""))
+            for each in np.atleast_1d(np.array(shown, object))
+        ]
         return any(
-            len(cells) == len(each) and np.allclose(cells, each, rtol=6e-3, atol=1e-9) for each in lists
+            len(cells) == len(each) and np.allclose(cells, each, rtol=6e-3, atol=1e-9)
+            for each in lists
         )
 
     return holds
@@ -152,10 +194,14 @@ def near(*lists: Any) -> Fact:
 def everywhere(walk: Walk) -> dict[str, Any]:
     """What the page says of the account and of any release, wherever it is."""
     spent = walk.paid * EPSILON
-    unit = f"add or remove one person (at most {walk.odd.cap} rows, named by {walk.odd.id!r})"
+    unit = (
+        f"add or remove one person (at most {walk.odd.cap} rows, named by "
+        f"{walk.odd.id!r})"
+    )
     return {
         "{name} {loss}|loss": EPSILON,
-        "Of each person at most {number} rows were counted: further rows of people who have more are left "
+        "Of each person at most {number} rows were counted: further rows of people "
+        "who have more are left "
         "out.|number": walk.odd.cap,
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
@@ -165,7 +211,9 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "{unit}: spent {spent} · held {held} · left {left}|held": 0,
         "{unit}: spent {spent} · held {held} · left {left}|left": BUDGET - spent,
         # of the release, or the twentieth of it that its verdict would cost
-        "epsilon {epsilon}|epsilon": lambda shown: float(shown) in (EPSILON, EPSILON / 20),
+        "epsilon {epsilon}|epsilon": lambda shown: (
+            float(shown) in (EPSILON, EPSILON / 20)
+        ),
         "people by {column}, at most {rows} each|rows": walk.odd.cap,
     }
 
@@ -173,19 +221,26 @@ def everywhere(walk: Walk) -> dict[str, Any]:
 OFF_BY = "off by, in 95 of 100 cases > value"
 
 
-def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -> dict[str, Any]:
+def of_tables(
+    walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any
+) -> dict[str, Any]:
     """Before paying, for tables of (cells, half-width)."""
     alike: dict[tuple[int, float], list[str]] = {}
     for name in sorted(halves, key=lambda name: -halves[name][0] * halves[name][1]):
         alike.setdefault(halves[name], []).append(name)
-    bars = [of[0] if len(of) == 1 else f"{of[0]} and {len(of) - 1} like it" for of in alike.values()]
+    bars = [
+        of[0] if len(of) == 1 else f"{of[0]} and {len(of) - 1} like it"
+        for of in alike.values()
+    ]
     shares = near([cells * half / walk.about for cells, half in alike])
     (cells, half), *_others = alike
     group = math.ceil(half / 0.2)
     return {
         **everywhere(walk),
-        "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure": 100
-        / (1 + math.exp(-EPSILON)),
+        (
+            "Someone who is 50 % sure that a person is in the table can become at most "
+            "{sure} % sure.|sure"
+        ): 100 / (1 + math.exp(-EPSILON)),
         "cost > value": f"epsilon {EPSILON:g}",
         "Left after > value": f"epsilon {walk.left - EPSILON:g}",
         OFF_BY: max(each for _n, each in halves.values()),
@@ -201,9 +256,13 @@ def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -
         f"{TITLE} > off by, in 95 of 100 cases": [each for _cells, each in alike],
         f"{TITLE} > off by, beside the rows of a mean cell": shares,
         f"{TITLE} > share": shares,
-        "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),
+        "{table} and {others} like it|others": lambda shown: (
+            int(shown) + 1 in map(len, alike.values())
+        ),
         "The number of rows would be reported within ± {half}.|half": total,
-        "The budget allows {number:,} such releases.|number": math.floor(walk.left / EPSILON),
+        "The budget allows {number:,} such releases.|number": math.floor(
+            walk.left / EPSILON
+        ),
     }
 
 
@@ -214,18 +273,25 @@ def compared(walk: Walk, marking: Any, facts: Mapping[str, Any]) -> set[str]:
 
 def checked(seen: list[Figure], facts: Mapping[str, Any], walk: Walk) -> set[str]:
     """The ids of these figures that were compared."""
-    return check(seen, {name: (lambda _walk, true=true: true) for name, true in facts.items()}, STATIC, walk)
+    return check(
+        seen,
+        {name: (lambda _walk, true=true: true) for name, true in facts.items()},
+        STATIC,
+        walk,
+    )
 
 
 STATIC = {
     "{when} UTC · {cost}|when",
     "Around the release of {when}, which is public.|when",
-    "between columns of at most {cells} cells|cells",  # of a constant: what is called narrow
+    # of a constant: what is called narrow
+    "between columns of at most {cells} cells|cells",
     "where a column has more than {cells} cells|cells",
     "{where} from {strength} on|strength",  # of invented tables: nothing of this one
     f"{TESTS}|limit",
     "Test against the table for epsilon {epsilon}|epsilon",  # what is proposed
-    *(f"Columns and relations > {place}" for place in ("x", "y", "x2", "y2")),  # on a circle
+    # on a circle
+    *(f"Columns and relations > {place}" for place in ("x", "y", "x2", "y2")),
 }
 
 
@@ -243,7 +309,8 @@ def before_a_histogram(walk: Walk, marking: Any) -> set[str]:
     facts |= {
         f"{TITLE} > {column}": lambda shown: len(set(shown)) == cells,
         f"{TITLE} > cell": lambda shown: len(set(shown)) == cells,
-        f"{TITLE} > rows": near(flat, np.maximum(0, flat - half)),  # both ends of a line have this title
+        # both ends of a line have this title
+        f"{TITLE} > rows": near(flat, np.maximum(0, flat - half)),
         f"{TITLE} > low": near(np.maximum(0, flat - half)),
         f"{TITLE} > high": near(flat + half),
     }
@@ -251,7 +318,9 @@ def before_a_histogram(walk: Walk, marking: Any) -> set[str]:
 
 
 def before_tables(walk: Walk, marking: Any) -> set[str]:
-    """Tables that are made to agree: the least-squares estimate of them all, of drawn noise."""
+    """Tables that are made to agree: the least-squares estimate of them all, of drawn
+    noise.
+    """
     columns = sorted(walk.sizes, key=walk.sizes.__getitem__)[:3]
     while math.prod(walk.sizes[name] for name in columns) > 800:
         columns.pop()
@@ -260,11 +329,15 @@ def before_tables(walk: Walk, marking: Any) -> set[str]:
     shape = [walk.sizes[name] for name in columns]
     joint = np.eye(math.prod(shape)).reshape(*shape, -1)
     pairs = list(itertools.combinations(range(len(columns)), 2))
-    sums = [joint.sum(axis=tuple({0, 1, 2}.intersection(range(len(columns))) - {*pair})) for pair in pairs]
+    sums = [
+        joint.sum(axis=tuple({0, 1, 2}.intersection(range(len(columns))) - {*pair}))
+        for pair in pairs
+    ]
     sums = [each.reshape(-1, joint.shape[-1]) for each in sums]
     design = np.concatenate(sums)
     noise = laplace(walk.rng, walk.odd.cap * len(pairs) / EPSILON, (DRAWS, len(design)))
-    targets = np.array([*(each[0] for each in sums), np.ones(joint.shape[-1])])  # a cell of each, and all
+    # a cell of each, and all
+    targets = np.array([*(each[0] for each in sums), np.ones(joint.shape[-1])])
     errors = (noise @ (targets @ np.linalg.pinv(design, rcond=1e-9)).T).T
     names = [" × ".join(columns[i] for i in pair) for pair in pairs]
     bars = shown_of(walk, marking, f"{TITLE} > half")
@@ -278,15 +351,29 @@ def before_tables(walk: Walk, marking: Any) -> set[str]:
 
 
 def before_figures(walk: Walk, marking: Any) -> set[str]:
-    """The mean of a table of this size, and the rank of its median, by draws of the two laws."""
+    """The mean of a table of this size, and the rank of its median, by draws of the two
+    laws.
+    """
     walk.tab.press("Mean and median")
     assert walk.tab.session.data_set is not None
     assert walk.tab.session.data_set.declaration is not None
-    name = str(next(each.value for each in walk.tab.at.selectbox if bare(each.label) == "column"))
-    column = next(c for c in walk.tab.session.data_set.declaration.schema.columns if c.name == name)
-    low, high = float(column.low), float(column.high)
-    radius = stats.gamma.rvs(4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng)
-    noise = radius[:, None] * walk.rng.uniform(-1, 1, (DRAWS, 2))  # of the number of rows and of the sum
+    name = str(
+        next(
+            each.value for each in walk.tab.at.selectbox if bare(each.label) == "column"
+        )
+    )
+    column = next(
+        c
+        for c in walk.tab.session.data_set.declaration.schema.columns
+        if c.name == name
+    )
+    low = float(column.low)
+    high = float(column.high)
+    radius = stats.gamma.rvs(
+        4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng
+    )
+    # of the number of rows and of the sum
+    noise = radius[:, None] * walk.rng.uniform(-1, 1, (DRAWS, 2))
     step = float(getattr(column, "step", 0) or 0)
     mean = (noise[:, 0] + noise[:, 1]) / walk.about * (high - low) / 2
     cells = laplace(walk.rng, walk.odd.cap / (EPSILON / 2), (DRAWS, column.values_size))
@@ -297,9 +384,14 @@ def before_figures(walk: Walk, marking: Any) -> set[str]:
     facts |= {
         OFF_BY: covers(np.abs(mean) + step / 2),
         "The mean of {rows} rows is off by at most {width}.|rows": walk.about,
-        "The mean of {rows} rows is off by at most {width}.|width": covers(np.abs(mean) + step / 2),
+        "The mean of {rows} rows is off by at most {width}.|width": covers(
+            np.abs(mean) + step / 2
+        ),
         "A quantile is off by at most {error} places in the order.|error": lambda shown: (
-            agrees(shown, 2 * walk.odd.cap / (EPSILON / 2) * math.log(column.values_size / 0.05))
+            agrees(
+                shown,
+                2 * walk.odd.cap / (EPSILON / 2) * math.log(column.values_size / 0.05),
+            )
             or covers(farthest, most=4)(shown)
         ),
     }
@@ -308,7 +400,9 @@ def before_figures(walk: Walk, marking: Any) -> set[str]:
 
 @pytest.mark.parametrize("name", ["visits", "300 rows", "twins"])
 def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> None:
-    """A release would be bought by an error beside rows that do not count, or narrower than its law."""
+    """A release would be bought by an error beside rows that do not count, or narrower
+    than its law.
+    """
     walk = begun(name)
     assert before_a_histogram(walk, marking) >= {f"{FACTS}|rows", f"{FACTS}|mean"}
     assert before_tables(walk, marking) >= {f"{FACTS}|rows", f"{TITLE} > half"}
@@ -316,7 +410,9 @@ def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> 
 
 
 def test_before_paying_a_wrong_base_is_caught(marking) -> None:
-    """The test above would not see the rows of the file where a cap counts fewer of them."""
+    """The test above would not see the rows of the file where a cap counts fewer of
+    them.
+    """
     walk = begun("visits")
     about = walk.tab.session.own(RowCounts).about
     about.update(dict.fromkeys(about, one_digit(len(walk.odd.frame))))
@@ -333,7 +429,9 @@ def paid(walk: Walk) -> dict[str, Any]:
 
 
 def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
-    """After paying, of any release that rows are drawn from: its number of rows, rows, record, promise."""
+    """After paying, of any release that rows are drawn from: its number of rows, rows,
+    record, promise.
+    """
     rows = max(0, round(total))
     drawn = pd.read_csv(io.BytesIO(drawing.csv_file(walk.release, rows)))
     assert len(drawn) == rows
@@ -341,11 +439,16 @@ def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
     return {
         **everywhere(walk),
         "About {rows} {counted}.|rows": max(0.0, total),
-        f"{BETWEEN}|low": lambda low: low == "0" or least(total - float(low.replace(",", ""))),
-        f"{BETWEEN}|high": lambda high: least(float(high.replace(",", "")) - max(total, 0)),
+        f"{BETWEEN}|low": lambda low: (
+            low == "0" or least(total - float(low.replace(",", "")))
+        ),
+        f"{BETWEEN}|high": lambda high: least(
+            float(high.replace(",", "")) - max(total, 0)
+        ),
         **{
             f"Draw a table > {name}": lambda shown, name=name: (
-                [str(each) for each in shown] == [str(each) for each in drawn[name].head(200)]
+                [str(each) for each in shown]
+                == [str(each) for each in drawn[name].head(200)]
             )
             for name in drawn
         },
@@ -360,13 +463,22 @@ def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
 def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
     walk.tab.press("One column")
     file = paid(walk)
-    ((column,), measured) = file["marginals"][0]["clique"], array(file["marginals"][0]["values"])
+    ((column,), measured) = (
+        file["marginals"][0]["clique"],
+        array(file["marginals"][0]["values"]),
+    )
     scale = walk.odd.cap / EPSILON
-    half, total = half_of(scale), float(measured.sum())
+    half = half_of(scale)
+    total = float(measured.sum())
     values = nearest(measured, total)
-    low, high = np.minimum(np.maximum(0, measured - half), values), np.maximum(measured + half, values)
-    told = pd.read_csv(io.BytesIO(script.counts_file(walk.release)), dtype={column: str})
-    assert np.allclose(told[["rows", "low", "high", "as measured"]].T, [values, low, high, measured])
+    low = np.minimum(np.maximum(0, measured - half), values)
+    high = np.maximum(measured + half, values)
+    told = pd.read_csv(
+        io.BytesIO(script.counts_file(walk.release)), dtype={column: str}
+    )
+    assert np.allclose(
+        told[["rows", "low", "high", "as measured"]].T, [values, low, high, measured]
+    )
     here = "Histogram of {column}"
     facts = of_release(walk, total, summed(walk.rng, scale, measured.size))
     facts |= {
@@ -374,7 +486,8 @@ def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
         f"{WITHIN}|half": near([max((values - low).max(), (high - values).max())]),
         f"{here} > {column}": lambda shown: [*map(str, shown)] == [*told[column]],
         f"{here} > cell": lambda shown: [*map(str, shown)] == [*told[column]],
-        f"{here} > rows (noisy)": near(values, low),  # both ends of a line have this title
+        # both ends of a line have this title
+        f"{here} > rows (noisy)": near(values, low),
         f"{here} > rows": near(values),
         f"{here} > low": near(low),
         f"{here} > high": near(high),
@@ -385,7 +498,9 @@ def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
     return seen
 
 
-def questioned(walk: Walk, clique: tuple[str, ...], cell: tuple[str, ...]) -> tuple[float, float, float]:
+def questioned(
+    walk: Walk, clique: tuple[str, ...], cell: tuple[str, ...]
+) -> tuple[float, float, float]:
     """Value, low and high of one cell, as a question to the release is answered."""
     asked: dict[str, Any] = {}
     for name, label in zip(clique, cell, strict=True):
@@ -398,44 +513,71 @@ def questioned(walk: Walk, clique: tuple[str, ...], cell: tuple[str, ...]) -> tu
 
 
 def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]:
-    """A table of two columns as it is drawn: that of the CSV, with answers and intervals that agree."""
+    """A table of two columns as it is drawn: that of the CSV, with answers and
+    intervals that agree.
+    """
     content = script.counts_file(walk.release)
     files = [content]
     if content[:2] == b"PK":
         with zipfile.ZipFile(io.BytesIO(content)) as held:
             files = [held.read(name) for name in held.namelist()]
-    tables = [pd.read_csv(io.BytesIO(each), dtype=dict.fromkeys(clique, str)) for each in files]
+    tables = [
+        pd.read_csv(io.BytesIO(each), dtype=dict.fromkeys(clique, str))
+        for each in files
+    ]
     labels = [walk.release.schema.column(name).labels for name in clique]
     cells = list(itertools.product(*labels))
     held = [each for each in tables if {*clique} == {*each.columns[:-4]}]
-    asked = {cell: questioned(walk, clique, cell) for cell in (cells[:3] if held else cells)}
+    asked = {
+        cell: questioned(walk, clique, cell) for cell in (cells[:3] if held else cells)
+    }
     told = pd.DataFrame(
-        asked.values(), index=pd.MultiIndex.from_tuples(asked), columns=["rows", "low", "high"]
+        asked.values(),
+        index=pd.MultiIndex.from_tuples(asked),
+        columns=["rows", "low", "high"],
     )
     if held:
         listed = held[0].set_index([*clique])[["rows", "low", "high"]].reindex(cells)
         assert np.allclose(listed.iloc[:3], told)
         told = listed
-    assert ((told["low"] <= told["rows"]) & (told["rows"] <= told["high"]) & (told["low"] >= 0)).all()
+    assert (
+        (told["low"] <= told["rows"])
+        & (told["rows"] <= told["high"])
+        & (told["low"] >= 0)
+    ).all()
     whole = told
-    steps = [-(-len(each) // 40) for each in labels]  # a picture of more adds neighbors up
+    # a picture of more adds neighbors up
+    steps = [-(-len(each) // 40) for each in labels]
     groups = [
         [label[i - i % step] + " …" * (step > 1) for i in range(len(label))]
         for label, step in zip(labels, steps, strict=True)
     ]
-    told = told.set_axis(pd.MultiIndex.from_product(groups)).groupby(level=[0, 1], sort=False).sum()
+    told = (
+        told.set_axis(pd.MultiIndex.from_product(groups))
+        .groupby(level=[0, 1], sort=False)
+        .sum()
+    )
     one, other = clique
-    facts: dict[str, Any] = {f"{here} > {name}": near(told[name]) for name in ("rows", "low", "high")}
+    facts: dict[str, Any] = {
+        f"{here} > {name}": near(told[name]) for name in ("rows", "low", "high")
+    }
     facts |= {
         f"{here} > {{what}} of {{a}} × {{b}}": near(told["rows"]),
         f"{here} > rows (noisy) of {one} × {other}": near(told["rows"]),
         f"{here} > rows (noisy)": near(told["rows"]),
         f"{WITHIN}|cells": len(whole),
         f"{WITHIN}|half": near(
-            [max((whole["rows"] - whole["low"]).max(), (whole["high"] - whole["rows"]).max())]
+            [
+                max(
+                    (whole["rows"] - whole["low"]).max(),
+                    (whole["high"] - whole["rows"]).max(),
+                )
+            ],
         ),
     }
-    for place, (name, title) in enumerate(zip(clique, ("first", "second"), strict=True)):
+    for place, (name, title) in enumerate(
+        zip(clique, ("first", "second"), strict=True)
+    ):
         cells = [str(each[place]) for each in told.index]
         same = lambda shown, cells=cells: [*map(str, shown)] == cells  # noqa: E731
         facts |= {f"{here} > {name}": same, f"{here} > {title}": same}
@@ -443,15 +585,22 @@ def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]
 
 
 def of_columns(walk: Walk, here: str) -> dict[str, Any]:
-    """Pictures of single columns: what the release answers about each of their cells."""
+    """Pictures of single columns: what the release answers about each of their
+    cells.
+    """
     told = {}
     for name in walk.sizes:
         labels = walk.release.schema.column(name).labels
         answers = np.array([questioned(walk, (name,), (label,)) for label in labels])
-        told[name] = pd.DataFrame(answers, columns=["rows", "low", "high"], index=labels)
-    ends = {name: [each[name] for each in told.values()] for name in ("rows", "low", "high")}
+        told[name] = pd.DataFrame(
+            answers, columns=["rows", "low", "high"], index=labels
+        )
+    ends = {
+        name: [each[name] for each in told.values()] for name in ("rows", "low", "high")
+    }
     facts: dict[str, Any] = {
-        f"{here} > {name}": near(*lists, np.concatenate(lists)) for name, lists in ends.items()
+        f"{here} > {name}": near(*lists, np.concatenate(lists))
+        for name, lists in ends.items()
     }
     facts[f"{here} > rows (noisy)"] = near(*ends["rows"], *ends["low"])
     cells = [str(label) for each in told.values() for label in each.index]
@@ -463,26 +612,46 @@ def of_columns(walk: Walk, here: str) -> dict[str, Any]:
 
 
 def after_a_table(walk: Walk, marking: Any) -> set[str]:
-    """A whole table: error before, relations, answers and the error by noise of its file."""
+    """A whole table: error before, relations, answers and the error by noise of its
+    file.
+    """
     walk.tab.press("A whole table")
     before = figures(walk.tab, marking)
     bars = [
-        next(each.shown for each in before if each.id == f"{TITLE} > {name}") for name in ("table", "half")
+        next(each.shown for each in before if each.id == f"{TITLE} > {name}")
+        for name in ("table", "half")
     ]
     halves = {name: (walk.sizes[name], half) for name, half in zip(*bars, strict=True)}
     planned = of_tables(walk, halves, lambda shown: True)
     file = paid(walk)
     measured = file["model"]["measurements"]
-    for name, (_cells, half) in halves.items():  # the share of columns follows a noisy number of rows
-        own = half_of(scale_of(next(m["variance"] for m in measured if m["clique"] == [name])))
-        assert 0.8 * own - 1 <= half <= 1.25 * own + 1, f"{name}: {half} was said before, {own} came"
+    # the share of columns follows a noisy number of rows
+    for name, (_cells, half) in halves.items():
+        own = half_of(
+            scale_of(next(m["variance"] for m in measured if m["clique"] == [name]))
+        )
+        assert 0.8 * own - 1 <= half <= 1.25 * own + 1, (
+            f"{name}: {half} was said before, {own} came"
+        )
     total = file["model"]["graph"]["total"]
-    pairs = {tuple(pair) for m in measured for pair in itertools.combinations(m["clique"], 2)}
-    sums = [summed(walk.rng, scale_of(m["variance"]), array(m["values"]).size) for m in measured]
-    alone = [each for each, m in zip(sums, measured, strict=True) if len(m["clique"]) <= 1]
-    needed = float(np.quantile(np.abs(best_mean(alone)), 0.95))  # before, no pair is chosen
-    two = [walk.sizes[a] * walk.sizes[b] for a, b in itertools.combinations(walk.sizes, 2)]
-    size = "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}."
+    pairs = {
+        tuple(pair) for m in measured for pair in itertools.combinations(m["clique"], 2)
+    }
+    sums = [
+        summed(walk.rng, scale_of(m["variance"]), array(m["values"]).size)
+        for m in measured
+    ]
+    alone = [
+        each for each, m in zip(sums, measured, strict=True) if len(m["clique"]) <= 1
+    ]
+    # before, no pair is chosen
+    needed = float(np.quantile(np.abs(best_mean(alone)), 0.95))
+    two = [
+        walk.sizes[a] * walk.sizes[b] for a, b in itertools.combinations(walk.sizes, 2)
+    ]
+    size = (
+        "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}."
+    )
     planned |= {
         "The number of rows would be reported within ± {half}.|half": lambda shown: (
             0.8 * needed - 1 <= float(shown.replace(",", "")) <= 1.5 * needed + 2
@@ -508,11 +677,19 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     }
     seen |= compared(walk, marking, facts)
     walk.tab.set("button_group", "Show", marking.gettext("answers"))
-    clique = tuple(next(each.value for each in walk.tab.at.multiselect if each.key == "answer-columns"))
+    clique = tuple(
+        next(
+            each.value
+            for each in walk.tab.at.multiselect
+            if each.key == "answer-columns"
+        )
+    )
     seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
     walk.tab.set("button_group", "Show", marking.gettext("error by noise"))
     largest = {
-        pair: math.sqrt(2 / math.pi * m["variance"]) * array(m["values"]).size / (2 * max(total, 1))
+        pair: math.sqrt(2 / math.pi * m["variance"])
+        * array(m["values"]).size
+        / (2 * max(total, 1))
         for m in measured
         for pair in [tuple(m["clique"])]
         if len(pair) == 2
@@ -525,19 +702,27 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         "The largest is {error} for {a} and {b}.|error": max(errors),
     }
     assert len(errors) == len(pairs)
-    assert max(errors) <= min(1, max(largest.values())) + 1e-9, "pooled tables are more precise than one"
+    assert max(errors) <= min(1, max(largest.values())) + 1e-9, (
+        "pooled tables are more precise than one"
+    )
     return seen | compared(walk, marking, facts)
 
 
 def after_figures(walk: Walk, marking: Any) -> set[str]:
-    """The figures of a column: as its file has them, and the mean's interval by draws of the law."""
+    """The figures of a column: as its file has them, and the mean's interval by draws
+    of the law.
+    """
     walk.tab.press("Release something else").press("Mean and median")
     file = paid(walk)
     made = {each["name"]: each for each in file["model"]["figures"]}
-    mean, median = made["mean"], made["quantile 1/2"]
+    mean = made["mean"]
+    median = made["quantile 1/2"]
     column = walk.release.schema.column(file["model"]["column"])
-    middle, reach = (column.low + column.high) / 2, (column.high - column.low) / 2
-    radius = stats.gamma.rvs(4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng)
+    middle = (column.low + column.high) / 2
+    reach = (column.high - column.low) / 2
+    radius = stats.gamma.rvs(
+        4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng
+    )
     noise = radius[:, None] * walk.rng.uniform(-1, 1, (DRAWS, 2))
     place = (mean["value"] - middle) / reach
     off = (noise[:, 1] - place * noise[:, 0]) / max(file["model"]["total"], 1) * reach
@@ -546,25 +731,46 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
     told = [made[name]["half_width"] for name in names[:3]]
     here = "Mean and quantiles of {column}"
     facts = everywhere(walk) | {
-        f"{here} > figure": ("mean", "variance", "standard deviation", "50 % of the rows lie below"),
-        f"{here} > value": lambda shown: all(map(agrees, shown, [made[name]["value"] for name in names])),
+        f"{here} > figure": (
+            "mean",
+            "variance",
+            "standard deviation",
+            "50 % of the rows lie below",
+        ),
+        f"{here} > value": lambda shown: all(
+            map(agrees, shown, [made[name]["value"] for name in names])
+        ),
         f"{here} > off by": lambda shown: all(map(agrees, shown[:3], told)),
-        f"{here} > places off, at most": lambda shown: agrees(shown[3], median["rank_error"]),
+        f"{here} > places off, at most": lambda shown: agrees(
+            shown[3], median["rank_error"]
+        ),
     }
     return compared(walk, marking, facts)
 
 
 @pytest.mark.parametrize("name", but_first(1, ["visits", "300 rows"]))
 def test_after_paying_every_figure_is_of_the_release(marking, name) -> None:
-    """A picture, an answer or a file would say another number than the release, or than its noise allows."""
+    """A picture, an answer or a file would say another number than the release, or than
+    its noise allows.
+    """
     walk = begun(name)
-    assert after_a_histogram(walk, marking) >= {"About {rows} {counted}.|rows", f"{WITHIN}|half"}
-    assert after_a_table(walk, marking) >= {"About {rows} {counted}.|rows", f"{FACTS}|rows"}
+    assert after_a_histogram(walk, marking) >= {
+        "About {rows} {counted}.|rows",
+        f"{WITHIN}|half",
+    }
+    assert after_a_table(walk, marking) >= {
+        "About {rows} {counted}.|rows",
+        f"{FACTS}|rows",
+    }
     assert after_figures(walk, marking) >= {"Mean and quantiles of {column} > value"}
 
 
-def test_after_paying_a_shifted_share_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test above would not see a picture of another table than that of the release."""
+def test_after_paying_a_shifted_share_is_caught(
+    marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above would not see a picture of another table than that of the
+    release.
+    """
     right = tables_view.show_answer
 
     def wrong(release, counts, *, key):

@@ -19,7 +19,9 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def write_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
+def write_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[[str], None]]:
     """Writes the file, which is not there at first."""
     path = tmp_path / "secrets.toml"
     monkeypatch.setattr(Secrets, "_maybe_install_file_watchers", lambda self: None)

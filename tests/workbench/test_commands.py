@@ -1,4 +1,6 @@
-"""Commands beside the data: the same ledger as in the browser, errors as sentences, no half results."""
+"""Commands beside the data: the same ledger as in the browser, errors as sentences, no
+half results.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ from workbench.store.sources.job import Job
 
 FRAME = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "sex": ["F", "M"] * 100})
 SCHEMA = dp.Schema(
-    columns=(dp.Integer("age", low=0, high=99, bin_width=10), dp.Categorical("sex", categories=("F", "M"))),
+    columns=(
+        dp.Integer("age", low=0, high=99, bin_width=10),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
 WRITTEN = io.BytesIO()
@@ -55,16 +60,24 @@ PEOPLE = WRITTEN.getvalue()
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a table, a list of sources and the files of a job; settings and ledger of its own."""
+    """A folder with a table, a list of sources and the files of a job; settings and
+    ledger of its own.
+    """
     FRAME.to_parquet(tmp_path / "visits.parquet")
     (tmp_path / "sources.toml").write_text(
-        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}/visits.parquet"\n'
+        (
+            '[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = '
+            f'"{tmp_path}/visits.parquet"\n'
+        ),
     )
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
     (tmp_path / "recipe.json").write_text(json.dumps(dp.Histogram("age").to_dict()))
-    configured = replace(Settings(data_dir=tmp_path / "var"), sources=tmp_path / "sources.toml")
+    configured = replace(
+        Settings(data_dir=tmp_path / "var"), sources=tmp_path / "sources.toml"
+    )
     store = Store(configured)
-    ledger, owners = SqlLedger(store), Owners(store)
+    ledger = SqlLedger(store)
+    owners = Owners(store)
     monkeypatch.setattr(commands, "read_settings", lambda: configured)
     monkeypatch.setattr(start, "ledger", lambda: ledger)
     monkeypatch.setattr(start, "owners", lambda: owners)
@@ -77,26 +90,44 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 
 
 def test_commands_keep_the_limits_of_the_server(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the pages refuse would be had beside the data: a larger epsilon, or smaller groups."""
+    """What the pages refuse would be had beside the data: a larger epsilon, or smaller
+    groups.
+    """
     (place / "policy.toml").write_text("epsilon = 2\nk = 5")
     monkeypatch.setenv("WORKBENCH_POLICY", str(place / "policy.toml"))
     settings.read_settings.cache_clear()
     FRAME.to_csv(place / "people.csv", index=False)
-    roles, hierarchies = {"age": "quasi-identifier"}, {"age": flat(["20", "30", "40", "50"])}
+    roles = {"age": "quasi-identifier"}
+    hierarchies = {"age": flat(["20", "30", "40", "50"])}
     for table in ("Visits", place / "people.csv"):
         schema = ("--schema", place / "schema.json")
         parts = (*schema, "--recipe", place / "recipe.json", "--epsilon", "0.5")
-        (place / "job.json").write_text(run(capsys, "job", table, *parts, "--budget", "2.5"))
+        (place / "job.json").write_text(
+            run(capsys, "job", table, *parts, "--budget", "2.5")
+        )
         asked = ["release", place / "job.json", "--to", place / "release.json"]
         assert commands.main([*map(str, asked)]) == 1
         assert "at most epsilon 2" in capsys.readouterr().err
         assert not (place / "release.json").exists()
-        for k, budget, problem in ((5, "2.5", "at most epsilon 2"), (4, "2", "groups of at least 5")):
+        for k, budget, problem in (
+            (5, "2.5", "at most epsilon 2"),
+            (4, "2", "groups of at least 5"),
+        ):
             plan = Plan(roles=roles, hierarchies=hierarchies, models=(KAnonymity(k=k),))
             (place / "plan.json").write_text(plan.to_json())
-            asked = ["anonymize", table, *schema, "--plan", place / "plan.json", "--budget", budget]
+            asked = [
+                "anonymize",
+                table,
+                *schema,
+                "--plan",
+                place / "plan.json",
+                "--budget",
+                budget,
+            ]
             assert commands.main([*map(str, [*asked, "--to", place / "folder"])]) == 1
             assert problem in capsys.readouterr().err
             assert not (place / "folder").exists()
@@ -110,7 +141,9 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert Job.from_json(text).to_json() == text.strip()
     (place / "job.json").write_text(text)
     first, second = (
-        json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
+        json.loads(
+            run(capsys, "release", place / "job.json", "--to", place / "release.json")
+        )
         for _ in range(2)
     )
     assert first == second
@@ -118,16 +151,33 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     lines = json.loads(run(capsys, "ledger", "Visits"))
     assert [line["state"] for line in lines][-2:] == ["reserved", "committed"]
     assert run(capsys, "ledger", "Visits") == run(capsys, "ledger", "Visits")
-    drawn = json.loads(run(capsys, "sample", place / "release.json", "--rows", 1234, "--to", place / "drawn"))
+    drawn = json.loads(
+        run(
+            capsys,
+            "sample",
+            place / "release.json",
+            "--rows",
+            1234,
+            "--to",
+            place / "drawn",
+        )
+    )
     assert drawn == {"rows": 1234}
     assert pq.read_table(place / "drawn").num_rows == 1234
 
 
 def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the pages do outside differential privacy would leave no line when a script does it, or a plan,
-    whose hierarchies list values of suppressed rows, would go with the published files."""
+    """What the pages do outside differential privacy would leave no line when a script
+    does it, or a plan, whose hierarchies list values of suppressed rows, would go with
+    the published files.
+    """
     asked = ("Visits", "--schema", place / "schema.json", "--budget", "1")
-    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex", "--internal"))["k"] == 50
+    assert (
+        json.loads(run(capsys, "audit", *asked, "--known", "age", "sex", "--internal"))[
+            "k"
+        ]
+        == 50
+    )
     said = json.loads(run(capsys, "audit", *asked))
     assert said["answer"] == "yes"
     assert "age and sex" in said["verdict"]
@@ -138,16 +188,36 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
         method="mondrian",
     )
     (place / "plan.json").write_text(plan.to_json())
-    run(capsys, "anonymize", *asked, "--plan", place / "plan.json", "--to", place / "anonymous")
+    run(
+        capsys,
+        "anonymize",
+        *asked,
+        "--plan",
+        place / "plan.json",
+        "--to",
+        place / "anonymous",
+    )
     assert pq.read_table(place / "anonymous").num_rows == 200
-    assert [line["state"] for line in json.loads(run(capsys, "ledger", "Visits"))].count("outside") == 5
+    assert [
+        line["state"] for line in json.loads(run(capsys, "ledger", "Visits"))
+    ].count("outside") == 5
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "insensitive"},
-        hierarchies={"age": flat([*map(str, range(20, 60, 10)), "a value of a suppressed row"])},
+        hierarchies={
+            "age": flat([*map(str, range(20, 60, 10)), "a value of a suppressed row"])
+        },
         models=(KAnonymity(k=20),),
     )
     (place / "plan.json").write_text(plan.to_json())
-    run(capsys, "anonymize", *asked, "--plan", place / "plan.json", "--to", place / "published")
+    run(
+        capsys,
+        "anonymize",
+        *asked,
+        "--plan",
+        place / "plan.json",
+        "--to",
+        place / "published",
+    )
     (file,) = (place / "published").iterdir()
     footer = pq.read_schema(file).metadata
     assert set(footer) == {b"guarantee"}
@@ -156,30 +226,62 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_an_audit_prints_whole_percents_and_bounded_counts(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The number of people, a group of three and a risk in 16 digits would stand in the log of a check."""
+    """The number of people, a group of three and a risk in 16 digits would stand in the
+    log of a check.
+    """
     people = pd.concat([FRAME[FRAME["age"] != 20], FRAME[FRAME["age"] == 20].head(3)])
     people.to_csv(place / "few.csv", index=False)
-    asked = ("audit", place / "few.csv", "--schema", place / "schema.json", "--known", "age", "sex")
+    asked = (
+        "audit",
+        place / "few.csv",
+        "--schema",
+        place / "schema.json",
+        "--known",
+        "age",
+        "sex",
+    )
     told = json.loads(run(capsys, *asked))
     assert not {"people", "classes"} & {*told}
     assert told["k"] == "fewer than 11"
-    for name in ("uniques", "highest", "average", "lowest", "threshold", "above", "journalist", "marketer"):
+    for name in (
+        "uniques",
+        "highest",
+        "average",
+        "lowest",
+        "threshold",
+        "above",
+        "journalist",
+        "marketer",
+    ):
         assert re.fullmatch(r"\d+\u202f%|under 1 %|over 99 %", told[name]), told[name]
     assert told["highest"] == "33\u202f%"
     assert str(len(people)) not in json.dumps(told)
     internal = json.loads(run(capsys, *asked, "--internal"))
-    assert (internal["people"], internal["k"], internal["highest"]) == (len(people), 3, 1 / 3)
+    assert (internal["people"], internal["k"], internal["highest"]) == (
+        len(people),
+        3,
+        1 / 3,
+    )
 
 
-def test_a_plan_of_the_page_makes_its_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A data set of many columns, which pages open under zCDP, would have no command, or another table."""
-    frame = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "ill": ["yes", "no", "no", "no", "yes"] * 40})
+def test_a_plan_of_the_page_makes_its_table(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A data set of many columns, which pages open under zCDP, would have no command,
+    or another table.
+    """
+    frame = pd.DataFrame(
+        {"age": [20, 30, 40, 50] * 50, "ill": ["yes", "no", "no", "no", "yes"] * 40}
+    )
     frame.to_csv(place / "ill.csv", index=False)
     schema = dp.suggest_schema(frame)
     (place / "ill.json").write_text(schema.to_json())
-    curator = commands.opened(str(place / "ill.csv"), schema, dp.ApproxDP(epsilon=2, delta="1e-9"), None)
+    curator = commands.opened(
+        str(place / "ill.csv"), schema, dp.ApproxDP(epsilon=2, delta="1e-9"), None
+    )
     plan = Plan(
         roles={"age": "quasi-identifier", "ill": "sensitive"},
         hierarchies={"age": flat(["20", "30", "40", "50"])},
@@ -188,7 +290,14 @@ def test_a_plan_of_the_page_makes_its_table(place: Path, capsys: pytest.CaptureF
     )
     made = curator.anonymize(plan)
     (place / "plan.json").write_text(made.plan)
-    asked = ("--schema", place / "ill.json", "--plan", place / "plan.json", "--to", place / "out")
+    asked = (
+        "--schema",
+        place / "ill.json",
+        "--plan",
+        place / "plan.json",
+        "--to",
+        place / "out",
+    )
     run(capsys, "anonymize", place / "ill.csv", *asked)
     again = pd.read_parquet(place / "out")
     assert again.astype(str).equals(made.table.frame.astype(str))
@@ -196,37 +305,62 @@ def test_a_plan_of_the_page_makes_its_table(place: Path, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_file_that_is_too_large_is_read_where_it_lies(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, ending: str
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    ending: str,
 ) -> None:
-    """Whoever has 2 GB on a laptop was told of 50 MB; or all of it was in memory before that was said."""
+    """Whoever has 2 GB on a laptop was told of 50 MB; or all of it was in memory before
+    that was said.
+    """
     limit = len(FRAME)  # bytes
-    monkeypatch.setattr(commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=limit)))
-    monkeypatch.setattr(commands, "read_table", lambda *_: pytest.fail("it is read whole"))
+    monkeypatch.setattr(
+        commands,
+        "check_size",
+        lambda size: check_size(size, limits=Limits(bytes=limit)),
+    )
+    monkeypatch.setattr(
+        commands, "read_table", lambda *_: pytest.fail("it is read whole")
+    )
     file = place / f"large.{ending}"
     FRAME.to_csv(file, index=False) if ending == "csv" else FRAME.to_parquet(file)
     asked = (file, "--schema", place / "schema.json", "--budget", "1")
-    assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == "50"
-    text = run(capsys, "job", *asked, "--recipe", place / "recipe.json", "--epsilon", "0.5")
+    assert (
+        json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == "50"
+    )
+    text = run(
+        capsys, "job", *asked, "--recipe", place / "recipe.json", "--epsilon", "0.5"
+    )
     (place / "job.json").write_text(text)
-    said = json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
+    said = json.loads(
+        run(capsys, "release", place / "job.json", "--to", place / "release.json")
+    )
     assert said["left_units"] == 5 * 10**11
     counts = dp.read_release((place / "release.json").read_bytes()).table(("age",))
     assert abs(counts["rows"].sum() - len(FRAME)) < 120
     assert start.ledger().datasets() == [source_dataset(file.name)]
     (place / "large.xlsx").write_bytes(file.read_bytes())
-    assert commands.main(["audit", str(place / "large.xlsx"), *map(str, asked[1:])]) == 1
+    assert (
+        commands.main(["audit", str(place / "large.xlsx"), *map(str, asked[1:])]) == 1
+    )
     assert "has more than" in capsys.readouterr().err
 
 
 def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_is(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A column that nobody declared or asked for cost minutes and gigabytes, without a word in between."""
+    """A column that nobody declared or asked for cost minutes and gigabytes, without a
+    word in between.
+    """
     pytest.importorskip("duckdb")
     frame = FRAME.assign(note=[f"note {each}" for each in range(len(FRAME))])
     file = place / "large.csv"
     frame.to_csv(file, index=False)
-    monkeypatch.setattr(commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=10)))
+    monkeypatch.setattr(
+        commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=10))
+    )
     monkeypatch.setattr(base, "MOST_ROWS", 10)
     monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
     monkeypatch.setattr(many_texts, "_WAITING", 10)
@@ -248,7 +382,10 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
     assert commands.main([*asked, "note"]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["answer"] == "no"
-    assert "Column 'note' has more than 5,000,000 different values" in json.loads(told.out)["verdict"]
+    assert (
+        "Column 'note' has more than 5,000,000 different values"
+        in json.loads(told.out)["verdict"]
+    )
     assert commands.main([*asked, "age", "note"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["answer"] == "no"
@@ -257,16 +394,23 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
 
 
 def test_where_people_sign_in_a_job_is_a_stewards(
-    place: Path, capsys: pytest.CaptureFixture[str], write_secrets: Callable[[str], None]
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    write_secrets: Callable[[str], None],
 ) -> None:
-    """The command line would give every table a second, full budget that is nobody's."""
+    """The command line would give every table a second, full budget that is
+    nobody's.
+    """
     table = str(place / "visits.parquet")
     parts = ("--schema", place / "schema.json", "--recipe", place / "recipe.json")
     job = run(capsys, "job", table, *parts, "--epsilon", "1", "--budget", "1")
     (place / "job.json").write_text(job)
     asked = ("release", str(place / "job.json"), "--to", str(place / "release.json"))
     write_secrets(
-        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]\nanalysts = ["ann@b.org"]'
+        (
+            '[auth]\ncookie_secret = "c"\n[roles]\nstewards = '
+            '["*@example.org"]\nanalysts = ["ann@b.org"]'
+        ),
     )
     for nobody in ((), ("--as", "ann@b.org"), ("--as", "eve@c.org")):
         assert commands.main([*asked, *nobody]) == 1
@@ -288,11 +432,17 @@ def test_where_people_sign_in_a_job_is_a_stewards(
 
 
 def test_a_source_is_read_under_the_key_of_whoever_opened_it(
-    place: Path, capsys: pytest.CaptureFixture[str], write_secrets: Callable[[str], None]
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    write_secrets: Callable[[str], None],
 ) -> None:
-    """Handed on, or in a script, other rows of a person would count: more than max_rows in one account."""
+    """Handed on, or in a script, other rows of a person would count: more than max_rows
+    in one account.
+    """
     write_secrets('[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]')
-    ada, bob = (Person(address=f"{name}@example.org", role="steward") for name in ("ada", "bob"))
+    ada, bob = (
+        Person(address=f"{name}@example.org", role="steward") for name in ("ada", "bob")
+    )
     curator = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), ada.address)
     key = commands.ledger_of(ada).key
     commands.ledger_of(ada).hand(curator.account.dataset, bob.address)
@@ -304,7 +454,7 @@ def test_a_source_is_read_under_the_key_of_whoever_opened_it(
     again = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), bob.address)
     assert again.ledger.key == key
     (place / "sources.toml").write_text(
-        (place / "sources.toml").read_text() + 'people = ["ada@example.org"]\n'
+        (place / "sources.toml").read_text() + 'people = ["ada@example.org"]\n',
     )
     assert (
         commands.main(["ledger", "Visits", "--as", bob.address]) == 1
@@ -322,7 +472,10 @@ def test_a_source_is_read_under_the_key_of_whoever_opened_it(
     ],
 )
 def test_errors_are_sentences(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
 ) -> None:
     """A traceback in a batch log helps nobody, and may quote a value."""
     monkeypatch.chdir(place)
@@ -333,7 +486,9 @@ def test_errors_are_sentences(
     assert said.err.strip()
 
 
-def test_a_folder_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_whole_or_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half a table under its final name would be taken for the table."""
     table = PublicTable(FRAME)
     assert folders.write_folder([table, table], tmp_path / "out") == 400
@@ -354,11 +509,16 @@ def test_a_folder_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_table_that_looks_like_one_on_file_is_asked_about(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One cell changed, or a column renamed, gave a full budget for the same people without a question."""
+    """One cell changed, or a column renamed, gave a full budget for the same people
+    without a question.
+    """
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"age": rng.integers(0, 99, 300), "sex": rng.choice(["F", "M"], 300)})
+    frame = pd.DataFrame(
+        {"age": rng.integers(0, 99, 300), "sex": rng.choice(["F", "M"], 300)}
+    )
     frame["place"] = rng.integers(0, 10**6, 300)
     frame.to_csv(place / "people.csv", index=False)
     frame.loc[0, "age"] += 1
@@ -382,7 +542,8 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     assert len(start.ledger().datasets()) == len(before) + 1
     page = commands.ledger_of(ALONE)
     third = frame.drop(index=5)
-    assert likeness.find(third, page) is not None  # what a command opened is known on the page, too
+    # what a command opened is known on the page, too
+    assert likeness.find(third, page) is not None
 
 
 UNITS = st.builds(
@@ -395,12 +556,19 @@ UNITS = st.builds(
 @examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(declared=UNITS | st.none(), unit=UNITS)
 def test_the_unit_of_a_source_reaches_the_ledger(
-    place: Path, declared: dp.PrivacyUnit | None, unit: dp.PrivacyUnit
+    place: Path,
+    declared: dp.PrivacyUnit | None,
+    unit: dp.PrivacyUnit,
 ) -> None:
-    """At most 3 rows a person would be charged as one, by a schema file that says less than the list."""
+    """At most 3 rows a person would be charged as one, by a schema file that says less
+    than the list.
+    """
     name = uuid.uuid4().hex
     (place / "people.parquet").write_bytes(PEOPLE)
-    text = f'[[source]]\nname = "{name}"\nkind = "parquet"\nlocation = "{place}/people.parquet"\n'
+    text = (
+        f'[[source]]\nname = "{name}"\nkind = "parquet"\nlocation = '
+        f'"{place}/people.parquet"\n'
+    )
     if declared is not None:
         (place / "declared.json").write_text(replace(SCHEMA, unit=declared).to_json())
         text += f'schema = "{place}/declared.json"\n'
@@ -413,7 +581,9 @@ def test_the_unit_of_a_source_reaches_the_ledger(
         loss=dp.PureDP(epsilon=1),
     )
     (place / "job.json").write_text(job.to_json())
-    ended = commands.main(["release", str(place / "job.json"), "--to", str(place / "r.json")])
+    ended = commands.main(
+        ["release", str(place / "job.json"), "--to", str(place / "r.json")]
+    )
     if declared is None or unit.covers(declared):
         assert ended == 0
         account = start.ledger().account(f"source {name}")
@@ -428,39 +598,75 @@ def test_the_unit_of_a_source_reaches_the_ledger(
 
 
 def test_links_are_made_listed_and_revoked(
-    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A link of a script would show another release than the ledger has, or could not be taken back."""
+    """A link of a script would show another release than the ledger has, or could not
+    be taken back.
+    """
     shares = Shares(start.ledger()._store)
     monkeypatch.setattr(start, "shares", lambda: shares)
     parts = ("--schema", place / "schema.json", "--recipe", place / "recipe.json")
-    (place / "job.json").write_text(run(capsys, "job", "Visits", *parts, "--epsilon", "0.5", "--budget", "1"))
-    made = json.loads(run(capsys, "release", place / "job.json", "--to", place / "release.json"))
-    asked = ("link", "Visits", "--release", made["request_id"], "--title", "Visits of 2024")
+    (place / "job.json").write_text(
+        run(capsys, "job", "Visits", *parts, "--epsilon", "0.5", "--budget", "1")
+    )
+    made = json.loads(
+        run(capsys, "release", place / "job.json", "--to", place / "release.json")
+    )
+    asked = (
+        "link",
+        "Visits",
+        "--release",
+        made["request_id"],
+        "--title",
+        "Visits of 2024",
+    )
     answer = json.loads(run(capsys, *asked, "--gives", "counts"))
     token = answer["address"].removeprefix("share/")
     shown = shares.shown(shares.open(token, None) or "")
     assert json.loads(shown.text)["request_id"] == made["request_id"]
     assert shown.contents == {"counts"}
     (listed,) = json.loads(run(capsys, "link", "Visits"))["links"]
-    assert (listed["title"], listed["ended"], listed["opened"]) == ("Visits of 2024", "", 0)
-    (listed,) = json.loads(run(capsys, "link", "Visits", "--revoke", listed["id"]))["links"]
+    assert (listed["title"], listed["ended"], listed["opened"]) == (
+        "Visits of 2024",
+        "",
+        0,
+    )
+    (listed,) = json.loads(run(capsys, "link", "Visits", "--revoke", listed["id"]))[
+        "links"
+    ]
     assert listed["ended"] == "revoked"
     assert shares.open(token, None) is None
-    assert commands.main(["link", "Visits", "--release", "nothing", "--title", "x"]) == 1
+    assert (
+        commands.main(["link", "Visits", "--release", "nothing", "--title", "x"]) == 1
+    )
     assert "Traceback" not in capsys.readouterr().err
 
 
-CANARIES = ["Xanthippe Quisling", "77031-canary", "1931", "Coos-canary", "canary@example.org"]
+CANARIES = [
+    "Xanthippe Quisling",
+    "77031-canary",
+    "1931",
+    "Coos-canary",
+    "canary@example.org",
+]
 
 
 @pytest.fixture
 def hospital(place: Path) -> Path:
-    """A table of a hospital that violates several clauses, with texts that occur nowhere else."""
+    """A table of a hospital that violates several clauses, with texts that occur
+    nowhere else.
+    """
     rows = [f"NH,{CANARIES[3]},{CANARIES[2]},{CANARIES[0]},{CANARIES[1]},{CANARIES[4]}"]
-    rows += [f"VT,Coos,19{60 + i % 30},Person Number{'abcdef'[i % 6]},{i},none" for i in range(60)]
+    rows += [
+        f"VT,Coos,19{60 + i % 30},Person Number{'abcdef'[i % 6]},{i},none"
+        for i in range(60)
+    ]
     file = place / "hospital.csv"
-    file.write_text("\n".join(["state,county,birth_year,patient_name,visit_code,remark", *rows]))
+    file.write_text(
+        "\n".join(["state,county,birth_year,patient_name,visit_code,remark", *rows])
+    )
     return file
 
 
@@ -480,13 +686,21 @@ ATTESTED = 'rule = "{rule}"\n' + "".join(
     ],
 )
 def test_a_check_ends_with_the_code_of_its_result(
-    place: Path, capsys: pytest.CaptureFixture[str], columns: str, answer: str | None, code: int
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    columns: str,
+    answer: str | None,
+    code: int,
 ) -> None:
     """A data team's check would let a violation through, or an open question."""
-    (place / "table.csv").write_text("\n".join([columns, *[",".join("NH" for _ in columns.split(","))] * 30]))
+    (place / "table.csv").write_text(
+        "\n".join([columns, *[",".join("NH" for _ in columns.split(","))] * 30])
+    )
     words = ["audit", str(place / "table.csv"), "--rule", "hipaa-safe-harbor"]
     if answer is not None:
-        (place / "answers.toml").write_text(ATTESTED.format(rule="hipaa-safe-harbor", answer=answer))
+        (place / "answers.toml").write_text(
+            ATTESTED.format(rule="hipaa-safe-harbor", answer=answer)
+        )
         words += ["--attested", str(place / "answers.toml")]
     assert commands.main(words) == code
     lines = capsys.readouterr().out.splitlines()
@@ -518,9 +732,14 @@ def test_a_check_ends_with_the_code_of_its_result(
     ],
 )
 def test_a_check_that_cannot_run_is_no_result(
-    place: Path, hospital: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+    place: Path,
+    hospital: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
 ) -> None:
-    """What could not be measured would be taken for a violation, an open question or a pass."""
+    """What could not be measured would be taken for a violation, an open question or a
+    pass.
+    """
     given = [each.format(place=place) for each in words]
     assert commands.main(["audit", str(hospital), *given]) == 3
     shown = capsys.readouterr()
@@ -530,9 +749,13 @@ def test_a_check_that_cannot_run_is_no_result(
 
 
 def test_an_unforeseen_error_is_no_violation(
-    hospital: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    hospital: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A traceback ends with 1, which is the code of a violation, and may quote a value."""
+    """A traceback ends with 1, which is the code of a violation, and may quote a
+    value.
+    """
 
     def fails(*_given: object, **_named: object) -> None:
         raise KeyError(CANARIES[0])
@@ -546,22 +769,36 @@ def test_an_unforeseen_error_is_no_violation(
 
 @pytest.mark.parametrize("rule", rules())
 def test_no_value_of_the_table_is_in_any_output(
-    place: Path, hospital: Path, capsys: pytest.CaptureFixture[str], rule: str
+    place: Path,
+    hospital: Path,
+    capsys: pytest.CaptureFixture[str],
+    rule: str,
 ) -> None:
-    """The log of a build server would publish a patient; without --internal, even which columns there are."""
+    """The log of a build server would publish a patient; without --internal, even which
+    columns there are.
+    """
     (place / "answers.toml").write_text(ATTESTED.format(rule=rule, answer="yes"))
     columns = ["county", "birth_year", "patient_name", "visit_code", "remark"]
     texts = {True: "", False: ""}
     for internal in texts:
         for form in ((), ("--json",), ("--html", str(place / "report.html"))):
-            words = ["audit", str(hospital), "--rule", rule, *form, *(["--internal"] if internal else [])]
+            words = [
+                "audit",
+                str(hospital),
+                "--rule",
+                rule,
+                *form,
+                *(["--internal"] if internal else []),
+            ]
             assert commands.main(words) in (0, 1, 2)
             shown = capsys.readouterr()
             texts[internal] += shown.out + shown.err
         texts[internal] += (place / "report.html").read_text()
     assert not any(each in texts[True] + texts[False] for each in CANARIES)
     assert not any(each in texts[False] for each in columns)
-    assert not any(word in texts[True] + texts[False] for word in ("compliant", "anonymous"))
+    assert not any(
+        word in texts[True] + texts[False] for word in ("compliant", "anonymous")
+    )
     assert "Internal" in texts[True]
     assert "Internal" not in texts[False]
     if rule == "hipaa-safe-harbor":
@@ -571,15 +808,23 @@ def test_no_value_of_the_table_is_in_any_output(
 
 
 def test_a_check_of_a_table_on_file_leaves_a_line(
-    place: Path, hospital: Path, capsys: pytest.CaptureFixture[str]
+    place: Path,
+    hospital: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What is internal would be looked at without a trace; and a check alone would open an account."""
+    """What is internal would be looked at without a trace; and a check alone would open
+    an account.
+    """
     check = ("audit", str(hospital), "--rule", "hipaa-safe-harbor")
     assert commands.main([*check]) == 1
     assert start.ledger().datasets() == []
-    (place / "stays.json").write_text(dp.suggest_schema(pd.read_csv(hospital)).to_json())
+    (place / "stays.json").write_text(
+        dp.suggest_schema(pd.read_csv(hospital)).to_json()
+    )
     capsys.readouterr()
-    run(capsys, "audit", hospital, "--schema", place / "stays.json", "--known", "county")
+    run(
+        capsys, "audit", hospital, "--schema", place / "stays.json", "--known", "county"
+    )
     assert commands.main([*check]) == 1
     capsys.readouterr()
     lines = json.loads(run(capsys, "ledger", hospital))

@@ -1,4 +1,6 @@
-"""A source that somebody vouches for: whose word it is stands wherever a promise stands."""
+"""A source that somebody vouches for: whose word it is stands wherever a promise
+stands.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ from workbench.upload.source_view import rows_words
 ADA = "Ada <b>Lovelace"
 SHOWN = "that each row of the source comes from one person"
 SCHEMA = dp.Schema(
-    columns=(dp.Integer("age", low=0, high=9), dp.Categorical("sex", categories=("F", "M"))),
+    columns=(
+        dp.Integer("age", low=0, high=9),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
 ONE = dp.PureDP(epsilon="1")
@@ -36,7 +41,11 @@ def declared(tmp_path: Path) -> Source:
     frame.to_parquet(tmp_path / "a.parquet")
     query = "SELECT age, sex FROM source"
     return Source(
-        name="v", kind="parquet", location=str(tmp_path / "a.parquet"), query=query, declared_by=ADA
+        name="v",
+        kind="parquet",
+        location=str(tmp_path / "a.parquet"),
+        query=query,
+        declared_by=ADA,
     )
 
 
@@ -63,7 +72,10 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
         assert guarantee.declared_by == ADA
     for guarantee in (read.guarantee, stored.guarantee):
         assert any(SHOWN in sentence for sentence in guarantee_words(guarantee))
-    for page in (of_release.file(release), of_table.file(table.table, table.guarantee, [])):
+    for page in (
+        of_release.file(release),
+        of_table.file(table.table, table.guarantee, []),
+    ):
         assert SHOWN in page.decode()
         assert "Ada" in page.decode()
         assert "<b>Lovelace" not in page.decode()
@@ -77,21 +89,31 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("person", [None, "age"])
-def test_a_query_fails_without_the_words_of_its_row(declared: Source, person: str | None) -> None:
-    """What `error('found')` says about one person's row stood on the page, and in the log."""
+def test_a_query_fails_without_the_words_of_its_row(
+    declared: Source, person: str | None
+) -> None:
+    """What `error('found')` says about one person's row stood on the page, and in the
+    log.
+    """
     secret = "CASE WHEN age = 3 THEN error('found ' || sex) ELSE sex END AS sex"
     failing = dataclasses.replace(declared, query=f"SELECT age, {secret} FROM source")
-    schema = dataclasses.replace(SCHEMA, unit=dp.PrivacyUnit(max_rows=1, id_column=person))
+    schema = dataclasses.replace(
+        SCHEMA, unit=dp.PrivacyUnit(max_rows=1, id_column=person)
+    )
     with pytest.raises(dp.ReadError) as refused:
         dp.Curator.open(failing, schema, budget=ONE, ledger=dp.MemoryLedger())
     assert "found" not in str(refused.value)
 
 
 def test_another_word_is_another_release(declared: Source) -> None:
-    """A release of a query would come back as one whose rows the program has seen to."""
+    """A release of a query would come back as one whose rows the program has seen
+    to.
+    """
     ledger = dp.MemoryLedger()
     first = opened(declared, ledger).run(dp.Histogram("age"), ONE)
-    fields = dataclasses.replace(declared, query="", columns=("age", "sex"), declared_by="")
+    fields = dataclasses.replace(
+        declared, query="", columns=("age", "sex"), declared_by=""
+    )
     curator = opened(fields, ledger)  # one account still
     second = curator.run(dp.Histogram("age"), ONE)
     assert first.request_id != second.request_id
@@ -101,4 +123,5 @@ def test_another_word_is_another_release(declared: Source) -> None:
     codebook = dp.Schema.from_json(opened(declared, ledger).schema.to_json())
     frame = pd.DataFrame({"age": [1, 2], "sex": ["F", "M"]})
     plain = dp.Curator.open(frame, codebook, budget=ONE, ledger=ledger)
-    assert plain.schema.declared_by == ""  # somebody's word is about a source, not about a file
+    # somebody's word is about a source, not about a file
+    assert plain.schema.declared_by == ""

@@ -52,7 +52,10 @@ def cramers_v(first: pd.Series, second: pd.Series) -> float:
     ],
 )
 def test_census_columns_depend_on_each_other(
-    people: pd.DataFrame, first: str, second: str, bound: float
+    people: pd.DataFrame,
+    first: str,
+    second: str,
+    bound: float,
 ) -> None:
     """A synthesizer that ignores dependence would look as good as one that keeps it."""
     table = people.assign(decade=people["age"] // 10)
@@ -75,15 +78,28 @@ def test_the_census_has_the_shape_it_promises(people: pd.DataFrame) -> None:
 def test_the_census_has_missing_answers(people: pd.DataFrame) -> None:
     """Missing values would first be met on a person's own data."""
     missing = (people == "?").sum()
-    assert set(missing[missing > 0].index) == {"workclass", "occupation", "native_region"}
-    assert 0.01 < missing["native_region"] / len(people) < missing["occupation"] / len(people) < 0.1
+    assert set(missing[missing > 0].index) == {
+        "workclass",
+        "occupation",
+        "native_region",
+    }
+    assert (
+        0.01
+        < missing["native_region"] / len(people)
+        < missing["occupation"] / len(people)
+        < 0.1
+    )
     for column in suggest_schema(people).columns:
-        assert column.check(people[column.name]).missing == missing[column.name], column.name
+        assert column.check(people[column.name]).missing == missing[column.name], (
+            column.name
+        )
 
 
 def test_a_small_group_gives_its_income_away(people: pd.DataFrame) -> None:
     """An audit would find no sensitive value that a group gives away."""
-    group = people[(people["native_region"] == "Islands") & (people["education"] == "Master")]
+    group = people[
+        (people["native_region"] == "Islands") & (people["education"] == "Master")
+    ]
     assert 3 <= len(group) <= 30
     assert set(group["income"]) == {">50K"}
 
@@ -96,18 +112,28 @@ def test_customers_depend_on_their_age() -> None:
     decade = people["age"] // 10
     for name in ("occupation", "marital_status"):
         assert cramers_v(decade, people[name]) > 0.2
-        assert cramers_v(decade, people[name].sample(frac=1, random_state=1).reset_index(drop=True)) < 0.1
+        assert (
+            cramers_v(
+                decade,
+                people[name].sample(frac=1, random_state=1).reset_index(drop=True),
+            )
+            < 0.1
+        )
 
 
 def test_several_visits_of_one_person(visits: pd.DataFrame) -> None:
-    """The privacy unit would have nothing to bound, or a person would change from visit to visit."""
+    """The privacy unit would have nothing to bound, or a person would change from visit
+    to visit.
+    """
     assert visits.shape == (5_000, 10)
     per_person = visits.groupby("patient_id").size()
     assert per_person.min() == 1
     assert per_person.max() == 8
     assert (per_person > 1).mean() > 0.4
     assert per_person.median() < per_person.mean()
-    assert (visits.groupby("patient_id")[["name", *KNOWN_TO_ANYONE]].nunique() == 1).all(axis=None)
+    assert (
+        visits.groupby("patient_id")[["name", *KNOWN_TO_ANYONE]].nunique() == 1
+    ).all(axis=None)
     assert visits["zip"].str.fullmatch(r"0\d{4}").all()
     assert (visits["birth_date"] < visits["admission_date"]).all()
     assert 0 < visits["cost"].isna().mean() < 0.03
@@ -143,14 +169,27 @@ def test_what_an_audit_should_find_in_the_hospital(visits: pd.DataFrame) -> None
 
 
 def test_names_and_ids_of_the_patients_in_china_are_found() -> None:
-    """A table with Chinese headings would be released with the names and resident ids of people."""
+    """A table with Chinese headings would be released with the names and resident ids
+    of people.
+    """
     frame = patients()
     assert all(map(ric.is_valid, frame["身份证号"]))
-    assert set(frame["身份证号"].str[2:6]) == {"0000"}  # a province and no county: nobody has such a number
+    # a province and no county: nobody has such a number
+    assert set(frame["身份证号"].str[2:6]) == {"0000"}
     schema = suggest_schema(frame)
     assert {each.name for each in schema.excluded} == {"姓名", "身份证号"}
-    assert set(schema.domain.names) == {"性别", "出生日期", "邮编", "科室", "诊断", "费用"}
-    assert (pd.to_datetime(frame["出生日期"]).dt.strftime("%Y%m%d") == frame["身份证号"].str[6:14]).all()
+    assert set(schema.domain.names) == {
+        "性别",
+        "出生日期",
+        "邮编",
+        "科室",
+        "诊断",
+        "费用",
+    }
+    assert (
+        pd.to_datetime(frame["出生日期"]).dt.strftime("%Y%m%d")
+        == frame["身份证号"].str[6:14]
+    ).all()
     assert set(frame.loc[frame["邮编"] == 215_600, "诊断"]) == {"肺结核"}
 
 
@@ -165,7 +204,9 @@ def test_names_and_ids_of_the_patients_in_china_are_found() -> None:
     ],
 )
 def test_a_sample_is_the_same_everywhere(build: object, digest: str) -> None:
-    """Figures in the texts, and budgets filed under a table's content, would change with a library."""
+    """Figures in the texts, and budgets filed under a table's content, would change
+    with a library.
+    """
     data = to_csv(PublicTable(build()))  # type: ignore[operator]
     assert hashlib.sha256(data).hexdigest()[:16] == digest
 

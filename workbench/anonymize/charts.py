@@ -23,7 +23,8 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
     """Draw a ring around the chosen point of a frontier."""
     altair, chart = drawing(here)
     ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(
-        x=altair.X("k:Q", title="k"), y=altair.Y("loss:Q", title=_("information loss"))
+        x=altair.X("k:Q", title="k"),
+        y=altair.Y("loss:Q", title=_("information loss")),
     )
     return dataclasses.replace(drawn, spec=drawn.spec + ring)
 
@@ -33,8 +34,8 @@ def frontier(frame: pd.DataFrame) -> Chart:
 
     A click on a point selects its k and, as `share`, its limit.
 
-    Where several limits bring the same loss, the smallest of them has the point: nothing is gained by the
-    others, and a point below another could not be clicked.
+    Where several limits bring the same loss, the smallest of them has the point:
+    nothing is gained by the others, and a point below another could not be clicked.
     """
     altair, chart = drawing(frame)
     shown = frame.drop(columns="share")
@@ -45,11 +46,18 @@ def frontier(frame: pd.DataFrame) -> Chart:
     title = _("suppressed, at most")
     base = chart.encode(
         x=altair.X(
-            "k:Q", title="k", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))
+            "k:Q",
+            title="k",
+            scale=altair.Scale(type="log"),
+            axis=altair.Axis(values=sorted(set(frame["k"]))),
         ),
-        y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
+        y=altair.Y(
+            "loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])
+        ),
         color=altair.Color(
-            "limit:N", title=title, scale=altair.Scale(domain=limits, range=SERIES[: len(limits)])
+            "limit:N",
+            title=title,
+            scale=altair.Scale(domain=limits, range=SERIES[: len(limits)]),
         ),
         tooltip=tips_of(shown),
     )
@@ -57,11 +65,17 @@ def frontier(frame: pd.DataFrame) -> Chart:
     points = (
         base.properties(data=seen.drop(columns="near"))
         .mark_point(filled=True, size=120)
-        .encode(shape=altair.Shape("limit:N", title=title, scale=altair.Scale(domain=limits)))
+        .encode(
+            shape=altair.Shape(
+                "limit:N", title=title, scale=altair.Scale(domain=limits)
+            )
+        )
         .add_params(chosen)
     )
     alt = by({"k": "k", "loss": _("information loss")})
-    return Chart(spec=altair.layer(line, points, height=300), alt=alt, table=headed(shown))
+    return Chart(
+        spec=altair.layer(line, points, height=300), alt=alt, table=headed(shown)
+    )
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
@@ -71,8 +85,14 @@ def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart
         x=altair.X(f"{x}:N", sort=None, title=x_title),
         xOffset=altair.XOffset("of:N", sort=None),
         y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
-        color=altair.Color("of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])),
+        color=altair.Color(
+            "of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])
+        ),
         tooltip=tips(x, "of", share=".1%"),
     )
     table = headed(frame.rename(columns={x: x_title, "share": y_title}))
-    return Chart(spec=spec.properties(height=240), alt=by({x: x_title, "share": y_title}), table=table)
+    return Chart(
+        spec=spec.properties(height=240),
+        alt=by({x: x_title, "share": y_title}),
+        table=table,
+    )

@@ -15,7 +15,13 @@ from dpcore.anonymization.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymization.methods import CellSuppression
-from dpcore.anonymization.models import AverageRisk, DeltaPresence, KAnonymity, KMap, PrivacyModel
+from dpcore.anonymization.models import (
+    AverageRisk,
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    PrivacyModel,
+)
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.schema.interval import NumberColumn
@@ -53,7 +59,8 @@ SUPPRESSED_WORDS = {
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """Draw the widgets of all demands, and return these."""
-    label, help = _("Everybody is in a group of at least … (k)"), _(GLOSSARY["equivalence class"])
+    label = _("Everybody is in a group of at least … (k)")
+    help = _(GLOSSARY["equivalence class"])
     k = _number(label, (2, MOST_PEOPLE, 5), K.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
@@ -66,8 +73,15 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     )
     models = _secrets(current)
     with st.expander(_("For experts"), key="anonymize-more"):
-        label, key = capital("suppressed rows"), "anonymize-suppressed"
-        suppressed = widgets.by_title(st.selectbox, label, translated(SUPPRESSED_WORDS), key=key, persist_state="session")
+        label = capital("suppressed rows")
+        key = "anonymize-suppressed"
+        suppressed = widgets.by_title(
+            st.selectbox,
+            label,
+            translated(SUPPRESSED_WORDS),
+            key=key,
+            persist_state="session",
+        )
         household = _household(curator, current)
         pseudonym, series = _pseudonym(curator, current)
         coded, randomized = _coded(curator, current)
@@ -90,7 +104,9 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
 
 
 def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
-    """Ask for the level of each column from which cells are suppressed; None for other methods."""
+    """Ask for the level of each column from which cells are suppressed; None for other
+    methods.
+    """
     if method != CellSuppression.kind:
         return None
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
@@ -105,24 +121,50 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
         }
 
 
-def _number(label: str, given: tuple[Number, Number, Number], key: str, help: str | None = None) -> Number:
-    """Ask for a number. Args: given: the smallest, the largest, and the one at first."""
-    number: Number = st.number_input(label, *given, key=key, help=help, persist_state="session")
+def _number(
+    label: str, given: tuple[Number, Number, Number], key: str, help: str | None = None
+) -> Number:
+    """Ask for a number.
+
+    Args:
+        given: the smallest, the largest, and the one at first.
+    """
+    number: Number = st.number_input(
+        label, *given, key=key, help=help, persist_state="session"
+    )
     return number
 
 
-def _columns(label: str, names: list[str], key: str, first: Sequence[str] = ()) -> list[str]:
-    """Ask for some of some columns. Args: key: of the widget, and of its help. first: those at first."""
+def _columns(
+    label: str, names: list[str], key: str, first: Sequence[str] = ()
+) -> list[str]:
+    """Ask for some of some columns.
+
+    Args:
+        key: of the widget, and of its help.
+        first: those at first.
+    """
     key, help = f"anonymize-{key}", translated(plans.MESSAGES).get(key)
-    chosen = st.multiselect(label, names, first, key=key, help=help, persist_state="session")
+    chosen = st.multiselect(
+        label, names, first, key=key, help=help, persist_state="session"
+    )
     return [name for name in chosen if name in names]
 
 
 def _column(label: str, names: list[str], key: str) -> str | None:
-    """Ask for one of some columns, or none. Args: key: of the widget, and of its help."""
+    """Ask for one of some columns, or none.
+
+    Args:
+        key: of the widget, and of its help.
+    """
     help = translated(plans.MESSAGES).get(key)
     column = st.selectbox(
-        label, names, index=None, key=f"anonymize-{key}", help=help, persist_state="session"
+        label,
+        names,
+        index=None,
+        key=f"anonymize-{key}",
+        help=help,
+        persist_state="session",
     )
     return column if column in names else None
 
@@ -130,35 +172,68 @@ def _column(label: str, names: list[str], key: str) -> str | None:
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """Ask for the column of households, where groups are to count these."""
     known = current.quasi_identifiers
-    names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
+    names = [
+        name
+        for name in current.roles
+        if name not in (*known, curator.schema.unit.id_column)
+    ]
     return _column(_("Count households in place of people, by"), names, "household")
 
 
 def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
-    """Ask for the column that leaves as pseudonyms, and for the tables that have the same ones."""
+    """Ask for the column that leaves as pseudonyms, and for the tables that have the
+    same ones.
+    """
     names = [
-        n for n, role in current.roles.items() if role == "identifier" or n == curator.schema.unit.id_column
+        n
+        for n, role in current.roles.items()
+        if role == "identifier" or n == curator.schema.unit.id_column
     ]
     column = _column(_("Replace by pseudonyms"), names, "pseudonym")
     if column is None:
         return None, ""
-    return column, st.text_input(_("The same as in other tables of the series"), key="anonymize-series")
+    return column, st.text_input(
+        _("The same as in other tables of the series"), key="anonymize-series"
+    )
 
 
-def _coded(curator: Curator, current: AnonymizeState) -> tuple[dict[str, Coding], dict[str, float]]:
-    """Ask for the columns that leave with coarser numbers or with cells drawn anew, and for these."""
-    names = [name for name, role in current.roles.items() if role in ("sensitive", "insensitive")]
-    numbers = {column.name for column in curator.schema.columns if isinstance(column, NumberColumn)}
-    coded, randomized = dict[str, Coding](), dict[str, float]()
-    for name in _columns(_("Columns with coarser numbers, or changed at random"), names, "coded"):
-        labels = {"low": _("low"), "high": _("high"), "base": _("step")} if name in numbers else {}
+def _coded(
+    curator: Curator, current: AnonymizeState
+) -> tuple[dict[str, Coding], dict[str, float]]:
+    """Ask for the columns that leave with coarser numbers or with cells drawn anew, and
+    for these.
+    """
+    names = [
+        name
+        for name, role in current.roles.items()
+        if role in ("sensitive", "insensitive")
+    ]
+    numbers = {
+        column.name
+        for column in curator.schema.columns
+        if isinstance(column, NumberColumn)
+    }
+    coded = dict[str, Coding]()
+    randomized = dict[str, float]()
+    for name in _columns(
+        _("Columns with coarser numbers, or changed at random"), names, "coded"
+    ):
+        labels = (
+            {"low": _("low"), "high": _("high"), "base": _("step")}
+            if name in numbers
+            else {}
+        )
         *places, last = st.columns(len(labels) + 1)
         given = {
-            part: place.number_input(named(plain(name), label), value=None, key=f"anonymize-{part}-{name}")
+            part: place.number_input(
+                named(plain(name), label), value=None, key=f"anonymize-{part}-{name}"
+            )
             for place, (part, label) in zip(places, labels.items(), strict=True)
         }
         label = f"{named(plain(name), _('Change it at random'))} (%)"
-        percent = last.number_input(label, 0.1, 100.0, value=None, key=f"anonymize-pram-{name}")
+        percent = last.number_input(
+            label, 0.1, 100.0, value=None, key=f"anonymize-pram-{name}"
+        )
         if percent is not None:
             randomized[name] = percent / 100
         if any(each is not None for each in given.values()):
@@ -168,19 +243,27 @@ def _coded(curator: Curator, current: AnonymizeState) -> tuple[dict[str, Coding]
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
-    """Ask for a demand on all columns that should stay unknown, and for those of single columns."""
-    names, kinds = current.sensitive, SecretForm.kinds()
+    """Ask for a demand on all columns that should stay unknown, and for those of single
+    columns.
+    """
+    names = current.sensitive
+    kinds = SecretForm.kinds()
     if not names:
         return ()
-    titles = {NOTHING: _("none")} | {kind: _(form.title) for kind, form in kinds.items()}
+    titles = {NOTHING: _("none")} | {
+        kind: _(form.title) for kind, form in kinds.items()
+    }
     label = _("What should stay unknown")
-    kind = widgets.by_title(st.selectbox, label, titles, key=SECRET.key, persist_state="session")
+    kind = widgets.by_title(
+        st.selectbox, label, titles, key=SECRET.key, persist_state="session"
+    )
     if kind == NOTHING:
         return ()
     left, right = st.columns(2)
     with left:
         columns = _columns(capital("columns"), names, "secret-columns", names[:1])
-    model_of, own = kinds[kind].choose(right, ""), list[str]()
+    model_of = kinds[kind].choose(right, "")
+    own = list[str]()
     if len(columns) > 1:
         own = _columns(_("Columns with a demand of their own"), columns, "own")
     models = [model_of(name) for name in columns if name not in own]
@@ -191,24 +274,38 @@ def _own_model(column: str) -> PrivacyModel:
     """Ask for a demand on this column alone."""
     kinds = SecretForm.kinds()
     left, right = st.columns(2)
-    titles, key = {kind: _(form.title) for kind, form in kinds.items()}, f"anonymize-own-{column}"
-    kind = widgets.by_title(left.selectbox, plain(column), titles, key=key, persist_state="session")
+    titles = {kind: _(form.title) for kind, form in kinds.items()}
+    key = f"anonymize-own-{column}"
+    kind = widgets.by_title(
+        left.selectbox, plain(column), titles, key=key, persist_state="session"
+    )
     return kinds[kind].choose(right, f"-{column}")(column)
 
 
-def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
+def ways_out(
+    current: AnonymizeState, plan: Plan
+) -> list[tuple[str, Callable[[], None]]]:
     """Return remedies for demands that cannot be met, each a label and a callback."""
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
         label = named(capital("suppressed, at most"), limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))
-    k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=2)
+    k = max(
+        (model.k for model in plan.models if isinstance(model, KAnonymity)), default=2
+    )
     if k > 2:
         smaller = max(2, k // 2)
-        ways.append((_("Ask for k = {k}").format(k=smaller), functools.partial(K.put, smaller)))
+        ways.append(
+            (_("Ask for k = {k}").format(k=smaller), functools.partial(K.put, smaller))
+        )
     if SECRET.value() not in (None, NOTHING):
-        ways.append((_("Ask for nothing about what should stay unknown"), lambda: SECRET.put(NOTHING)))
+        ways.append(
+            (
+                _("Ask for nothing about what should stay unknown"),
+                lambda: SECRET.put(NOTHING),
+            )
+        )
     return [] if current.loaded is not None else ways
 
 
@@ -227,23 +324,33 @@ def _metric(current: AnonymizeState) -> Metric:
         return AverageClassSize()
     label = _("Columns that matter more, with their weights; all others have 1")
     heavy = _columns(label, current.quasi_identifiers, "heavy")
-    weights = {name: _number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}") for name in heavy}
+    weights = {
+        name: _number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}")
+        for name in heavy
+    }
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
-    return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
+    return InformationLoss(
+        mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights
+    )
 
 
 def _average() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
-    label, help = _("Average risk at most, in percent (100: any)"), _(plans.MESSAGES["average risk"])
+    label = _("Average risk at most, in percent (100: any)")
+    help = _(plans.MESSAGES["average risk"])
     most = _number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
     return (AverageRisk(most=most / 100),) if most < 100 else ()
 
 
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
-    """Ask for the column of the rows to be published out of a population, and for demands on that."""
+    """Ask for the column of the rows to be published out of a population, and for
+    demands on that.
+    """
     others = [name for name, role in current.roles.items() if role == "insensitive"]
-    label = _("The table is a population, and this column marks the rows to be published")
+    label = _(
+        "The table is a population, and this column marks the rows to be published"
+    )
     subset = _column(label, others, "subset")
     if subset is None:
         return None, ()

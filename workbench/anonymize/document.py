@@ -1,7 +1,9 @@
-"""Report to sign on an anonymized table, its residual risk, and a recommendation. Internal.
+"""Report to sign on an anonymized table, its residual risk, and a recommendation.
 
-The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques
-(WP216), section 3: singling out, linkability and inference.
+Internal.
+
+The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on
+anonymisation techniques (WP216), section 3: singling out, linkability and inference.
 """
 
 from collections.abc import Sequence
@@ -15,39 +17,75 @@ from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, named
-from workbench.language.wording import COUNTED_WORDS, ROLE_WORDS, number, percent, unmarked, whole
+from workbench.language.wording import (
+    COUNTED_WORDS,
+    ROLE_WORDS,
+    number,
+    percent,
+    unmarked,
+    whole,
+)
 from workbench.report.document import fragment
 
 LOW_RISK = 0.1
 """Highest risk up to which a wider circle is thinkable: hidden among ten."""
 MESSAGES = {
-    "alike": N_("Of the {whom}, {share} have a row like nobody else's in all columns: it can be linked with certainty to another copy."),
+    "alike": N_(
+        "Of the {whom}, {share} have a row like nobody else's in all columns: it can "
+        "be linked with certainty to another copy."
+    ),
 }
 FEW = 0.001
 """Share of people above which a weakness is said to touch more than single people."""
 
 
-def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]) -> str:
-    """Write the report as one self-contained file to print and sign, without a row of the table."""
+def to_html(
+    curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]
+) -> str:
+    """Write the report as one self-contained file to print and sign, without a row of
+    the table.
+    """
     title, reasons = recommendation(report, outcomes.versions(curator))
     return fragment(
         "internal.html",
-        title=_("Residual risk of an anonymized table: {name}").format(name=curator.name),
+        title=_("Residual risk of an anonymized table: {name}").format(
+            name=curator.name
+        ),
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
         parts=[
             (_("Why this is recommended"), _facts(curator, report), reasons),
             (_("What was done"), columns(report), done(report)),
-            (_("Singling out: can a person be picked out?"), levels(report), singling_out(report)),
+            (
+                _("Singling out: can a person be picked out?"),
+                levels(report),
+                singling_out(report),
+            ),
             (
                 _("Linkability: can records of one person be joined?"),
                 pd.DataFrame(),
                 linkability(curator, report),
             ),
-            (_("Inference: can a sensitive value be concluded?"), secrets(report), inference(report)),
-            (_("What this does not promise"), pd.DataFrame(), [unmarked(each) for each in warnings]),
+            (
+                _("Inference: can a sensitive value be concluded?"),
+                secrets(report),
+                inference(report),
+            ),
+            (
+                _("What this does not promise"),
+                pd.DataFrame(),
+                [unmarked(each) for each in warnings],
+            ),
         ],
-        terms=_("Singling out, linkability and inference are the three questions of the Article 29 Working Party's Opinion 05/2014 (WP216). A prosecutor knows that a person is in the table; a journalist knows the population that it came from; a marketer wants as many right guesses as possible. All figures were computed from the table that was made. This report supports a decision that people take; it does not replace an assessment of who receives the table and what else they know."),
+        terms=_(
+            "Singling out, linkability and inference are the three questions of the "
+            "Article 29 Working Party's Opinion 05/2014 (WP216). A prosecutor knows "
+            "that a person is in the table; a journalist knows the population that "
+            "it came from; a marketer wants as many right guesses as possible. All "
+            "figures were computed from the table that was made. This report "
+            "supports a decision that people take; it does not replace an assessment "
+            "of who receives the table and what else they know."
+        ),
         signatures=_signatures(),
     )
 
@@ -55,21 +93,33 @@ def to_html(curator: Curator, report: ResidualRiskReport, warnings: Sequence[str
 def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
     """Return the recommendation and its reasons, from the figures alone.
 
-    Args: versions: how many different tables were anonymized from the same original.
+    Args:
+        versions: how many different tables were anonymized from the same original.
     """
     whom = _(COUNTED_WORDS[report.plan.counts])
-    severe, open_ends = [], []
+    severe = []
+    open_ends = []
     if report.side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
     for name, risk in report.side.secrets.items():
         if risk.homogeneous_classes:
             severe.append(outcomes.given_away(report.plan, name, risk))
     if report.highest > LOW_RISK:
-        open_ends.append(_("The highest risk that a guess is right is {share}, above {low}.").format(share=percent(report.highest), low=percent(LOW_RISK)))
+        open_ends.append(
+            _("The highest risk that a guess is right is {share}, above {low}.").format(
+                share=percent(report.highest), low=percent(LOW_RISK)
+            )
+        )
     if report.alike > FEW:
-        open_ends.append(_(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom))
+        open_ends.append(
+            _(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom)
+        )
     if report.side.groups_per_person > 1:
-        open_ends.append(_(plans.MESSAGES["rows of a person"]).format(groups=number(report.side.groups_per_person)))
+        open_ends.append(
+            _(plans.MESSAGES["rows of a person"]).format(
+                groups=number(report.side.groups_per_person)
+            )
+        )
     if versions > 1:
         open_ends.append(_(plans.MESSAGES["versions"]).format(others=versions - 1))
     if report.plan.method.cuts_freely:
@@ -77,9 +127,15 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
     if severe:
         return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
     if open_ends:
-        return _("To be handed only to named recipients, under contract and control of access."), open_ends
+        return _(
+            "To be handed only to named recipients, under contract and control of "
+            "access."
+        ), open_ends
     return _("May be handed to a wider circle, with the reservations below."), [
-        _("Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.").format(k=report.side.risk.k, whom=whom)
+        _(
+            "Everybody is hidden among at least {k} {whom}, and no group gives a "
+            "sensitive value away."
+        ).format(k=report.side.risk.k, whom=whom),
     ]
 
 
@@ -89,43 +145,85 @@ def done(report: ResidualRiskReport) -> list[str]:
     sentences = [plans.words(plan, report.models)]
     if plan.method.searches or report.quality.suppressed:
         sentences.append(
-            _("{share} of the {whom} have a suppressed row; such rows are {way}.").format(whom=_(COUNTED_WORDS[plan.counts]), share=percent(report.quality.suppressed_people), way=_(SUPPRESSED_WORDS[plan.suppressed]))
+            _(
+                "{share} of the {whom} have a suppressed row; such rows are {way}."
+            ).format(
+                whom=_(COUNTED_WORDS[plan.counts]),
+                share=percent(report.quality.suppressed_people),
+                way=_(SUPPRESSED_WORDS[plan.suppressed]),
+            ),
         )
     if report.plan.gap:
-        sentences.append(_(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap)))
-    sentences.append(_("What was given up: {ncp} of the detail of the columns, information loss {loss}.").format(ncp=percent(report.quality.ncp), loss=number(report.quality.loss)))
+        sentences.append(
+            _(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap))
+        )
+    sentences.append(
+        _(
+            "What was given up: {ncp} of the detail of the columns, information loss "
+            "{loss}."
+        ).format(ncp=percent(report.quality.ncp), loss=number(report.quality.loss))
+    )
     return sentences
 
 
 def columns(report: ResidualRiskReport) -> pd.DataFrame:
     """List the columns with their roles, and how far they were generalized."""
-    plan, lines = report.plan, []
+    plan = report.plan
+    lines = []
     for name, role in plan.roles.items():
         line = {_("column"): name, _("role"): _(ROLE_WORDS[role])}
         line |= dict.fromkeys((_("level"), _("labels"), _("generalized")), "")
         if name in plan.randomized:
-            line[_("generalized")] = named(_("Change it at random"), percent(plan.randomized[name]))
+            line[_("generalized")] = named(
+                _("Change it at random"), percent(plan.randomized[name])
+            )
         if role == "quasi-identifier":
             line[_("generalized")] = percent(report.quality.column_ncp[name])
             if plan.node is not None:
-                level, tree = plan.node[name], plan.hierarchies[name]
+                level = plan.node[name]
+                tree = plan.hierarchies[name]
                 line[_("level")] = f"{level} / {tree.height}"
-                line[_("labels")] = f"{whole(len(tree.labels(level)))} / {whole(len(tree.values))}"
+                line[_("labels")] = (
+                    f"{whole(len(tree.labels(level)))} / {whole(len(tree.values))}"
+                )
         lines.append(line)
     return pd.DataFrame(lines)
 
 
 def singling_out(report: ResidualRiskReport) -> list[str]:
     """Describe the size of groups, and the success that attackers can expect."""
-    whom, risk = _(COUNTED_WORDS[report.plan.counts]), report.side.risk
+    whom = _(COUNTED_WORDS[report.plan.counts])
+    risk = report.side.risk
     sentences = [
-        _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
-        _("A prosecutor is right with at most {prosecutor}, on average {average}, a journalist with at most {journalist}; a marketer who tries everybody finds {marketer} of the {whom}.").format(prosecutor=percent(risk.highest), average=percent(risk.average), journalist=percent(report.highest), marketer=percent(report.marketer), whom=whom),
+        _(
+            "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} "
+            "{whom}."
+        ).format(k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
+        _(
+            "A prosecutor is right with at most {prosecutor}, on average {average}, "
+            "a journalist with at most {journalist}; a marketer who tries everybody "
+            "finds {marketer} of the {whom}."
+        ).format(
+            prosecutor=percent(risk.highest),
+            average=percent(risk.average),
+            journalist=percent(report.highest),
+            marketer=percent(report.marketer),
+            whom=whom,
+        ),
     ]
     if report.plan.subset is None:
-        sentences.append(_("No population was given: the journalist's figures are those of the prosecutor, as an upper bound."))
+        sentences.append(
+            _(
+                "No population was given: the journalist's figures are those of the "
+                "prosecutor, as an upper bound."
+            )
+        )
     if report.hidden:
-        sentences.append(_("The suppressed rows leave as one group of {people:,} {whom}.").format(people=report.hidden, whom=whom))
+        sentences.append(
+            _("The suppressed rows leave as one group of {people:,} {whom}.").format(
+                people=report.hidden, whom=whom
+            )
+        )
     return sentences
 
 
@@ -138,7 +236,7 @@ def levels(report: ResidualRiskReport) -> pd.DataFrame:
             _("risk that a guess is right"): names,
             _("share, prosecutor"): [percent(each) for each in report.prosecutor],
             _("share, journalist"): [percent(each) for each in report.journalist],
-        }
+        },
     )
 
 
@@ -149,22 +247,41 @@ def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
     releases = sum(line.state == "committed" for line in curator.lines())
     sentences = [
         _(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom),
-        _(plans.MESSAGES["unique again"]).format(share=percent(report.side.with_others), whom=whom),
+        _(plans.MESSAGES["unique again"]).format(
+            share=percent(report.side.with_others), whom=whom
+        ),
     ]
     if report.side.groups_per_person > 1:
-        sentences.append(_(plans.MESSAGES["rows of a person"]).format(groups=number(report.side.groups_per_person)))
+        sentences.append(
+            _(plans.MESSAGES["rows of a person"]).format(
+                groups=number(report.side.groups_per_person)
+            )
+        )
     if others:
         sentences.append(_(plans.MESSAGES["versions"]).format(others=others))
     if releases:
-        sentences.append(_("{releases} differentially private results were released from the same rows. What they add is limited by their own budget, which does not cover this table.").format(releases=releases))
+        sentences.append(
+            _(
+                "{releases} differentially private results were released from the "
+                "same rows. What they add is limited by their own budget, which does "
+                "not cover this table."
+            ).format(releases=releases)
+        )
     return sentences
 
 
 def inference(report: ResidualRiskReport) -> list[str]:
     """Compare what a group and the whole table tell about sensitive values."""
     if not report.side.secrets:
-        return [_("No column was named that should stay unknown, so nothing is promised about any.")]
-    return [outcomes.more_likely(name, risk) for name, risk in report.side.secrets.items()]
+        return [
+            _(
+                "No column was named that should stay unknown, so nothing is "
+                "promised about any."
+            )
+        ]
+    return [
+        outcomes.more_likely(name, risk) for name, risk in report.side.secrets.items()
+    ]
 
 
 def secrets(report: ResidualRiskReport) -> pd.DataFrame:
@@ -181,7 +298,7 @@ def secrets(report: ResidualRiskReport) -> pd.DataFrame:
                 _("groups that reveal the value"): whole(risk.homogeneous_classes),
             }
             for name, risk in report.side.secrets.items()
-        ]
+        ],
     )
 
 
@@ -189,7 +306,9 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
     noted = [line for line in curator.lines() if "anonymized" in line.content]
     facts = {
         _("Data set"): curator.name,
-        _("Date (UTC)"): f"{minute(datetime.now(UTC))} · Privacy Workbench {dpcore.__version__}",
+        _(
+            "Date (UTC)"
+        ): f"{minute(datetime.now(UTC))} · Privacy Workbench {dpcore.__version__}",
         capital("rows"): f"{whole(report.original)} → {whole(report.left)}",
         _("Line of the ledger, and fingerprint of the plan"): " · ".join(
             f"{line.number} · {line.content['anonymized'][:16]}" for line in noted[-1:]
@@ -199,6 +318,10 @@ def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
 
 
 def _signatures() -> pd.DataFrame:
-    people = [_("Prepared by"), _("Data protection officer"), _("Responsible for the processing")]
+    people = [
+        _("Prepared by"),
+        _("Data protection officer"),
+        _("Responsible for the processing"),
+    ]
     empty = (_("agrees, with conditions"), _("name, place, date and signature"))
     return pd.DataFrame({_("who"): people} | dict.fromkeys(empty, ""))

@@ -19,7 +19,8 @@ from workbench.ui import file_view, widgets
 
 def roles(curator: Curator, current: AnonymizeState) -> None:
     """Show the role of each column, to be edited."""
-    names, secret = current.quasi_identifiers, current.sensitive
+    names = current.quasi_identifiers
+    secret = current.sensitive
     label = _(plans.MESSAGES["roles"]).format(known=len(names), secret=len(secret))
     with st.expander(label, key="roles", expanded=not names):
         st.write(_(plans.MESSAGES["what roles do"]))
@@ -31,7 +32,10 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
             column_config={
                 "column": _("column"),
                 "role": st.column_config.SelectboxColumn(
-                    _("role"), options=ROLES, required=True, format_func=lambda role: _(ROLE_WORDS[str(role)])
+                    _("role"),
+                    options=ROLES,
+                    required=True,
+                    format_func=lambda role: _(ROLE_WORDS[str(role)]),
                 ),
                 "why": st.column_config.TextColumn(_("why suggested"), width="large"),
             },
@@ -91,7 +95,9 @@ def load_plan(current: AnonymizeState) -> None:
     """Take the plan of an earlier table, for the next delivery."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(
-            _("Plan (JSON, internal)"), type=["json"], key=f"plan-{current.version}"
+            _("Plan (JSON, internal)"),
+            type=["json"],
+            key=f"plan-{current.version}",
         )
         if file is not None:
             with widgets.errors_shown():
@@ -100,29 +106,46 @@ def load_plan(current: AnonymizeState) -> None:
 
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
-    """Show a loaded plan with the values that it does not know, and say whether it knows all."""
+    """Show a loaded plan with the values that it does not know, and say whether it
+    knows all.
+    """
     st.markdown(_("A plan made earlier"))
     st.write(plain(plans.words(plan, map(str, plan.models)), at_most=500))
     unknown = current.new_values(curator, plan)
     if unknown:
-        st.warning(_(plans.MESSAGES["unknown values"]).format(columns=plain(commas(unknown), at_most=200)))
+        st.warning(
+            _(plans.MESSAGES["unknown values"]).format(
+                columns=plain(commas(unknown), at_most=200)
+            )
+        )
         lines = [(name, value) for name, values in unknown.items() for value in values]
-        st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
+        st.dataframe(
+            pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True
+        )
         extended = current.extended(plan, unknown)
-        st.button(_("Take the suggested levels there"), on_click=current.use, args=(extended,))
+        st.button(
+            _("Take the suggested levels there"), on_click=current.use, args=(extended,)
+        )
     if plan.node is not None:
         without_node = dataclasses.replace(plan, node=None)
-        st.button(_("Choose the levels anew"), on_click=current.use, args=(without_node,))
+        st.button(
+            _("Choose the levels anew"), on_click=current.use, args=(without_node,)
+        )
     st.button(_("Put the plan aside"), on_click=current.use, args=(None,))
     return not unknown
 
 
 def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
-    """Take a hierarchy from a file; values without a line in it are shown, and nothing is taken."""
+    """Take a hierarchy from a file; values without a line in it are shown, and nothing
+    is taken.
+    """
     missing = sorted(current.table_values(name) - set(hierarchy.values))
     if missing:
         st.error(
-            _("The file has no line for some values of the column. Add lines for these, then import again:")
+            _(
+                "The file has no line for some values of the column. Add lines for "
+                "these, then import again:"
+            ),
         )
         st.dataframe(pd.DataFrame({_("value"): missing}), hide_index=True)
         return

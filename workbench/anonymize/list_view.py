@@ -15,8 +15,12 @@ from workbench.ui.attacker_view import known_people
 
 
 def show(curator: Curator, table: AnonymizedTable) -> None:
-    """Ask for the list, and show whom it finds once its values are recoded in the same way."""
-    section = st.expander(_("What would somebody with a list of people find in it?"), key="relink")
+    """Ask for the list, and show whom it finds once its values are recoded in the same
+    way.
+    """
+    section = st.expander(
+        _("What would somebody with a list of people find in it?"), key="relink"
+    )
     with section, widgets.errors_shown():
         widgets.internal_badge()
         listed = known_people(curator, key="relink-list")
@@ -25,8 +29,16 @@ def show(curator: Curator, table: AnonymizedTable) -> None:
         name, given = listed
         digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
         with st.spinner(_("Computing"), show_time=True):
-            match = session.kept(("relinked", *digest), lambda: attack_with_list(table, given))
+            match = session.kept(
+                ("relinked", *digest), lambda: attack_with_list(table, given)
+            )
         st.markdown(
-            _(plans.MESSAGES["found"]).format(name=plain(name), unique=match.unique, people=match.people, matched=match.matched, smallest=match.smallest)
+            _(plans.MESSAGES["found"]).format(
+                name=plain(name),
+                unique=match.unique,
+                people=match.people,
+                matched=match.matched,
+                smallest=match.smallest,
+            ),
         )
         st.caption(_(plans.MESSAGES["recoded list"]))

@@ -25,7 +25,15 @@ from dpcore.release import AnonymizedTable
 from dpcore.risk.disclosure import AttributeRisk
 from workbench import session
 from workbench.anonymize import charts, plans
-from workbench.anonymize.plans import DRAWN_LIMITS, KS, METHOD_NAMES, size, suggested_method, too_long, whom
+from workbench.anonymize.plans import (
+    DRAWN_LIMITS,
+    KS,
+    METHOD_NAMES,
+    size,
+    suggested_method,
+    too_long,
+    whom,
+)
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, commas, digits, named
 from workbench.language.wording import limit_words, number, percent, plain, whole
@@ -39,34 +47,54 @@ QUICK_SECONDS = 3.0
 MOST_VALUES = 50
 """Values of a randomized column that are listed, the most frequent ones."""
 FORESEEN = 0.25
-"""The share done from which on the time left is said: right within a factor of 2 in 19 of 20 searches.
-Before, it was up to five times too long."""
+"""The share done from which on the time left is said: right within a factor of 2 in 19
+of 20 searches. Before, it was up to five times too long.
+"""
 
 
 def frontier(
-    curator: Curator, current: AnonymizeState, plan: Plan
+    curator: Curator,
+    current: AnonymizeState,
+    plan: Plan,
 ) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
     """Compute the cost of every k, with the method.
 
-    That is suppression of cells where it is chosen, else full-domain at every limit where one pass is quick
-    or wanted, else at the chosen limit while that is suggested, else Mondrian.
+    That is suppression of cells where it is chosen, else full-domain at every limit
+    where one pass is quick or wanted, else at the chosen limit while that is suggested,
+    else Mondrian.
     """
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
-    if predicted.is_feasible and (predicted.usual <= QUICK_SECONDS or current.wants_frontier):
-        method, limits = FullDomain(), DRAWN_LIMITS
+    if predicted.is_feasible and (
+        predicted.usual <= QUICK_SECONDS or current.wants_frontier
+    ):
+        method = FullDomain()
+        limits = DRAWN_LIMITS
     elif not method.searches:
         method = Mondrian()
     if plan.method == CellSuppression():
-        method, limits = plan.method, (plan.limit,)
-    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset, str(plan.node), str(plan.coded))
+        method = plan.method
+        limits = (plan.limit,)
+    asked_of = (
+        plan.models[1:],
+        str(plan.metric),
+        plan.counted,
+        plan.subset,
+        str(plan.node),
+        str(plan.coded),
+    )
     key = ("frontier", method.kind, limits, current.version, *asked_of)
-    every_k = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
+    every_k = dataclasses.replace(
+        plan, method=method, models=(KAnonymity(k=2), *plan.models[1:])
+    )
     try:
         with _told(current, key) as tell:
             return method, widgets.once_in_line(
-                curator, key, lambda: FrontierOf(plan=every_k, ks=KS, limits=limits), tell
+                curator,
+                key,
+                lambda: FrontierOf(plan=every_k, ks=KS, limits=limits),
+                tell,
             )
     except DpcoreError as error:
         return method, error
@@ -79,17 +107,27 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
     What was stopped is not begun again before something is changed.
     """
     if key in current.stopped:
-        raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
-    words, first = dict[str, str](), dict[str, float]()
+        raise StoppedError(
+            N_("this search was stopped"),
+            remedy=N_("change the demands, or the columns"),
+        )
+    words = dict[str, str]()
+    first = dict[str, float]()
 
     def tell(stage: str, share: float) -> None:
         now = time.monotonic()
-        words[stage] = stage_words(_("searching"), now - first.setdefault(stage, now), share)
+        words[stage] = stage_words(
+            _("searching"), now - first.setdefault(stage, now), share
+        )
         show(stage, share)
 
     stop = functools.partial(current.stopped.add, key)
     with progress_view.told(
-        capital("searching"), words, key=f"stop {key}", patience=progress_view.PATIENCE, on_stop=stop
+        capital("searching"),
+        words,
+        key=f"stop {key}",
+        patience=progress_view.PATIENCE,
+        on_stop=stop,
     ) as show:
         yield tell
 
@@ -124,21 +162,33 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    parts = (plan.models, plan.limit, plan.method.kind, plan.suppressed, plan.counted, plan.subset)
+    parts = (
+        plan.models,
+        plan.limit,
+        plan.method.kind,
+        plan.suppressed,
+        plan.counted,
+        plan.subset,
+    )
     texts = map(str, (plan.metric, plan.node, plan.coded, plan.randomized))
     return ("trial", current.version, *parts, *texts)
 
 
-def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+def comparison(
+    curator: Curator, current: AnonymizeState, plan: Plan
+) -> tuple[pd.DataFrame, list[str]]:
     """Compare the methods at the same demands; where one cannot meet them, say why."""
-    lines, reasons = [], []
+    lines = []
+    reasons = []
     predicted = size(curator, current, plan)
     for method in (kind() for kind in Method.kinds().values()):
         name = _(METHOD_NAMES[method.kind])
         try:
             why = too_long(predicted, method, len(plan.quasi_identifiers))
             if not why:
-                lines.append({_("method"): name} | _figures(curator, current, plan, method))
+                lines.append(
+                    {_("method"): name} | _figures(curator, current, plan, method)
+                )
         except DpcoreError as error:
             why = error.problem
         if why:
@@ -146,9 +196,13 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
     return pd.DataFrame(lines), reasons
 
 
-def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Method) -> dict[str, str]:
+def _figures(
+    curator: Curator, current: AnonymizeState, plan: Plan, method: Method
+) -> dict[str, str]:
     node = plan.node if method == plan.method else None
-    report = trial(curator, current, dataclasses.replace(plan, method=method, node=node))
+    report = trial(
+        curator, current, dataclasses.replace(plan, method=method, node=node)
+    )
     quality = report.quality
     return {
         _("generalized"): percent(quality.ncp),
@@ -160,31 +214,41 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
 
 
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
+    """Make the table, by the plan with its node filled in; it leaves a line in the
+    ledger.
+    """
     try:
         policy = read_policy()
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
-            session.session().anonymized = curator.anonymize(complete, smallest_group=policy.k)
+            session.session().anonymized = curator.anonymize(
+                complete, smallest_group=policy.k
+            )
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
 
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
-    """Write the table as a folder, and return its rows; it leaves a line in the ledger."""
+    """Write the table as a folder, and return its rows; it leaves a line in the
+    ledger.
+    """
     policy = read_policy()
     policy.check_plan(plan)
     with widgets.in_line(), cancelled_by(session.unwanted()):
         return curator.anonymize_to(place, plan, smallest_group=policy.k)
 
 
-def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:
-    """Draw k against information loss, one line per suppression limit; a click chooses a point.
+def frontier_chart(
+    points: tuple[Point, ...], plan: Plan, k: int, loss: float | None
+) -> Chart:
+    """Draw k against information loss, one line per suppression limit; a click chooses
+    a point.
 
-    Args: k, loss: of the choice now, for the ring; no ring without a loss.
+    Args:
+        k, loss: of the choice now, for the ring; no ring without a loss.
     """
     frame = pd.DataFrame(
         [
@@ -198,10 +262,14 @@ def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | 
                 f"suppressed {plan.counts}": point.people,
             }
             for point in points
-        ]
+        ],
     )
     drawn = charts.frontier(frame)
-    return drawn if loss is None else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
+    return (
+        drawn
+        if loss is None
+        else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
+    )
 
 
 def _levels(plan: Plan, point: Point) -> str:
@@ -211,18 +279,30 @@ def _levels(plan: Plan, point: Point) -> str:
 
 
 def present_choice(
-    curator: Curator, current: AnonymizeState, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
+    curator: Curator,
+    current: AnonymizeState,
+    plan: Plan,
+    drawn: Method,
+    points: tuple[Point, ...],
+    k: int,
 ) -> tuple[float | None, str]:
-    """Return the loss of the present choice, for the ring, and in words; None where it cannot be drawn.
+    """Return the loss of the present choice, for the ring, and in words; None where it
+    cannot be drawn.
 
-    Args: drawn: the method of the frontier, which may be another than the chosen one.
+    Args:
+        drawn: the method of the frontier, which may be another than the chosen one.
     """
     if drawn == plan.method:
         for point in points:
             if (point.k, point.limit) == (k, plan.limit):
-                sentence = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
+                sentence = _(
+                    "Chosen: information loss {loss}, {rows:,} rows suppressed, "
+                    "{classes:,} groups."
+                )
                 return point.score, sentence.format(
-                    loss=number(point.score), rows=point.suppressed, classes=point.classes
+                    loss=number(point.score),
+                    rows=point.suppressed,
+                    classes=point.classes,
                 )
         return None, ""
     if drawn.searches and plan.metric != InformationLoss():
@@ -232,16 +312,22 @@ def present_choice(
     except DpcoreError:  # shown under "Before and after"
         return None, ""
     words = _("{method} loses {loss} at k = {k}: the ring.")
-    return loss, words.format(method=capital(_(METHOD_NAMES[plan.method.kind])), loss=number(loss), k=k)
+    return loss, words.format(
+        method=capital(_(METHOD_NAMES[plan.method.kind])), loss=number(loss), k=k
+    )
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Draw the share of people by the size of their smallest group, before and after."""
+    """Draw the share of people by the size of their smallest group, before and
+    after.
+    """
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
     for side, figures in ((_("before"), report.before), (_("after"), report.after)):
-        people = np.bincount(np.searchsorted(edges, figures.crowds, side="right"), minlength=len(labels))
+        people = np.bincount(
+            np.searchsorted(edges, figures.crowds, side="right"), minlength=len(labels)
+        )
         frame += [
             {"group size": label, "of": side, "share": float(share)}
             for label, share in zip(labels, people / len(figures.crowds), strict=True)
@@ -255,12 +341,15 @@ def sizes_chart(report: TrialReport) -> Chart:
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
-    """List what each column lost; in full-domain generalization also its level, and a label of it."""
+    """List what each column lost; in full-domain generalization also its level, and a
+    label of it.
+    """
     lines = []
     for name, ncp in report.quality.column_ncp.items():
         line = {_("column"): name}
         if report.plan.node is not None:
-            hierarchy, level = report.plan.hierarchies[name], report.plan.node[name]
+            hierarchy = report.plan.hierarchies[name]
+            level = report.plan.node[name]
             line[_("level")] = f"{level} / {hierarchy.height}"
             line[_("such as")] = hierarchy.levels[level][0]
         line[_("generalized")] = percent(ncp)
@@ -277,30 +366,52 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
         for side in (_("before"), _("after"))
         for figure in (_("mean"), _("standard deviation"))
     ]
-    return report.coded.set_axis([*titles, "IL1s"], axis=1).map(number).rename_axis(_("column")).reset_index()
+    return (
+        report.coded.set_axis([*titles, "IL1s"], axis=1)
+        .map(number)
+        .rename_axis(_("column"))
+        .reset_index()
+    )
 
 
 def randomized_table(report: TrialReport) -> pd.DataFrame:
-    """List how the values of each randomized column were to move, and did, those of all rows first."""
-    share, moved, after = _("share of rows"), _("moved"), _("after")
-    titles = [f"{share}, {_('before')}", f"{moved}, {_('chance')}", f"{moved}, {after}", f"{share}, {after}"]
+    """List how the values of each randomized column were to move, and did, those of all
+    rows first.
+    """
+    share = _("share of rows")
+    moved = _("moved")
+    after = _("after")
+    titles = [
+        f"{share}, {_('before')}",
+        f"{moved}, {_('chance')}",
+        f"{moved}, {after}",
+        f"{share}, {after}",
+    ]
     parts = {}
     for name, values in report.randomized.items():
         every = (values.T * values["before"]).T.sum()
         every[["before", "after"]] = 1.0
-        parts[name] = pd.concat([every.to_frame(_("all rows")).T, values.head(MOST_VALUES)])
+        parts[name] = pd.concat(
+            [every.to_frame(_("all rows")).T, values.head(MOST_VALUES)]
+        )
     table = pd.concat(parts, names=[_("column"), _("value")]).map(percent)
     return table.set_axis(titles, axis=1).reset_index()
 
 
 def neighbors(
-    curator: Curator, current: AnonymizeState, plan: Plan
+    curator: Curator,
+    current: AnonymizeState,
+    plan: Plan,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
-    """Return a line for the levels of a plan and for each step, and the levels that can be used by name."""
+    """Return a line for the levels of a plan and for each step, and the levels that can
+    be used by name.
+    """
     key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
-    lines, usable = [], {}
+    lines = []
+    usable = {}
     for near in session.once(curator, key, lambda: NeighborsOf(plan=plan)):
-        name, node = _("as chosen"), dict(zip(plan.quasi_identifiers, near.node, strict=True))
+        name = _("as chosen")
+        node = dict(zip(plan.quasi_identifiers, near.node, strict=True))
         for column, level in (plan.node or {}).items():
             if node[column] != level:
                 name = f"{column} {level} → {node[column]}"
@@ -314,7 +425,7 @@ def neighbors(
                 _("suppressed rows"): f"{near.suppressed:,}",
                 _("groups"): f"{near.classes:,}",
                 _("meets the demands"): _("yes") if near.is_feasible else _("no"),
-            }
+            },
         )
     return pd.DataFrame(lines), usable
 
@@ -322,41 +433,71 @@ def neighbors(
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
     """Compute the residual risk of the table that was made, once."""
     plan = Plan.from_json(table.plan)
-    return widgets.once_in_line(curator, ("outcome", table.plan), lambda: ResidualRisk(plan=plan))
+    return widgets.once_in_line(
+        curator, ("outcome", table.plan), lambda: ResidualRisk(plan=plan)
+    )
 
 
 def versions(curator: Curator) -> int:
-    """Count the different tables that were anonymized from this one, this one among them."""
-    return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
+    """Count the different tables that were anonymized from this one, this one among
+    them.
+    """
+    return len(
+        {
+            line.content["anonymized"]
+            for line in curator.lines()
+            if "anonymized" in line.content
+        }
+    )
 
 
 def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
     """Say that groups reveal a column, and of how many."""
-    share, classes = percent(risk.homogeneous_people), risk.homogeneous_classes
-    return _(plans.MESSAGES["reveal"]).format(classes=classes, share=share, column=column, whom=whom(plan))
+    share = percent(risk.homogeneous_people)
+    classes = risk.homogeneous_classes
+    return _(plans.MESSAGES["reveal"]).format(
+        classes=classes, share=share, column=column, whom=whom(plan)
+    )
 
 
 def more_likely(column: str, risk: AttributeRisk) -> str:
     """Say how much more likely a group makes some value of a column."""
-    times, t = number(risk.posterior_ratio), number(risk.t_equal)
+    times = number(risk.posterior_ratio)
+    t = number(risk.t_equal)
     return _(plans.MESSAGES["more likely"]).format(column=column, times=times, t=t)
 
 
-def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) -> list[str]:
+def warnings(
+    curator: Curator, current: AnonymizeState, plan: Plan, side: Side
+) -> list[str]:
     """Return what a table does not promise, with numbers from this very table.
 
-    Args: plan: with its node filled in. side: the figures of all rows that leave.
+    Args:
+        plan: with its node filled in.
+        side: the figures of all rows that leave.
     """
     sentences = [
-        given_away(plan, plain(name), risk) if risk.homogeneous_classes else more_likely(plain(name), risk)
+        given_away(plan, plain(name), risk)
+        if risk.homogeneous_classes
+        else more_likely(plain(name), risk)
         for name, risk in side.secrets.items()
     ]
     if side.groups_per_person > 1:
-        sentences.append(_(plans.MESSAGES["rows of a person"]).format(groups=number(side.groups_per_person)))
+        sentences.append(
+            _(plans.MESSAGES["rows of a person"]).format(
+                groups=number(side.groups_per_person)
+            )
+        )
     if plan.pseudonym is not None:
-        sentences.append(_(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym)))
+        sentences.append(
+            _(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym))
+        )
     if side.with_others > 0.001:
-        sentences.append(_(plans.MESSAGES["unique again"]).format(share=percent(side.with_others), whom=whom(plan)))
+        sentences.append(
+            _(plans.MESSAGES["unique again"]).format(
+                share=percent(side.with_others), whom=whom(plan)
+            )
+        )
     table = session.session().anonymized
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:

@@ -28,30 +28,113 @@ SEARCH_SECONDS = 30.0
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
 MESSAGES = {
-    "average risk": N_("The mean over everybody, of 1 in the size of their group. The smallest groups are suppressed until the others keep to it. With k, which bounds the highest risk, this is the strict average risk."),
-    "coded": N_("Numbers that leave as they are tell people apart. They are rounded first; what is then beyond a bound becomes the bound. Demands look at the coded numbers. Changed at random (PRAM), each cell takes with this chance the value of a row that is drawn, so that shares stay as they are on average; this server draws the same for the same table again. This is no guarantee."),
-    "pseudonym": N_("Each of its values leaves as a text that only the key of this server can make of it. Without a series every table has other ones, so that tables cannot be joined; with a series, tables that you make under the same name stay linked."),
-    "pseudonyms": N_("The pseudonyms of {column} tell which rows are of one person, in this table and in all of its series: k counts nobody who knows several of these rows. Whoever has the follow-up table has the names."),
-    "household": N_("Whoever finds one person of a household has found all of them, so five people of one family are one of the k. The column is left out of the result. Sampling weights are no ground for a smaller k: what they say of the population is an estimate."),
-    "found": N_("**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} fit some row, and each of these at least {smallest:,}."),
-    "recoded list": N_("The attacker knows how values became coarser, and recodes the list in the same way. Who is not in the table may fit rows too."),
-    "minimized": N_("Information loss was minimized, and an attacker who knows that can sometimes undo a part of it. k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for the public."),
-    "rows of a person": N_("k counts people. The rows of a person are in {groups} groups on average: k does not protect against somebody who knows several rows of one person, and that they belong together."),
-    "unique again": N_("Unique again for somebody who also knows the columns left as they are: {share} of the {whom}."),
-    "versions": N_("Another version of this table was made before ({others} in all). Versions together can reveal more than each alone, and no budget counts that."),
-    "reveal": N_("Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. Ask for l-diversity."),
-    "more likely": N_("Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."),
-    "groups": N_("The smallest group has {k} {whom}, the average group {average}. Information loss, which the search makes small: {loss}. {share} of the {whom} have a suppressed row."),
-    "ready": N_("The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."),
-    "local": N_("Local recoding and Mondrian keep more, and are more exposed: published attacks aim at them."),
-    "roles": N_("Roles of the columns: {known} that others may know, {secret} to stay unknown"),
+    "average risk": N_(
+        "The mean over everybody, of 1 in the size of their group. The smallest "
+        "groups are suppressed until the others keep to it. With k, which bounds the "
+        "highest risk, this is the strict average risk."
+    ),
+    "coded": N_(
+        "Numbers that leave as they are tell people apart. They are rounded first; "
+        "what is then beyond a bound becomes the bound. Demands look at the coded "
+        "numbers. Changed at random (PRAM), each cell takes with this chance the "
+        "value of a row that is drawn, so that shares stay as they are on average; "
+        "this server draws the same for the same table again. This is no guarantee."
+    ),
+    "pseudonym": N_(
+        "Each of its values leaves as a text that only the key of this server can "
+        "make of it. Without a series every table has other ones, so that tables "
+        "cannot be joined; with a series, tables that you make under the same name "
+        "stay linked."
+    ),
+    "pseudonyms": N_(
+        "The pseudonyms of {column} tell which rows are of one person, in this table "
+        "and in all of its series: k counts nobody who knows several of these rows. "
+        "Whoever has the follow-up table has the names."
+    ),
+    "household": N_(
+        "Whoever finds one person of a household has found all of them, so five "
+        "people of one family are one of the k. The column is left out of the "
+        "result. Sampling weights are no ground for a smaller k: what they say of "
+        "the population is an estimate."
+    ),
+    "found": N_(
+        "**Of the {people:,} people on “{name}”, {unique:,} are found with "
+        "certainty.** {matched:,} fit some row, and each of these at least "
+        "{smallest:,}."
+    ),
+    "recoded list": N_(
+        "The attacker knows how values became coarser, and recodes the list in the "
+        "same way. Who is not in the table may fit rows too."
+    ),
+    "minimized": N_(
+        "Information loss was minimized, and an attacker who knows that can "
+        "sometimes undo a part of it. k-anonymity is no guarantee against a "
+        "determined attacker: prefer the Synthesize page for the public."
+    ),
+    "rows of a person": N_(
+        "k counts people. The rows of a person are in {groups} groups on average: k "
+        "does not protect against somebody who knows several rows of one person, and "
+        "that they belong together."
+    ),
+    "unique again": N_(
+        "Unique again for somebody who also knows the columns left as they are: "
+        "{share} of the {whom}."
+    ),
+    "versions": N_(
+        "Another version of this table was made before ({others} in all). Versions "
+        "together can reveal more than each alone, and no budget counts that."
+    ),
+    "reveal": N_(
+        "Groups that reveal {column} although k holds: {classes:,}, with {share} of "
+        "the {whom}. Ask for l-diversity."
+    ),
+    "more likely": N_(
+        "Knowing a group makes some value of {column} up to {times} times more "
+        "likely (t = {t})."
+    ),
+    "groups": N_(
+        "The smallest group has {k} {whom}, the average group {average}. Information "
+        "loss, which the search makes small: {loss}. {share} of the {whom} have a "
+        "suppressed row."
+    ),
+    "ready": N_(
+        "The anonymized table is ready: {models}. The ledger notes it, outside "
+        "differential privacy."
+    ),
+    "local": N_(
+        "Local recoding and Mondrian keep more, and are more exposed: published "
+        "attacks aim at them."
+    ),
+    "roles": N_(
+        "Roles of the columns: {known} that others may know, {secret} to stay unknown"
+    ),
     "plan": N_("{models}, counting {whom}, by {method}, {limit} suppressed at most."),
-    "what roles do": N_("Identifiers are dropped, quasi-identifiers generalized, sensitive and other columns kept as they are."),
-    "unknown values": N_("This table has values that the plan does not know, in {columns}. Nothing is published before it says how they become coarser."),
-    "search": N_("Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at this limit mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."),
-    "too many levels": N_("Full-domain: {nodes:,} combinations of levels are too many to look at all. A search takes about a minute, and says by how much others may be better."),
-    "not all": N_("There are too many combinations of levels to look at all: these are the best that were seen. What the search makes small could be smaller by {gap} of it at most."),
-    "suggested": N_("{method} is suggested: local recoding keeps more than Mondrian, but is slow with more than {columns} columns."),
+    "what roles do": N_(
+        "Identifiers are dropped, quasi-identifiers generalized, sensitive and other "
+        "columns kept as they are."
+    ),
+    "unknown values": N_(
+        "This table has values that the plan does not know, in {columns}. Nothing is "
+        "published before it says how they become coarser."
+    ),
+    "search": N_(
+        "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at "
+        "all. A search at this limit mostly takes less than {mostly} s, and at most "
+        "about {most} s and {megabytes:,} MB."
+    ),
+    "too many levels": N_(
+        "Full-domain: {nodes:,} combinations of levels are too many to look at all. "
+        "A search takes about a minute, and says by how much others may be better."
+    ),
+    "not all": N_(
+        "There are too many combinations of levels to look at all: these are the "
+        "best that were seen. What the search makes small could be smaller by {gap} "
+        "of it at most."
+    ),
+    "suggested": N_(
+        "{method} is suggested: local recoding keeps more than Mondrian, but is slow "
+        "with more than {columns} columns."
+    ),
 }
 METHOD_NAMES = {
     "full-domain": N_("full-domain"),
@@ -63,7 +146,9 @@ METHOD_NAMES = {
 METHOD_WORDS = {
     "full-domain": N_("one level per column, the same for everybody"),
     "local recoding": N_("levels differ from group to group"),
-    "cell suppression": N_("few single cells become *, in columns that matter less first"),
+    "cell suppression": N_(
+        "few single cells become *, in columns that matter less first"
+    ),
     "mondrian": N_("groups cut along the data, free ranges"),
     "microaggregation": N_("numbers become group means"),
 }
@@ -75,7 +160,8 @@ class Demands:
 
     Attributes:
         models: beside k.
-        subset: a column of true and false that marks the rows to be published out of a population.
+        subset: a column of true and false that marks the rows to be published out of a
+            population.
         household: a column that says who lives together: groups count households.
         pseudonym, series, coded, randomized: as in a plan.
     """
@@ -93,7 +179,9 @@ class Demands:
     randomized: Mapping[str, float] = field(default_factory=dict)
 
 
-def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, method: str) -> Plan:
+def plan_of(
+    curator: Curator, current: AnonymizeState, demands: Demands, *, method: str
+) -> Plan:
     """Return the plan that the page says, by the suggested method or by another.
 
     Args:
@@ -110,26 +198,45 @@ def plan_of(curator: Curator, current: AnonymizeState, demands: Demands, *, meth
         if isinstance(model, TCloseness) and model.distance == "hierarchical"
     ]
     current.complete(curator, measured)
-    used = {name: current.hierarchies[name] for name in (*current.quasi_identifiers, *measured)}
-    roles = {name: role for name, role in current.roles.items() if name != demands.subset}
+    used = {
+        name: current.hierarchies[name]
+        for name in (*current.quasi_identifiers, *measured)
+    }
+    roles = {
+        name: role for name, role in current.roles.items() if name != demands.subset
+    }
     plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
     plan = dataclasses.replace(
         plan.counting(curator.schema.unit.id_column),
         models=(*plan.models, *demands.models),
-        **{name: value for name, value in vars(demands).items() if name not in ("k", "limit", "models")},
+        **{
+            name: value
+            for name, value in vars(demands).items()
+            if name not in ("k", "limit", "models")
+        },
     )
     if method == SUGGESTED:
-        return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
+        return dataclasses.replace(
+            plan, method=suggested_method(size(curator, current, plan), len(used))
+        )
     return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 
-def take_plan(curator: Curator, current: AnonymizeState, note: session.TakePlan) -> None:
-    """Take roles, hierarchies and demands of a project that was read; nothing of another table."""
+def take_plan(
+    curator: Curator, current: AnonymizeState, note: session.TakePlan
+) -> None:
+    """Take roles, hierarchies and demands of a project that was read; nothing of
+    another table.
+    """
     plan = note.plan
-    if plan is None or {*plan.roles, *filter(None, [plan.subset])} != set(current.roles):
+    if plan is None or {*plan.roles, *filter(None, [plan.subset])} != set(
+        current.roles
+    ):
         return
     current.notes = note.notes
-    current.set_roles({name: plan.roles.get(name, "insensitive") for name in current.roles})
+    current.set_roles(
+        {name: plan.roles.get(name, "insensitive") for name in current.roles}
+    )
     current.complete(curator, plan.hierarchies)
     for name, hierarchy in plan.hierarchies.items():
         current.replace_hierarchy(name, current.of_file(name, hierarchy))
@@ -162,8 +269,17 @@ def too_long(predicted: Prediction, method: Method, columns: int) -> str:
 
 
 def words(plan: Plan, models: Iterable[str]) -> str:
-    """Describe demands, method and limit. Args: models: as they are stored, all that hold."""
-    return _(MESSAGES["plan"]).format(models=stored(*models), whom=whom(plan), method=_(METHOD_NAMES[plan.method.kind]), limit=limit_words(plan.limit))
+    """Describe demands, method and limit.
+
+    Args:
+        models: as they are stored, all that hold.
+    """
+    return _(MESSAGES["plan"]).format(
+        models=stored(*models),
+        whom=whom(plan),
+        method=_(METHOD_NAMES[plan.method.kind]),
+        limit=limit_words(plan.limit),
+    )
 
 
 def method_label(method: str) -> str:
@@ -174,17 +290,28 @@ def method_label(method: str) -> str:
 
 
 def whom(plan: Plan) -> str:
-    """Return what groups are counted in: households, people, or rows where each row is a person."""
+    """Return what groups are counted in: households, people, or rows where each row is
+    a person.
+    """
     return _(COUNTED_WORDS[plan.counts])
 
 
 def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
-    """Describe the size of the search, and the method that is suggested where that is too large."""
-    predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
+    """Describe the size of the search, and the method that is suggested where that is
+    too large.
+    """
+    predicted = size(curator, current, plan)
+    columns = len(plan.quasi_identifiers)
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))
         seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
-        sentence = _(MESSAGES["search"]).format(nodes=predicted.nodes, seconds=seconds, mostly=mostly, most=most, megabytes=math.ceil(predicted.memory / 1e6))
+        sentence = _(MESSAGES["search"]).format(
+            nodes=predicted.nodes,
+            seconds=seconds,
+            mostly=mostly,
+            most=most,
+            megabytes=math.ceil(predicted.memory / 1e6),
+        )
     else:
         sentence = _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
     suggested = suggested_method(predicted, columns)
@@ -193,4 +320,6 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
 
 def suggestion(method: Method) -> str:
     """Say which local method is suggested, and why."""
-    return _(MESSAGES["suggested"]).format(method=capital(_(METHOD_NAMES[method.kind])), columns=LOCAL_COLUMNS)
+    return _(MESSAGES["suggested"]).format(
+        method=capital(_(METHOD_NAMES[method.kind])), columns=LOCAL_COLUMNS
+    )

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpcore.anonymization.hierarchies.builders import DATE_LEVELS, dates, intervals, mask, order
+from dpcore.anonymization.hierarchies.builders import (
+    DATE_LEVELS,
+    dates,
+    intervals,
+    mask,
+    order,
+)
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
 from dpcore.schema.date import has_days
@@ -36,54 +42,85 @@ def fitting(values: Sequence[str]) -> list[str]:
         return ["dates", "masking", "order"]
     if pd.to_numeric(shown, errors="coerce").notna().all():
         codes = shown.str.len().nunique() == 1 and int(shown.str.len().iloc[0]) >= 4
-        return ["masking", "intervals", "order"] if codes else ["intervals", "order", "masking"]
+        return (
+            ["masking", "intervals", "order"]
+            if codes
+            else ["intervals", "order", "masking"]
+        )
     return ["order", "masking"]
 
 
 def numbers_in(text: str) -> list[float]:
-    """Return the numbers of a text such as "5, 10, 20". Raises: ParameterError without any."""
+    """Return the numbers of a text such as "5, 10, 20".
+
+    Raises: ParameterError without any.
+    """
     numbers = [float(each) for each in _NUMBER.findall(text)]
     if not numbers:
         raise ParameterError(
-            "there is no number in {text!r}", remedy="write numbers such as 5, 10, 20", text=text
+            "there is no number in {text!r}",
+            remedy="write numbers such as 5, 10, 20",
+            text=text,
         )
     return numbers
 
 
 def by_intervals(
-    values: Sequence[str], widths: str, low: float | None, high: float | None, *, start: float = 0.0
+    values: Sequence[str],
+    widths: str,
+    low: float | None,
+    high: float | None,
+    *,
+    start: float = 0.0,
 ) -> Hierarchy:
-    """Make intervals of these widths from `start`, with open ends. Raises: ParameterError if they cross."""
+    """Make intervals of these widths from `start`, with open ends.
+
+    Raises: ParameterError if they cross.
+    """
     return intervals(values, numbers_in(widths), low=low, high=high, start=start)
 
 
 def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
-    """Mask so many last characters on each level. Raises: ParameterError without any."""
+    """Mask so many last characters on each level.
+
+    Raises: ParameterError without any.
+    """
     return mask(values, sorted(masked))
 
 
 def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
     """Join neighbors in an order, so many on each level.
 
-    Args: ordered: one value per line; those that it lacks come last.
+    Args:
+        ordered: one value per line; those that it lacks come last.
+
     Raises: ParameterError for sizes that do not nest, or lines that are no values.
     """
     lines = [line.strip() for line in ordered.splitlines() if line.strip()]
     own = set(values)
     strange = [line for line in lines if line not in own]
     if strange:
-        raise ParameterError("a line is no value of the column: {line}", remedy="correct it", line=strange[0])
+        raise ParameterError(
+            "a line is no value of the column: {line}",
+            remedy="correct it",
+            line=strange[0],
+        )
     complete = list(dict.fromkeys([*lines, *values]))
     return order(complete, [int(each) for each in numbers_in(sizes)])
 
 
 def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
-    """Make dates these periods, small to large. Raises: ParameterError for values that are no dates."""
+    """Make dates these periods, small to large.
+
+    Raises: ParameterError for values that are no dates.
+    """
     return dates(values, [each for each in DATE_LEVELS if each in periods])
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:
-    """List the levels with the number of their groups, the size of the largest, and examples."""
+    """List the levels with the number of their groups, the size of the largest, and
+    examples.
+    """
     lines = []
     for number, labels in enumerate(hierarchy.levels):
         sizes = pd.Series(labels).value_counts(sort=False)

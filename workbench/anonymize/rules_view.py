@@ -9,7 +9,9 @@ from workbench.language.messages import _, translated
 from workbench.ui import widgets
 
 LONGEST = 200
-"""Values that are listed to be put into an order; more keep the order that they have."""
+"""Values that are listed to be put into an order; more keep the order that they
+have.
+"""
 
 
 def by_rule(current: AnonymizeState, name: str) -> None:
@@ -21,7 +23,11 @@ def by_rule(current: AnonymizeState, name: str) -> None:
         return
     key = f"rule-{name}-{current.version}"
     rule = st.segmented_control(
-        _("Make the levels by a rule"), fitting, default=None, format_func=translated(rules.RULES).__getitem__, key=key
+        _("Make the levels by a rule"),
+        fitting,
+        default=None,
+        format_func=translated(rules.RULES).__getitem__,
+        key=key,
     )
     if rule is None:
         return
@@ -35,8 +41,12 @@ def by_rule(current: AnonymizeState, name: str) -> None:
 
 def _intervals(values: list[str], key: str) -> Hierarchy:
     left, begin, middle, right = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
-    start = begin.number_input(_("Counted from"), value=0.0, format="%g", key=f"{key}-start")
-    widths = left.text_input(_("Widths, each a multiple of the one before"), "5, 10, 20", key=f"{key}-widths")
+    start = begin.number_input(
+        _("Counted from"), value=0.0, format="%g", key=f"{key}-start"
+    )
+    widths = left.text_input(
+        _("Widths, each a multiple of the one before"), "5, 10, 20", key=f"{key}-widths"
+    )
     low = middle.number_input(_("One group below"), value=None, key=f"{key}-low")
     high = right.number_input(_("One group from … on"), value=None, key=f"{key}-high")
     return rules.by_intervals(values, widths, low, high, start=start)
@@ -55,18 +65,27 @@ def _masking(values: list[str], key: str) -> Hierarchy:
 
 def _order(values: list[str], key: str) -> Hierarchy:
     left, right = st.columns([2, 3])
-    sizes = left.text_input(_("Values in a group, level by level"), "2, 4, 8", key=f"{key}-sizes")
+    sizes = left.text_input(
+        _("Values in a group, level by level"), "2, 4, 8", key=f"{key}-sizes"
+    )
     ordered = ""
     if len(values) <= LONGEST:
         ordered = right.text_area(
-            _("Values in their order, one per line"), "\n".join(values), key=f"{key}-order", height=160
+            _("Values in their order, one per line"),
+            "\n".join(values),
+            key=f"{key}-order",
+            height=160,
         )
     return rules.by_order(values, ordered, sizes)
 
 
 def _dates(values: list[str], key: str) -> Hierarchy:
     periods = widgets.by_title(
-        st.multiselect, _(rules.RULES["dates"]), translated(rules.PERIODS), list(rules.PERIODS), key=f"{key}-periods"
+        st.multiselect,
+        _(rules.RULES["dates"]),
+        translated(rules.PERIODS),
+        list(rules.PERIODS),
+        key=f"{key}-periods",
     )
     return rules.by_dates(values, periods)
 

@@ -1,4 +1,7 @@
-"""Forms of demands on columns that should stay unknown. Each kind of demand registers itself."""
+"""Forms of demands on columns that should stay unknown.
+
+Each kind of demand registers itself.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,7 +10,13 @@ from typing import ClassVar
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.anonymization.closeness import Distance, TCloseness
-from dpcore.anonymization.models import BetaLikeness, DistinctL, EntropyL, PrivacyModel, RecursiveCL
+from dpcore.anonymization.models import (
+    BetaLikeness,
+    DistinctL,
+    EntropyL,
+    PrivacyModel,
+    RecursiveCL,
+)
 from dpcore.registry import Registered
 from workbench.language.messages import N_
 
@@ -16,7 +25,8 @@ ModelOf = Callable[[str], PrivacyModel]
 
 
 class SecretForm(Registered, ABC):
-    """A kind of demand on a column that should stay unknown, with the form of its strength.
+    """A kind of demand on a column that should stay unknown, with the form of its
+    strength.
 
     Attributes:
         title: what is demanded, as a message.
@@ -62,7 +72,9 @@ class RecursiveForm(SecretForm):
     @classmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
         least = _least(place, key)
-        c = place.number_input("c", 0.1, 100.0, 3.0, key=f"anonymize-c{key}", persist_state="session")
+        c = place.number_input(
+            "c", 0.1, 100.0, 3.0, key=f"anonymize-c{key}", persist_state="session"
+        )
         return lambda column: RecursiveCL(column=column, c=float(c), l=least)
 
 
@@ -73,8 +85,12 @@ class ClosenessForm(SecretForm):
 
     @classmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        t = place.slider("t", 0.05, 0.95, 0.4, key=f"anonymize-t{key}", persist_state="session")
-        return lambda column: TCloseness(column=column, t=float(t), distance=cls.distance)
+        t = place.slider(
+            "t", 0.05, 0.95, 0.4, key=f"anonymize-t{key}", persist_state="session"
+        )
+        return lambda column: TCloseness(
+            column=column, t=float(t), distance=cls.distance
+        )
 
 
 class OrderedClosenessForm(ClosenessForm):
@@ -91,13 +107,19 @@ class HierarchicalClosenessForm(ClosenessForm):
 
 class LikenessForm(SecretForm):
     kind = "likeness"
-    title = N_("no value much more frequent in a group than in the table (beta-likeness)")
+    title = N_(
+        "no value much more frequent in a group than in the table (beta-likeness)"
+    )
 
     @classmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        beta = place.number_input("β", 0.1, 100.0, 2.0, key=f"anonymize-beta{key}", persist_state="session")
+        beta = place.number_input(
+            "β", 0.1, 100.0, 2.0, key=f"anonymize-beta{key}", persist_state="session"
+        )
         return lambda column: BetaLikeness(column=column, beta=float(beta))
 
 
 def _least(place: DeltaGenerator, key: str) -> int:
-    return int(place.slider("l", 2, 10, 2, key=f"anonymize-l{key}", persist_state="session"))
+    return int(
+        place.slider("l", 2, 10, 2, key=f"anonymize-l{key}", persist_state="session")
+    )

@@ -61,25 +61,42 @@ class AnonymizeState(session.OfDataSet):
     @property
     def with_hierarchies(self) -> list[str]:
         """Columns whose values become coarser, or are compared as if they did."""
-        return [*self.quasi_identifiers, *(name for name in self.sensitive if name in self.hierarchies)]
+        return [
+            *self.quasi_identifiers,
+            *(name for name in self.sensitive if name in self.hierarchies),
+        ]
 
     def set_roles(self, roles: dict[str, str]) -> bool:
         """Take the roles that a person chose, and say whether that changed anything."""
         if roles == self.roles or not set(roles.values()) <= set(ROLES):
             return False
-        self.roles, self.loaded, session.session().anonymized = roles, None, None
+        self.roles = roles
+        self.loaded = None
+        session.session().anonymized = None
         self.wants_frontier = self.wants_comparison = False
         self.version += 1
         return True
 
-    def take_columns(self, known: Iterable[str], secret: Iterable[str], left_out: Iterable[str] = ()) -> None:
-        """Take the columns that others may know, that should stay unknown, and that do not leave."""
-        chosen = dict.fromkeys(known, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
-        others = dict.fromkeys([*self.quasi_identifiers, *self.sensitive], "insensitive")
-        self.set_roles(self.roles | others | chosen | dict.fromkeys(left_out, "identifier"))
+    def take_columns(
+        self, known: Iterable[str], secret: Iterable[str], left_out: Iterable[str] = ()
+    ) -> None:
+        """Take the columns that others may know, that should stay unknown, and that do
+        not leave.
+        """
+        chosen = dict.fromkeys(known, "quasi-identifier") | dict.fromkeys(
+            secret, "sensitive"
+        )
+        others = dict.fromkeys(
+            [*self.quasi_identifiers, *self.sensitive], "insensitive"
+        )
+        self.set_roles(
+            self.roles | others | chosen | dict.fromkeys(left_out, "identifier")
+        )
 
     def take(self, curator: Curator, note: session.TakeColumns) -> None:
-        """Take roles from another page, and the plan of a change of some columns; none of another table."""
+        """Take roles from another page, and the plan of a change of some columns; none
+        of another table.
+        """
         if not {*note.known, *note.secret, *note.left_out} <= set(self.roles):
             return
         self.take_columns(note.known, note.secret, note.left_out)
@@ -87,10 +104,19 @@ class AnonymizeState(session.OfDataSet):
         if note.labels and names:
             self.complete(curator, names)
             trees = {name: self.hierarchies[name] for name in names}
-            plan = default_plan(self.roles, trees, k=2, limit=1.0).counting(curator.schema.unit.id_column)
-            most = {name: note.labels.get(name, len(tree.values)) for name, tree in trees.items()}
+            plan = default_plan(self.roles, trees, k=2, limit=1.0).counting(
+                curator.schema.unit.id_column
+            )
+            most = {
+                name: note.labels.get(name, len(tree.values))
+                for name, tree in trees.items()
+            }
             node = {
-                name: next(i for i, level in enumerate(trees[name].levels) if len({*level}) <= most[name])
+                name: next(
+                    i
+                    for i, level in enumerate(trees[name].levels)
+                    if len({*level}) <= most[name]
+                )
                 for name in names
             }
             self.use(dataclasses.replace(plan, suppressed="dropped", node=node))
@@ -100,7 +126,9 @@ class AnonymizeState(session.OfDataSet):
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
             key = ("hierarchies", missing)
-            suggested = session.once(curator, key, lambda: HierarchiesOf(columns=missing))
+            suggested = session.once(
+                curator, key, lambda: HierarchiesOf(columns=missing)
+            )
             self.hierarchies |= suggested
 
     def table_values(self, name: str) -> set[str]:
@@ -126,35 +154,51 @@ class AnonymizeState(session.OfDataSet):
     def load(self, text: str) -> None:
         """Use a plan made earlier in place of the choices on the page.
 
-        Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
+        Raises: ParameterError when the text is no plan, SchemaError when its columns
+            are others.
         """
         plan = Plan.from_json(text)
-        if others := {*plan.roles, *filter(None, (plan.subset, plan.household))} ^ set(self.roles):
+        if others := {*plan.roles, *filter(None, (plan.subset, plan.household))} ^ set(
+            self.roles
+        ):
             raise SchemaError(
                 "the plan is for other columns: {columns}",
                 remedy="take the plan of this table, or make a new one",
                 columns=commas(sorted(others)),
             )
-        self.made_by, session.session().anonymized = None, None
+        self.made_by = None
+        session.session().anonymized = None
         self.use(plan)
 
     def use(self, plan: Plan | None) -> None:
-        """Use this plan in place of the choices on the page; none for these choices again."""
+        """Use this plan in place of the choices on the page; none for these choices
+        again.
+        """
         self.loaded = plan
         self.version += 1
 
     def new_values(self, curator: Curator, plan: Plan) -> dict[str, list[str]]:
-        """Return the values of this table that the hierarchies of a plan have no path for, by column."""
+        """Return the values of this table that the hierarchies of a plan have no path
+        for, by column.
+        """
         if not plan.method.needs_hierarchies:
             return {}
         names = plan.quasi_identifiers
         self.complete(curator, names)
-        values = {name: self.table_values(name) - set(plan.hierarchies[name].values) for name in names}
+        values = {
+            name: self.table_values(name) - set(plan.hierarchies[name].values)
+            for name in names
+        }
         return {name: sorted(new) for name, new in values.items() if new}
 
     def extended(self, plan: Plan, names: Iterable[str]) -> Plan:
-        """Return a plan with the suggested hierarchies of some columns, and its levels to be chosen anew."""
-        hierarchies = {**plan.hierarchies, **{name: self.hierarchies[name] for name in names}}
+        """Return a plan with the suggested hierarchies of some columns, and its levels
+        to be chosen anew.
+        """
+        hierarchies = {
+            **plan.hierarchies,
+            **{name: self.hierarchies[name] for name in names},
+        }
         return dataclasses.replace(plan, hierarchies=hierarchies, node=None)
 
     def of_file(self, name: str, hierarchy: Hierarchy) -> Hierarchy:
@@ -175,7 +219,8 @@ def state(curator: Curator) -> AnonymizeState:
 def read_hierarchy(data: bytes) -> Hierarchy:
     """Read a hierarchy, in whatever encoding tables are read in.
 
-    Raises: ReadError when the bytes are no text; HierarchyError when the text is no hierarchy.
+    Raises: ReadError when the bytes are no text; HierarchyError when the text is no
+        hierarchy.
     """
     return Hierarchy.from_csv(decode(data)[0])
 
@@ -183,7 +228,10 @@ def read_hierarchy(data: bytes) -> Hierarchy:
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """Return a line per column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), RolesOf)
-    lines = [(each.column, current.roles[each.column], translate(each.reason)) for each in proposed]
+    lines = [
+        (each.column, current.roles[each.column], translate(each.reason))
+        for each in proposed
+    ]
     return pd.DataFrame(lines, columns=["column", "role", "why"])
 
 
@@ -195,5 +243,7 @@ def hierarchy_grid(hierarchy: Hierarchy) -> pd.DataFrame:
 
 def hierarchy_from_grid(grid: pd.DataFrame) -> Hierarchy:
     """Return the hierarchy of a grid. Raises: HierarchyError when it does not nest."""
-    levels = tuple(tuple(grid[column].fillna("").astype(str)) for column in grid.columns)
+    levels = tuple(
+        tuple(grid[column].fillna("").astype(str)) for column in grid.columns
+    )
     return Hierarchy(values=levels[0], levels=levels)

@@ -28,28 +28,44 @@ from workbench.ui import examples, file_view, folder_view, widgets
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Show the cost of every k; a click chooses one."""
-    k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
+    k = max(
+        (model.k for model in plan.models if isinstance(model, KAnonymity)), default=1
+    )
     predicted = plans.size(curator, current, plan)
     with st.spinner(_("Computing")):
         method, points = outcomes.frontier(curator, current, plan)
-    heading = _("**What each k costs with {method}: lower is better, further right is safer.**")
+    heading = _(
+        "**What each k costs with {method}: lower is better, further right is safer.**"
+    )
     st.markdown(heading.format(method=_(plans.METHOD_NAMES[method.kind])))
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
-        loss, caption = outcomes.present_choice(curator, current, plan, method, points, k)
+        loss, caption = outcomes.present_choice(
+            curator, current, plan, method, points, k
+        )
         chart = outcomes.frontier_chart(points, plan, k, loss)
         # another choice is another chart, with nothing clicked
-        clicked = session.Selection(f"frontier-{method.kind}-{k}-{plan.limit}", "chosen")
-        widgets.show_clickable(chart, clicked, functools.partial(_choose, clicked, method.kind))
+        clicked = session.Selection(
+            f"frontier-{method.kind}-{k}-{plan.limit}", "chosen"
+        )
+        widgets.show_clickable(
+            chart, clicked, functools.partial(_choose, clicked, method.kind)
+        )
         st.caption(f"{_('Click a point to choose it.')} {caption}")
         with st.expander(_("The same as a table")):
             widgets.show_table(chart.table)
-    if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
+    if (
+        predicted.is_feasible
+        and predicted.usual > outcomes.QUICK_SECONDS
+        and not current.wants_frontier
+    ):
         st.button(
-            _("Compute every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
+            _("Compute every suppression limit, about {seconds:.0f} s").format(
+                seconds=predicted.seconds
+            ),
             on_click=setattr,
             args=(current, "wants_frontier", True),
         )
@@ -86,12 +102,17 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         st.dataframe(outcomes.coded_table(report), hide_index=True)
     if report.randomized:
         st.dataframe(outcomes.randomized_table(report), hide_index=True)
-    if report.plan.method.searches and st.toggle(_("Show the levels one step away"), key="anonymize-steps"):
+    if report.plan.method.searches and st.toggle(
+        _("Show the levels one step away"), key="anonymize-steps"
+    ):
         _neighbors(curator, current, report.plan)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
         warnings = outcomes.warnings(
-            curator, current, plan.at(report.plan.node, report.plan.gap), report.after
+            curator,
+            current,
+            plan.at(report.plan.node, report.plan.gap),
+            report.after,
         )
         st.markdown("\n".join(f"- {each}" for each in warnings))
 
@@ -99,16 +120,24 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
 def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     lines, usable = outcomes.neighbors(curator, current, plan)
     st.dataframe(lines, hide_index=True)
-    step = st.selectbox(capital("meets the demands"), list(usable), index=None, key="anonymize-step")
+    step = st.selectbox(
+        capital("meets the demands"), list(usable), index=None, key="anonymize-step"
+    )
     if step in usable:
-        st.button(_("Use this step"), on_click=current.use, args=(plan.at(usable[step]),))
+        st.button(
+            _("Use this step"), on_click=current.use, args=(plan.at(usable[step]),)
+        )
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Compare the methods at the same demands, after a click."""
     with st.expander(_("Compare the methods"), expanded=current.wants_comparison):
         if not current.wants_comparison:
-            st.button(_("Compare the methods"), on_click=setattr, args=(current, "wants_comparison", True))
+            st.button(
+                _("Compare the methods"),
+                on_click=setattr,
+                args=(current, "wants_comparison", True),
+            )
             return
         with st.spinner(_("Computing")):
             lines, reasons = outcomes.comparison(curator, current, plan)
@@ -120,7 +149,8 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def _figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
-    highest, quiet = report.after.risk.highest, dict[str, Any](delta_color="off", delta_arrow="off")
+    highest = report.after.risk.highest
+    quiet = dict[str, Any](delta_color="off", delta_arrow="off")
     unique.metric(
         _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
@@ -129,23 +159,41 @@ def _figures(report: TrialReport) -> None:
     )
     risk.metric(
         _("Highest risk"),
-        _("{share}, 1 in {people}").format(share=percent(highest), people=number(1 / highest)),
+        _("{share}, 1 in {people}").format(
+            share=percent(highest), people=number(1 / highest)
+        ),
         named(_("before"), percent(report.before.risk.highest)),
         **quiet,
     )
-    loss.metric(capital("generalized"), percent(report.quality.ncp), help=_(demands_form.METRIC_WORDS["loss"]))
+    loss.metric(
+        capital("generalized"),
+        percent(report.quality.ncp),
+        help=_(demands_form.METRIC_WORDS["loss"]),
+    )
     hidden.metric(
-        capital("suppressed rows"), percent(report.quality.suppressed), help=_(GLOSSARY["suppression"])
+        capital("suppressed rows"),
+        percent(report.quality.suppressed),
+        help=_(GLOSSARY["suppression"]),
     )
     if report.plan.gap:
         st.caption(_(plans.MESSAGES["not all"]).format(gap=percent(report.plan.gap)))
     risks = report.after.risk
     st.caption(
-        _(plans.MESSAGES["groups"]).format(k=risks.k, whom=plans.whom(report.plan), average=number(risks.people * report.after.groups_per_person / risks.classes), loss=number(report.quality.loss), share=percent(report.quality.suppressed_people))
+        _(plans.MESSAGES["groups"]).format(
+            k=risks.k,
+            whom=plans.whom(report.plan),
+            average=number(
+                risks.people * report.after.groups_per_person / risks.classes
+            ),
+            loss=number(report.quality.loss),
+            share=percent(report.quality.suppressed_people),
+        ),
     )
 
 
-def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
+def show_result(
+    curator: Curator, current: AnonymizeState, table: AnonymizedTable
+) -> None:
     """Show the table that was made, with a recommendation and the report to sign."""
     try:
         with st.spinner(_("Computing")):
@@ -170,10 +218,19 @@ def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTabl
 def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> None:
     """Show the table that was made, and offer it with its plan and as a page.
 
-    Args: name: of the data set, for the names of files.
+    Args:
+        name: of the data set, for the names of files.
     """
-    models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
-    st.success(_(plans.MESSAGES["ready"]).format(models=plain(stored(*table.guarantee.models), at_most=800)))
+    models = " ".join(
+        text
+        for text in table.guarantee.models
+        if EXCEPT not in text and EARLIER not in text
+    )
+    st.success(
+        _(plans.MESSAGES["ready"]).format(
+            models=plain(stored(*table.guarantee.models), at_most=800)
+        )
+    )
     widgets.show_rows(table.table.frame.head(200))
     made = f"anonymized {models}"
 
@@ -182,11 +239,18 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
     with st.container(horizontal=True):
         offer("CSV", lambda: to_csv(table.table), made, "csv")
-        parquet = functools.partial(to_parquet, table.table, table.guarantee.as_metadata())
+        parquet = functools.partial(
+            to_parquet, table.table, table.guarantee.as_metadata()
+        )
         offer("Parquet", parquet, made, "parquet")
-        secret = _("It makes the same table again, and lists values of the original: do not publish it.")
+        secret = _(
+            "It makes the same table again, and lists values of the original: do not "
+            "publish it."
+        )
         label = _("Plan (JSON, internal)")
-        offer(label, table.plan, f"plan {models}", "json", icon="description", help=secret)
+        offer(
+            label, table.plan, f"plan {models}", "json", icon="description", help=secret
+        )
         if table.follow_up:
             label = _("Follow-up table (JSON, internal)")
             offer(label, table.follow_up, "follow-up internal", "json", icon="key")
@@ -196,17 +260,22 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             session.leave(session.Judge())
             st.switch_page("pages/evaluate.py")
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))
+            session.session().offered = session.Offered(
+                made=table, not_promised=tuple(warnings)
+            )
             st.switch_page("pages/links.py")
 
 
 def write(curator: Curator, plan: Plan) -> None:
     """Offer to write the table at any size, where the settings name a place for it."""
-    models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
+    # they may not hold for all rows
+    models = () if plan.suppressed in ("kept", "blanked") else plan.models
     folder_view.offer(
         _("Write a table of any size on the server"),
         file_name(
-            public_name(curator.lines()), f"anonymized {' '.join(map(str, models))}", "parquet"
+            public_name(curator.lines()),
+            f"anonymized {' '.join(map(str, models))}",
+            "parquet",
         ).removesuffix(".parquet"),
         lambda place: outcomes.write(curator, plan, place),
         key="anonymized",
@@ -215,7 +284,9 @@ def write(curator: Curator, plan: Plan) -> None:
 
 def guided_example() -> None:
     """Show the small tables of a textbook, step by step."""
-    with st.expander(_("A guided example: seven small tables that can be counted by hand")):
+    with st.expander(
+        _("A guided example: seven small tables that can be counted by hand")
+    ):
         st.caption(_(examples.BOOK))
         for step in examples.EXAMPLES:
             st.markdown(f"**{named(capital('table'), step.number)}**")

@@ -1,4 +1,6 @@
-"""Published criteria on the Audit page: what a table violates, and a place for what only people decide."""
+"""Published criteria on the Audit page: what a table violates, and a place for what
+only people decide.
+"""
 
 from datetime import UTC, datetime
 
@@ -14,38 +16,67 @@ from workbench.report import criteria
 from workbench.ui import widgets
 
 
-def measured(curator: Curator, report: AuditReport) -> tuple[Criterion, tuple[Outcome, ...]] | None:
-    """Ask for a criterion, and show the result of each clause; None where none is chosen."""
+def measured(
+    curator: Curator, report: AuditReport
+) -> tuple[Criterion, tuple[Outcome, ...]] | None:
+    """Ask for a criterion, and show the result of each clause; None where none is
+    chosen.
+    """
     with (
-        st.expander(_("Measure against published criteria"), icon=":material/gavel:", key="criteria"),
+        st.expander(
+            _("Measure against published criteria"),
+            icon=":material/gavel:",
+            key="criteria",
+        ),
         widgets.errors_shown(),
     ):
         titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
         rule = widgets.by_title(
-            st.selectbox, _("Measure against published criteria"), titles, index=None, key="audit-rule"
+            st.selectbox,
+            _("Measure against published criteria"),
+            titles,
+            index=None,
+            key="audit-rule",
         )
         if rule is not None:
             criterion = Criterion.load(rule)
             evaluation = EvidenceOf(rule=rule, year=datetime.now(UTC).year)
-            seen = widgets.once_in_line(curator, ("criterion", evaluation), lambda: evaluation)
+            seen = widgets.once_in_line(
+                curator, ("criterion", evaluation), lambda: evaluation
+            )
             place = st.container()
             outcomes = judge(criterion, seen, figures_of(report), _answers(criterion))
             for line in criteria.about(criterion):
                 place.caption(plain(line, at_most=2_000))
-            place.dataframe(criteria.table(outcomes), hide_index=True, key=f"criterion-{rule}")
+            place.dataframe(
+                criteria.table(outcomes), hide_index=True, key=f"criterion-{rule}"
+            )
             return criterion, outcomes
     return None
 
 
 def _answers(criterion: Criterion) -> dict[str, Answer]:
     """Ask who decides, and what; nothing is decided without a name."""
-    asked, answers = criteria.questions(criterion.clauses), {}
-    who = printable(st.text_input(_("Who decides"), key=f"who-{criterion.rule}")).strip() if asked else ""
+    asked = criteria.questions(criterion.clauses)
+    answers = {}
+    who = (
+        printable(st.text_input(_("Who decides"), key=f"who-{criterion.rule}")).strip()
+        if asked
+        else ""
+    )
     for clause, question in asked.items():
-        words, key = [_("yes"), _("no")], f"answer-{criterion.rule}-{clause}"
+        words = [_("yes"), _("no")]
+        key = f"answer-{criterion.rule}-{clause}"
         answer = st.radio(
-            plain(question, at_most=600), words, index=None, horizontal=True, disabled=not who, key=key
+            plain(question, at_most=600),
+            words,
+            index=None,
+            horizontal=True,
+            disabled=not who,
+            key=key,
         )
         if answer and who:
-            answers[clause] = Answer(yes=answer == words[0], by=who, on=datetime.now(UTC).date())
+            answers[clause] = Answer(
+                yes=answer == words[0], by=who, on=datetime.now(UTC).date()
+            )
     return answers

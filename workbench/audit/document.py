@@ -5,7 +5,13 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.risk.criteria import Criterion, Outcome
-from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
+from workbench.audit.findings import (
+    SHOWN_SETS,
+    attackers,
+    identifiers,
+    linkage_words,
+    secrets,
+)
 from workbench.language.messages import _, capital, commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
@@ -22,7 +28,8 @@ def to_html(
     listed: str,
     judged: tuple[Criterion, tuple[Outcome, ...]] | None = None,
 ) -> str:
-    """Return the audit as one self-contained file to print, which holds no row of the table.
+    """Return the audit as one self-contained file to print, which holds no row of the
+    table.
 
     Args:
         curator: of the table.
@@ -40,27 +47,40 @@ def to_html(
                 _("separation"): percent(each.separation),
             }
             for each in report.sets[:SHOWN_SETS]
-        ]
+        ],
     )
-    expected = [each for each in (linkage_words(report, listed), *attackers(report)) if each]
+    expected = [
+        each for each in (linkage_words(report, listed), *attackers(report)) if each
+    ]
     answer, *reasons = verdict(report, columns)
     ways = ways_out(report)
     return fragment(
         "internal.html",
         title=_("Internal audit of {name}").format(name=curator.name),
         internal=" ".join(
-            [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
+            [
+                _("Internal: this report reads the original. Do not publish it."),
+                first_rows_words(),
+            ],
         ),
         verdict=answer,
         parts=[
             (capital("why"), pd.DataFrame(), reasons),
-            (_("The change that helps most"), pd.DataFrame(), [*ways, ways_words()] if ways else []),
+            (
+                _("The change that helps most"),
+                pd.DataFrame(),
+                [*ways, ways_words()] if ways else [],
+            ),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),
             (_("Risk by set of columns"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),
             (_("What groups give away"), secrets(report), []),
         ],
-        terms=_("Distinction: groups per person. Separation: share of pairs of people whom the columns tell apart. Who has rows in several groups counts in each of them."),
+        terms=_(
+            "Distinction: groups per person. Separation: share of pairs of people "
+            "whom the columns tell apart. Who has rows in several groups counts in "
+            "each of them."
+        ),
         signatures=None,
     )

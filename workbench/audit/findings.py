@@ -1,4 +1,6 @@
-"""The report of the Audit page for a choice of columns, in sentences, tables and charts."""
+"""The report of the Audit page for a choice of columns, in sentences, tables and
+charts.
+"""
 
 import pandas as pd
 
@@ -48,7 +50,9 @@ def report(
     )
 
 
-def change(report: AuditReport, columns: list[str], sensitive: list[str]) -> session.TakeColumns:
+def change(
+    report: AuditReport, columns: list[str], sensitive: list[str]
+) -> session.TakeColumns:
     """Return the change that helps most, for the page that carries it out."""
     given = report.verdict
     steps = given.ways[0].steps if given.ways else ()
@@ -69,13 +73,23 @@ def sets_chart(audit: AuditReport) -> Chart:
         labels,
         [each.uniques for each in shown],
         x_title=_("share of people who are unique"),
-        alt=_("Share of people who are unique by sets of columns; the riskiest is {columns}.").format(columns=labels[0]),
+        alt=_(
+            "Share of people who are unique by sets of columns; the riskiest is "
+            "{columns}."
+        ).format(columns=labels[0]),
     )
 
 
-def changes_chart(audit: AuditReport, columns: list[str]) -> tuple[Chart, dict[str, str]]:
-    """Draw the share of unique people with one column less or more. Returns the column of each bar too."""
-    ranked = sorted(audit.changes, key=lambda name: (name not in columns, audit.changes[name]))
+def changes_chart(
+    audit: AuditReport, columns: list[str]
+) -> tuple[Chart, dict[str, str]]:
+    """Draw the share of unique people with one column less or more.
+
+    Returns the column of each bar too.
+    """
+    ranked = sorted(
+        audit.changes, key=lambda name: (name not in columns, audit.changes[name])
+    )
     labels = {_label(name, columns): name for name in ranked}
     drawn = charts.clickable_bars(
         list(labels),
@@ -86,7 +100,9 @@ def changes_chart(audit: AuditReport, columns: list[str]) -> tuple[Chart, dict[s
     return drawn, labels
 
 
-def toggle(chart: session.Selection, labels: dict[str, str], columns: list[str]) -> None:
+def toggle(
+    chart: session.Selection, labels: dict[str, str], columns: list[str]
+) -> None:
     """Leave the column of the clicked bar out, or take it in."""
     for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
         kept = [each for each in columns if each != name]
@@ -94,32 +110,82 @@ def toggle(chart: session.Selection, labels: dict[str, str], columns: list[str])
 
 
 def _label(name: str, columns: list[str]) -> str:
-    return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
+    return (_("without {column}") if name in columns else _("with {column}")).format(
+        column=name
+    )
 
 
 def attackers(audit: AuditReport) -> list[str]:
     """Say what three attackers can expect, one sentence per attacker."""
-    risk, listed, estimates = audit.risk, audit.listed, audit.estimates
-    sentences = [_("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(share=percent(risk.average))]
-    sentences.append(_("In a group of fewer than {size}: {share} of the people.").format(share=percent(risk.above), size=round(1 / risk.threshold)))
+    risk = audit.risk
+    listed = audit.listed
+    estimates = audit.estimates
+    sentences = [
+        _(
+            "A prosecutor, who knows that somebody is in the table, is right in "
+            "{share} of the cases."
+        ).format(share=percent(risk.average))
+    ]
+    sentences.append(
+        _("In a group of fewer than {size}: {share} of the people.").format(
+            share=percent(risk.above), size=round(1 / risk.threshold)
+        )
+    )
     if listed is None and estimates is None:
-        sentences.append(_("No population was given: a journalist, who does not know who is in the table, and a marketer, who wants as many as possible, are taken to know as much as the prosecutor. Give its size, or a list of it."))
-    known = [(_("By the list as the population"), listed.journalist, listed.marketer)] if listed else []
+        sentences.append(
+            _(
+                "No population was given: a journalist, who does not know who is in "
+                "the table, and a marketer, who wants as many as possible, are taken "
+                "to know as much as the prosecutor. Give its size, or a list of it."
+            )
+        )
+    known = (
+        [(_("By the list as the population"), listed.journalist, listed.marketer)]
+        if listed
+        else []
+    )
     if estimates is not None:
         size = _("Estimated from the size of the population")
         known.append((size, estimates.journalist, estimates.marketer))
     for source, journalist, marketer in known:
         sentences.append(
-            _("{source}: a journalist, who does not know who is in the table, is right with a chance of at most {journalist}; a marketer, who wants as many as possible, finds {marketer} of them.").format(source=source, journalist=percent(journalist), marketer=percent(marketer))
+            _(
+                "{source}: a journalist, who does not know who is in the table, is "
+                "right with a chance of at most {journalist}; a marketer, who wants "
+                "as many as possible, finds {marketer} of them."
+            ).format(
+                source=source,
+                journalist=percent(journalist),
+                marketer=percent(marketer),
+            ),
         )
     if estimates is not None:
-        estimated = _("An estimated {share} of the whole population are unique (by {model}'s model).")
+        estimated = _(
+            "An estimated {share} of the whole population are unique (by {model}'s "
+            "model)."
+        )
         if audit.ways > audit.people:
-            estimated = _("An estimated {share} of the ways in which people of the whole population appear are unique (by {model}'s model); somebody with several rows may appear in several ways.")
-        sentences.append(estimated.format(share=percent(estimates.uniques), model=estimates.model))
-        sentences.append(_("The smallest group has an estimated {k} or more people in the population (k-map, by the Poisson model without 0, at an error of 5 %).").format(k=people_words(estimates.k_map)))
+            estimated = _(
+                "An estimated {share} of the ways in which people of the whole "
+                "population appear are unique (by {model}'s model); somebody with "
+                "several rows may appear in several ways."
+            )
+        sentences.append(
+            estimated.format(share=percent(estimates.uniques), model=estimates.model)
+        )
+        sentences.append(
+            _(
+                "The smallest group has an estimated {k} or more people in the "
+                "population (k-map, by the Poisson model without 0, at an error of 5 "
+                "%)."
+            ).format(k=people_words(estimates.k_map))
+        )
     if audit.suppressed:
-        sentences.append(_("Rows that are suppressed already (*), and are not counted: {share}.").format(share=percent(audit.suppressed)))
+        sentences.append(
+            _(
+                "Rows that are suppressed already (*), and are not counted: {share}."
+            ).format(share=percent(audit.suppressed))
+        )
     return sentences
 
 
@@ -127,9 +193,13 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     """Return the columns that look like identifiers, and why."""
     return pd.DataFrame(
         [
-            {_("column"): each.column, _("looks like"): translate(each.kind), _("why"): translate(each.reason)}
+            {
+                _("column"): each.column,
+                _("looks like"): translate(each.kind),
+                _("why"): translate(each.reason),
+            }
             for each in audit.identifiers
-        ]
+        ],
     )
 
 
@@ -139,22 +209,34 @@ def secrets(audit: AuditReport) -> pd.DataFrame:
         [
             {
                 _("column"): name,
-                _("groups that reveal the value"): people_words(risk.homogeneous_classes),
+                _("groups that reveal the value"): people_words(
+                    risk.homogeneous_classes
+                ),
                 _("people in them"): percent(risk.homogeneous_people),
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
             for name, risk in audit.secrets.items()
-        ]
+        ],
     )
 
 
 def linkage_words(audit: AuditReport, name: str) -> str:
     """Say what the attacker's list finds.
 
-    Args: name: of the list.
+    Args:
+        name: of the list.
     """
     link = audit.linkage
     if link is None:
         return ""
-    return _("Of the {people:,} people on “{name}”, {matched} agree with at least one person of the table, and {unique} are found with certainty: one person here, one person there.").format(name=name, people=link.people, matched=people_words(link.matched), unique=people_words(link.unique))
+    return _(
+        "Of the {people:,} people on “{name}”, {matched} agree with at least one "
+        "person of the table, and {unique} are found with certainty: one person "
+        "here, one person there."
+    ).format(
+        name=name,
+        people=link.people,
+        matched=people_words(link.matched),
+        unique=people_words(link.unique),
+    )

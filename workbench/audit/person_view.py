@@ -1,4 +1,6 @@
-"""The group of people that agree with what is known of one person, and its sensitive values."""
+"""The group of people that agree with what is known of one person, and its sensitive
+values.
+"""
 
 import re
 
@@ -22,11 +24,18 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
     title = _("What would somebody learn about one person?")
     section = st.expander(title, icon=":material/person_search:", key="one-person")
     with section, widgets.errors_shown():
-        st.write(_("Say what is known of them: a value (33620), a prefix (336*), or a range (40-44). Leave a field empty where nothing is known."))
+        st.write(
+            _(
+                "Say what is known of them: a value (33620), a prefix (336*), or a "
+                "range (40-44). Leave a field empty where nothing is known."
+            )
+        )
         known = []
         cells = st.columns(min(ASKED, len(columns)))
         for place, name in enumerate(columns):
-            text = cells[place % len(cells)].text_input(plain(name), key=f"person-{name}")
+            text = cells[place % len(cells)].text_input(
+                plain(name), key=f"person-{name}"
+            )
             if text.strip():
                 known.append(parsed(name, text.strip()))
         if not known:
@@ -58,17 +67,38 @@ def sentences(report: PersonReport) -> list[str]:
     """Say how large the group is, and what it gives away for certain."""
     if not report.people:
         return [
-            _("**Nobody in this table agrees with that.** An attacker learns that the person is not in it.")
+            _(
+                "**Nobody in this table agrees with that.** An attacker learns that "
+                "the person is not in it."
+            ),
         ]
-    lines = [ngettext("**One person agrees with that: whoever knows it has found them.**", "**{number:,} people agree with that.**", report.people)]
+    lines = [
+        ngettext(
+            "**One person agrees with that: whoever knows it has found them.**",
+            "**{number:,} people agree with that.**",
+            report.people,
+        )
+    ]
     certain = [name for name, number_of in report.values.items() if number_of == 1]
     if certain:
-        lines.append(_("All of them share one value of {columns}: nothing is left to guess.").format(columns=plain(join(certain), at_most=200)))
+        lines.append(
+            _(
+                "All of them share one value of {columns}: nothing is left to guess."
+            ).format(columns=plain(join(certain), at_most=200))
+        )
     for name, secrets in report.secrets.items():
         if name not in certain and secrets:
             most = secrets[0]
             lines.append(
-                _("{column}: {value} with a chance of {chance}, instead of {before} for anybody.").format(column=plain(name), value=plain(most.value, at_most=60), chance=percent(most.chance), before=percent(most.before))
+                _(
+                    "{column}: {value} with a chance of {chance}, instead of "
+                    "{before} for anybody."
+                ).format(
+                    column=plain(name),
+                    value=plain(most.value, at_most=60),
+                    chance=percent(most.chance),
+                    before=percent(most.before),
+                ),
             )
     return lines
 
@@ -84,7 +114,7 @@ def tables(report: PersonReport) -> dict[str, pd.DataFrame]:
                     _("in the whole table"): percent(each.before),
                 }
                 for each in secrets
-            ]
+            ],
         )
         for name, secrets in report.secrets.items()
         if secrets

@@ -1,4 +1,6 @@
-"""The risk of each row, as a file for the owner of the table, and the part of each column in it."""
+"""The risk of each row, as a file for the owner of the table, and the part of each
+column in it.
+"""
 
 import pandas as pd
 import streamlit as st
@@ -30,9 +32,12 @@ HEADINGS = {
 def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
     """Ask for weights and households, and show the risk when it is requested.
 
-    Args: others: columns that may hold weights or households.
+    Args:
+        others: columns that may hold weights or households.
     """
-    section = st.expander(_("Risk of each row, and each column's part in it"), key="each-row")
+    section = st.expander(
+        _("Risk of each row, and each column's part in it"), key="each-row"
+    )
     with section, widgets.errors_shown():
         evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
@@ -43,12 +48,22 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")
-            st.caption(_("A unique set counts for each of its columns, so the parts add up to more than 100 %. Sets of up to {size} columns were looked at.").format(size=report.largest))
+            st.caption(
+                _(
+                    "A unique set counts for each of its columns, so the parts add "
+                    "up to more than 100 %. Sets of up to {size} columns were looked "
+                    "at."
+                ).format(size=report.largest)
+            )
         file_view.download(
             _("Risk of each row (CSV, private)"),
             lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
-            help=_("One line per row, in the order of the table. It holds no value of the table, and still says who is easy to find: keep it beside the table, and do not pass it on."),
+            help=_(
+                "One line per row, in the order of the table. It holds no value of "
+                "the table, and still says who is easy to find: keep it beside the "
+                "table, and do not pass it on."
+            ),
         )
 
 
@@ -63,26 +78,63 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
         for side, (label, (key, term)) in zip(sides, asked.items(), strict=True)
     )
     sampled = share.number_input(
-        _("Share of the population in this table, in percent"), 0.01, 99.0, 1.0, key="audit-fraction"
+        _("Share of the population in this table, in percent"),
+        0.01,
+        99.0,
+        1.0,
+        key="audit-fraction",
     )
     return RowRisk(
-        quasi_identifiers=tuple(columns), weight=weight, household=home, fraction=float(sampled) / 100
+        quasi_identifiers=tuple(columns),
+        weight=weight,
+        household=home,
+        fraction=float(sampled) / 100,
     )
 
 
 def sentences(report: RowRiskReport) -> list[str]:
     """Say what the figures mean for all people together."""
-    lines = [_("Unique by one or two columns alone: {share} of the people. These are found first.").format(share=percent(report.special))]
+    lines = [
+        _(
+            "Unique by one or two columns alone: {share} of the people. These are "
+            "found first."
+        ).format(share=percent(report.special))
+    ]
     heaviest = max(report.part, key=lambda name: report.part[name])
     if report.part[heaviest]:
-        lines.append(_("{column} is in the sets that make up {share} of the risk: coarsen it first.").format(column=plain(heaviest), share=percent(report.part[heaviest])))
+        lines.append(
+            _(
+                "{column} is in the sets that make up {share} of the risk: coarsen "
+                "it first."
+            ).format(column=plain(heaviest), share=percent(report.part[heaviest]))
+        )
     if report.sampled is not None:
         lines.append(
-            _("By the weights the table stands for {population:,} people, and the smallest group for about {smallest}. An attacker who tries everybody is right for about {expected} of them; the largest individual risk is {highest}. These are estimates: a group that is large in the population by its weights is no guarantee of k-anonymity.").format(population=round(report.sampled.population), smallest=number(report.sampled.smallest), expected=number(report.sampled.expected), highest=percent(report.sampled.highest))
+            _(
+                "By the weights the table stands for {population:,} people, and the "
+                "smallest group for about {smallest}. An attacker who tries "
+                "everybody is right for about {expected} of them; the largest "
+                "individual risk is {highest}. These are estimates: a group that is "
+                "large in the population by its weights is no guarantee of "
+                "k-anonymity."
+            ).format(
+                population=round(report.sampled.population),
+                smallest=number(report.sampled.smallest),
+                expected=number(report.sampled.expected),
+                highest=percent(report.sampled.highest),
+            ),
         )
     if report.households is not None:
         lines.append(
-            _("Whoever finds one person finds their household: among {households:,} households the mean risk is {average}, where each person by themselves has {alone}.").format(households=report.households.households, average=percent(report.households.average), alone=percent(report.households.alone))
+            _(
+                "Whoever finds one person finds their household: among "
+                "{households:,} households the mean risk is {average}, where each "
+                "person by themselves has {alone}."
+            ).format(
+                households=report.households.households,
+                average=percent(report.households.average),
+                alone=percent(report.households.alone),
+            ),
         )
     return lines
 
@@ -99,9 +151,14 @@ def parts_chart(report: RowRiskReport) -> Chart:
 
 
 def to_csv(report: RowRiskReport) -> bytes:
-    """Return one line per row, numbered as in the table; private, and without any of its values."""
+    """Return one line per row, numbered as in the table; private, and without any of
+    its values.
+    """
     figures = report.rows.rename(columns=dict(translated(HEADINGS).items()))
-    parts = {_("part of {column}").format(column=name): report.parts[name].round(4) for name in report.parts}
+    parts = {
+        _("part of {column}").format(column=name): report.parts[name].round(4)
+        for name in report.parts
+    }
     lines = pd.concat([figures.round(6), pd.DataFrame(parts)], axis=1)
     lines.insert(0, _("row"), lines.index + 1)
     lines.columns = [disarm(str(name)) for name in lines.columns]

@@ -16,7 +16,9 @@ from workbench.ui import widgets
 
 
 def changes(report: AuditReport, columns: list[str]) -> None:
-    """Show one column less, or one more; a click on a bar leaves its column out, or takes it in."""
+    """Show one column less, or one more; a click on a bar leaves its column out, or
+    takes it in.
+    """
     if not report.changes:
         return
     st.subheader(_("One column less, or one more"))
@@ -27,8 +29,11 @@ def changes(report: AuditReport, columns: list[str]) -> None:
     widgets.show_clickable(chart, clicked, toggle)
     st.caption(
         _(
-            "Now {share} of the people are unique. Click a bar to leave its column out, or to take it in."
-        ).format(share=percent(report.risk.uniques))
+            (
+                "Now {share} of the people are unique. Click a bar to leave its column "
+                "out, or to take it in."
+            ),
+        ).format(share=percent(report.risk.uniques)),
     )
     with st.expander(_("The same as a table")):
         widgets.show_table(chart.table)
@@ -63,7 +68,8 @@ def verdict(report: AuditReport, columns: list[str]) -> None:
 def details(report: AuditReport, columns: list[str], listed: str) -> None:
     """Show sets of columns, attackers, identifiers and secrets, below the verdict.
 
-    Args: listed: name of the attacker's list, if there is one.
+    Args:
+        listed: name of the attacker's list, if there is one.
     """
     left, right = st.columns(2)
     with left:
@@ -77,12 +83,18 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(_("What attackers can expect"))
-        text = findings.linkage_words(report, listed) or _("No list was given, or it shares no column.")
+        text = findings.linkage_words(report, listed) or _(
+            "No list was given, or it shares no column."
+        )
         st.write(plain(text, at_most=600))
-        st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(report)))
+        st.markdown(
+            "\n".join(f"- {sentence}" for sentence in findings.attackers(report))
+        )
     with right:
         st.subheader(_("Columns that look like identifiers"))
-        widgets.show_table(findings.identifiers(report)) if report.identifiers else st.write(capital("none"))
+        widgets.show_table(
+            findings.identifiers(report)
+        ) if report.identifiers else st.write(capital("none"))
     if report.secrets:
         st.subheader(_("What groups give away"), help=_(GLOSSARY["equivalence class"]))
         st.dataframe(findings.secrets(report), hide_index=True)

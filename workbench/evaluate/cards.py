@@ -1,4 +1,6 @@
-"""Cards of the verdict, for one column or one group of pairs each, on a scale that begins at perfect."""
+"""Cards of the verdict, for one column or one group of pairs each, on a scale that
+begins at perfect.
+"""
 
 import html
 from collections.abc import Sequence
@@ -19,7 +21,8 @@ SHORTEST = 0.05
 RIGHT = 0.02
 """Share of the rows in a column that may be wrong without a word."""
 COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
-CHANCE, INDEPENDENT = "#8A8A8A", "#56B4E9"
+CHANCE = "#8A8A8A"
+INDEPENDENT = "#56B4E9"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,8 @@ class Card:
         level: "good", "mixed" or "poor"; the word says the same.
         value: distance from the original, in [0, 1]; 0 is perfect.
         floor: what chance alone brings.
-        independent: what independent columns would score; None where they are no competitor.
+        independent: what independent columns would score; None where they are no
+            competitor.
         lines: further sentences.
     """
 
@@ -49,29 +53,44 @@ def of_columns(similarity: SimilarityReport) -> list[Card]:
 
 
 def _of_column(each: ColumnSimilarity) -> Card:
-    level, word = "mixed", _("use with care")
+    level = "mixed"
+    word = _("use with care")
     if is_off(each):
-        level, word = "poor", _("do not use")
+        level = "poor"
+        word = _("do not use")
     elif each.distance <= max(RIGHT, 2 * each.floor):
-        level, word = "good", _("right")
+        level = "good"
+        word = _("right")
     lines = []
     if each.deciles is not None:
         lines.append(named(_("deciles off by, of the range"), percent(each.deciles)))
     if each.rare[0]:
-        lines.append(named(_("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}"))
+        lines.append(
+            named(_("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}")
+        )
     return Card(
-        title=each.column, level=level, word=word, value=each.distance, floor=each.floor, lines=tuple(lines)
+        title=each.column,
+        level=level,
+        word=word,
+        value=each.distance,
+        floor=each.floor,
+        lines=tuple(lines),
     )
 
 
 def of_pairs(similarity: SimilarityReport) -> list[Card]:
-    """Return a card per column for its pairs with all others, worst first; none where there are no pairs."""
+    """Return a card per column for its pairs with all others, worst first; none where
+    there are no pairs.
+    """
     if similarity.score(measures.RELATIONS) is None:
         return []
     cards: list[tuple[float, Card]] = []
-    for name, value, floor, alone in zip(similarity.marginals.columns, *similarity.relations, strict=True):
+    for name, value, floor, alone in zip(
+        similarity.marginals.columns, *similarity.relations, strict=True
+    ):
         kept = kept_share(float(value), floor=float(floor), independent=float(alone))
-        level, word = "good", named(_("relations kept"), "–")
+        level = "good"
+        word = named(_("relations kept"), "–")
         if kept is not None:
             level = "good" if kept >= KEPT else "mixed" if kept >= LOST else "poor"
             word = named(_("relations kept"), percent(kept))
@@ -93,20 +112,38 @@ def matching(cards: Sequence[Card], text: str) -> list[Card]:
 
 
 def drawn(cards: Sequence[Card], *, end: float) -> str:
-    """Draw the cards as HTML, with the distance `end` at the right end of every scale."""
-    marks = {"floor": (_("another sample"), CHANCE), "independent": (_("independent columns"), INDEPENDENT)}
-    words: dict[str, Any] = {"marks": marks, "colors": COLORS, "percent": percent, "named": named}
+    """Draw the cards as HTML, with the distance `end` at the right end of every
+    scale.
+    """
+    marks = {
+        "floor": (_("another sample"), CHANCE),
+        "independent": (_("independent columns"), INDEPENDENT),
+    }
+    words: dict[str, Any] = {
+        "marks": marks,
+        "colors": COLORS,
+        "percent": percent,
+        "named": named,
+    }
     return fragment("cards.html", Path(__file__).parent, cards=cards, end=end, **words)
 
 
 def end_of(cards: Sequence[Card]) -> float:
     """Return the right end of a scale that holds all of them."""
-    return max([SHORTEST, *(max(card.value, card.floor, card.independent or 0) for card in cards)])
+    return max(
+        [
+            SHORTEST,
+            *(max(card.value, card.floor, card.independent or 0) for card in cards),
+        ]
+    )
 
 
 def legend(*, has_independent: bool) -> str:
     """Draw the legend of the marks on the scales as HTML."""
-    marks = [dot(COLORS["good"], _("release")), dot(CHANCE, _("another sample"), bar=True)]
+    marks = [
+        dot(COLORS["good"], _("release")),
+        dot(CHANCE, _("another sample"), bar=True),
+    ]
     if has_independent:
         marks.append(dot(INDEPENDENT, _("independent columns"), bar=True))
     words = _("Left end: perfect, 0 %. The same scale on every card.")

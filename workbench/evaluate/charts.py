@@ -1,4 +1,6 @@
-"""Charts of the Evaluate page: two distributions in one, measures on a scale, scores, attacks."""
+"""Charts of the Evaluate page: two distributions in one, measures on a scale, scores,
+attacks.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,28 +30,44 @@ STEPS = 30
 
 
 def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> Chart:
-    """Draw one column as several sources have it: bars side by side, or steps where there are many cells.
+    """Draw one column as several sources have it: bars side by side, or steps where
+    there are many cells.
 
     Args:
-        frame: cell, of (the source), rows; in the order of the cells and of the sources.
+        frame: cell, of (the source), rows; in the order of the cells and of the
+            sources.
         column: its name.
         y_title: what is counted.
         shares: whether rows are shares of all.
     """
-    names, cells = list(frame["of"].unique()), list(frame["cell"].unique())
+    names = list(frame["of"].unique())
+    cells = list(frame["cell"].unique())
     altair, chart = drawing(frame)
-    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
-    y = altair.Y("rows:Q", title=y_title, axis=altair.Axis(format="%" if shares else ",.0f"))
+    x = altair.X(
+        "cell:N",
+        sort=None,
+        title=column,
+        axis=altair.Axis(labelOverlap=True, labelLimit=120),
+    )
+    y = altair.Y(
+        "rows:Q", title=y_title, axis=altair.Axis(format="%" if shares else ",.0f")
+    )
     color = series_color("of", names, [ORIGINAL, *COLORS], columns=2, labelLimit=0)
     tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
     if len(cells) > STEPS:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
         marks = chart.mark_line(interpolate="step").encode(
-            x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip
+            x=x,
+            y=y,
+            color=color,
+            strokeDash=dash,
+            tooltip=tooltip,
         )
     else:
         offset = altair.XOffset("of:N", sort=names)
-        marks = chart.mark_bar().encode(x=x, xOffset=offset, y=y, color=color, tooltip=tooltip)
+        marks = chart.mark_bar().encode(
+            x=x, xOffset=offset, y=y, color=color, tooltip=tooltip
+        )
     alt = named(by({"cell": column, "rows": y_title}), "; ".join(names))
     return Chart(spec=marks.properties(height=320), alt=alt, table=headed(frame))
 
@@ -57,39 +75,68 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
 def dots(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw distances: a line for each figure, and a mark on it for each table."""
     altair, chart = drawing(frame)
-    names, tooltip = list(frame["of"].unique()), tips("figure", "of", distance=".2%")
-    chart, points, _spread = _marks(altair, chart, "figure", names, [SYNTHETIC, WARNING], tooltip)
+    names = list(frame["of"].unique())
+    tooltip = tips("figure", "of", distance=".2%")
+    chart, points, _spread = _marks(
+        altair, chart, "figure", names, [SYNTHETIC, WARNING], tooltip
+    )
     x = altair.X("distance:Q", title=title, axis=altair.Axis(format="%"))
-    lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(x=x, detail=altair.Detail("figure:N"))
+    lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(
+        x=x, detail=altair.Detail("figure:N")
+    )
     alt = named(title, "; ".join(names))
     spec = altair.layer(lines, points.encode(x=x), height={"step": 24})
     return Chart(spec=spec, alt=alt, table=headed(frame))
 
 
 def scales(figures: pd.DataFrame) -> Chart:
-    """Draw each measure of the release and of another sample, from perfect (0) to independent columns (1)."""
+    """Draw each measure of the release and of another sample, from perfect (0) to
+    independent columns (1).
+    """
     colors = {"release": SYNTHETIC, "another sample": ORIGINAL}
-    long = figures.melt("figure", value_vars=list(colors), var_name="of", value_name="place").dropna()
+    long = figures.melt(
+        "figure", value_vars=list(colors), var_name="of", value_name="place"
+    ).dropna()
     long["shown"] = long["place"].clip(upper=1.5)
     altair, chart = drawing(long)
     tooltip = tips("figure", "of", place=".3f")
-    _chart, points, _spread = _marks(altair, chart, "figure", list(colors), list(colors.values()), tooltip)
-    x = altair.X("shown:Q", title=_(HEADINGS["place"]), scale=altair.Scale(domain=[0, 1.5]))
-    ends = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
-    places = (f"{line.figure} {digits(f'{line.release:.2f}')}" for line in figures.itertuples())
+    _chart, points, _spread = _marks(
+        altair, chart, "figure", list(colors), list(colors.values()), tooltip
+    )
+    x = altair.X(
+        "shown:Q", title=_(HEADINGS["place"]), scale=altair.Scale(domain=[0, 1.5])
+    )
+    ends = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(
+        strokeDash=[4, 4], color=WARNING
+    )
+    places = (
+        f"{line.figure} {digits(f'{line.release:.2f}')}"
+        for line in figures.itertuples()
+    )
     alt = named(_(HEADINGS["place"]), "; ".join(places))
     layers = ends.encode(x=altair.X("at:Q")), points.encode(x=x)
-    return Chart(spec=altair.layer(*layers, height=80 + 26 * len(figures)), alt=alt, table=headed(figures))
+    return Chart(
+        spec=altair.layer(*layers, height=80 + 26 * len(figures)),
+        alt=alt,
+        table=headed(figures),
+    )
 
 
 def scores(frame: pd.DataFrame, *, title: str) -> Chart:
-    """Draw scores of learners with their spread: a line for each learner, four marks on it."""
+    """Draw scores of learners with their spread: a line for each learner, four marks on
+    it.
+    """
     altair, chart = drawing(frame)
-    names, colors = list(frame["of"].unique()), [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
-    _chart, points, spread = _marks(altair, chart, "task", names, colors, tips_of(frame))
+    names = list(frame["of"].unique())
+    colors = [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
+    _chart, points, spread = _marks(
+        altair, chart, "task", names, colors, tips_of(frame)
+    )
     x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
     means = (
-        f"{line.task} {digits(f'{line.mean:.3f}')}" for line in frame.itertuples() if line.of == names[0]
+        f"{line.task} {digits(f'{line.mean:.3f}')}"
+        for line in frame.itertuples()
+        if line.of == names[0]
     )
     alt = named(f"{title}, {names[0]}", "; ".join(means))
     spec = altair.layer(spread, points.encode(x=x), height={"step": 34})
@@ -97,9 +144,12 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
 
 
 def attacks(frame: pd.DataFrame) -> Chart:
-    """Draw the success of each attack with its interval: for people in it, for others, and without it."""
+    """Draw the success of each attack with its interval: for people in it, for others,
+    and without it.
+    """
     altair, chart = drawing(frame)
-    names, colors = list(frame["of"].unique()), [WARNING, PRIVATE, ORIGINAL]
+    names = list(frame["of"].unique())
+    colors = [WARNING, PRIVATE, ORIGINAL]
     tooltip = tips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
     _chart, points, spread = _marks(altair, chart, "attack", names, colors, tooltip)
     x = altair.X(
@@ -111,20 +161,32 @@ def attacks(frame: pd.DataFrame) -> Chart:
     offset = altair.YOffset("of:N", sort=names)
     alt = "; ".join(
         named(f"{attack}, {of}", percent(rate))
-        for attack, of, rate in zip(frame["attack"], frame["of"], frame["rate"], strict=True)
+        for attack, of, rate in zip(
+            frame["attack"], frame["of"], frame["rate"], strict=True
+        )
     )
     layers = spread.encode(yOffset=offset), points.encode(x=x, yOffset=offset)
-    return Chart(spec=altair.layer(*layers, height={"step": 16}), alt=alt, table=headed(frame))
+    return Chart(
+        spec=altair.layer(*layers, height={"step": 16}), alt=alt, table=headed(frame)
+    )
 
 
 def _marks(
-    altair: Any, chart: Any, line: str, names: Sequence[str], colors: Sequence[str], tooltip: Any
+    altair: Any,
+    chart: Any,
+    line: str,
+    names: Sequence[str],
+    colors: Sequence[str],
+    tooltip: Any,
 ) -> tuple[Any, Any, Any]:
-    """Return a chart with a line for each value of a field, points on it, and rules from `low` to `high`.
+    """Return a chart with a line for each value of a field, points on it, and rules
+    from `low` to `high`.
 
     Color and shape tell the `of` of a point, which still has to get its place.
     """
-    chart = chart.encode(y=altair.Y(f"{line}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)))
+    chart = chart.encode(
+        y=altair.Y(f"{line}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
+    )
     color = series_color("of", names, colors, columns=2, labelLimit=0)
     shape = altair.Shape("of:N", title=None, scale=altair.Scale(domain=list(names)))
     points = chart.mark_point(size=100, filled=True, opacity=0.9)

@@ -1,4 +1,6 @@
-"""Exact counts of one or two columns of the original, next to what is judged, or before any release."""
+"""Exact counts of one or two columns of the original, next to what is judged, or before
+any release.
+"""
 
 import streamlit as st
 
@@ -15,19 +17,30 @@ from workbench.ui import widgets
 
 def show(curator: Curator, candidate: Candidate | None) -> None:
     """Ask for the columns, and show their counts."""
-    section = st.expander(_("Count one or two columns of the original"), key="open-together")
+    section = st.expander(
+        _("Count one or two columns of the original"), key="open-together"
+    )
     with section, widgets.errors_shown():
         widgets.internal_badge()
         columns = st.multiselect(
-            capital("columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
+            capital("columns"),
+            curator.schema.domain.names,
+            max_selections=2,
+            key="together-columns",
         )
         if not columns:
             return
-        of = candidate if candidate and set(columns) <= set(candidate.table.frame) else None
+        of = (
+            candidate
+            if candidate and set(columns) <= set(candidate.table.frame)
+            else None
+        )
         (counts,) = session.once(
             curator,
             ("together", tuple(columns), None if of is None else of.key),
-            lambda: CountsOf(cliques=(tuple(columns),), other=None if of is None else of.table),
+            lambda: CountsOf(
+                cliques=(tuple(columns),), other=None if of is None else of.table
+            ),
         )
         if counted := counted_words(curator.schema.unit):
             st.caption(counted)
@@ -39,14 +52,19 @@ def _one(counts: CellCounts) -> None:
     if counts.other is not None:
         tables[_("release")] = counts.other.astype(float)
     st.markdown(
-        _("**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**").format(
+        _(
+            "**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are "
+            "empty.**"
+        ).format(
             rows=int(counts.original.sum()),
             cells=counts.original.size,
             column=plain(counts.columns[0]),
             empty=int((counts.original == 0).sum()),
-        )
+        ),
     )
-    chart = column_chart(counts.labels[0], tables, column=counts.columns[0], shares=False)
+    chart = column_chart(
+        counts.labels[0], tables, column=counts.columns[0], shares=False
+    )
     widgets.show_chart(chart, key="together-one")
 
 
@@ -54,7 +72,9 @@ def _two(counts: CellCounts) -> None:
     own, other = counts.association
     values = number(own) if other is None else f"{number(own)} → {number(other)}"
     pair = " × ".join(map(plain, counts.columns))
-    st.markdown(_("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values))
+    st.markdown(
+        _("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values)
+    )
     places = [
         widgets.by_title(
             side.selectbox,
@@ -62,7 +82,9 @@ def _two(counts: CellCounts) -> None:
             dict(enumerate(labels)),
             key=f"together-{name}",
         )
-        for side, name, labels in zip(st.columns(2), counts.columns, counts.labels, strict=True)
+        for side, name, labels in zip(
+            st.columns(2), counts.columns, counts.labels, strict=True
+        )
     ]
     cell = places[0], places[1]
     exact, here, unrelated = st.columns(3)
@@ -70,11 +92,17 @@ def _two(counts: CellCounts) -> None:
     if counts.other is not None:
         here.metric(capital("release"), whole(counts.other[cell]))
     unrelated.metric(_("If they were unrelated"), number(float(counts.unrelated[cell])))
-    tables = {_("original"): counts.original} | ({} if counts.other is None else {_("release"): counts.other})
+    tables = {_("original"): counts.original} | (
+        {} if counts.other is None else {_("release"): counts.other}
+    )
     end = max(charts.darkest(table) for table in tables.values())
     (a, b), (rows, columns) = counts.columns, counts.labels
-    for side, (title, table) in zip(st.columns(len(tables)), tables.items(), strict=True):
+    for side, (title, table) in zip(
+        st.columns(len(tables)), tables.items(), strict=True
+    ):
         with side:
             st.markdown(title)
-            chart = charts.two_way(table, rows, columns, (a, b), title=_("rows"), end=end)
+            chart = charts.two_way(
+                table, rows, columns, (a, b), title=_("rows"), end=end
+            )
             widgets.show_chart(chart, key=f"together-{len(tables)}-{title}")

@@ -1,4 +1,6 @@
-"""The tab Disclosure, with attacks on a release or file, and canaries for the recipe of a release."""
+"""The tab Disclosure, with attacks on a release or file, and canaries for the recipe of
+a release.
+"""
 
 from fractions import Fraction
 
@@ -22,33 +24,60 @@ CANARIES = 1_000
 ATTACKS = {
     "exact copies": N_("a released row is somebody's row"),
     "closest record": N_("a released row is closer to people in it"),
-    "one-to-one linkage": N_("rows are matched with people one to one, and fall to people in it"),
+    "one-to-one linkage": N_(
+        "rows are matched with people one to one, and fall to people in it"
+    ),
     "singling out by one column": N_("a question about one column finds one person"),
-    "singling out by several columns": N_("a question about three columns finds one person"),
+    "singling out by several columns": N_(
+        "a question about three columns finds one person"
+    ),
     "linkability": N_("two lists of the same people are joined"),
     "inference": N_("an unknown value is guessed"),
 }
 
 
-def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+def disclosure(
+    curator: Curator, candidate: Candidate, similarity: SimilarityReport
+) -> None:
     """Attack the release, or the file that was brought."""
-    st.markdown(_("An attack can show a leak. Finding none proves nothing. Each one is tried on people in the release and on others (the control), who cannot be harmed by it: only what works better on the first is a leak."))
+    st.markdown(
+        _(
+            "An attack can show a leak. Finding none proves nothing. Each one is "
+            "tried on people in the release and on others (the control), who cannot "
+            "be harmed by it: only what works better on the first is a leak."
+        )
+    )
     make = rerun.maker(candidate.release, curator.schema) if candidate.release else None
-    names = [_("all in turn"), *(name for name in curator.schema.domain.names if name in candidate.rows)]
-    chosen = st.selectbox(capital("column"), names, key=f"attack-secret-{candidate.key[:8]}")
+    names = [
+        _("all in turn"),
+        *(name for name in curator.schema.domain.names if name in candidate.rows),
+    ]
+    chosen = st.selectbox(
+        capital("column"), names, key=f"attack-secret-{candidate.key[:8]}"
+    )
     secret = None if chosen == names[0] else chosen
     evaluation: Attacks | HeldOut
     if make is not None:
-        st.caption(_("The recipe runs again in memory, on half of the people; the others are the control. Nothing is charged."))
+        st.caption(
+            _(
+                "The recipe runs again in memory, on half of the people; the others "
+                "are the control. Nothing is charged."
+            )
+        )
         source = "half"
         evaluation = HeldOut(make=make.rows, secret=secret)
     else:
         control = widgets.table_uploader(
-            _("People of the same kind who are not in the release, with the same headers"),
+            _(
+                "People of the same kind who are not in the release, with the same "
+                "headers"
+            ),
             key="attack-control",
         )
         source = "none" if control is None else f"{len(control)}"
-        evaluation = Attacks(release=PublicTable(candidate.rows), control=control, secret=secret)
+        evaluation = Attacks(
+            release=PublicTable(candidate.rows), control=control, secret=secret
+        )
     key = ("attacks", candidate.key, secret, source)
     report = known(key)
     if report is not None:
@@ -63,16 +92,27 @@ def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityRep
 
 def _attacked(report: Disclosure) -> None:
     if not report.control:
-        st.warning(_("Without a control table there is no verdict: what the release teaches about everybody looks the same as what it leaks about its people. Bring one above, or hold people out next time."))
+        st.warning(
+            _(
+                "Without a control table there is no verdict: what the release "
+                "teaches about everybody looks the same as what it leaks about its "
+                "people. Bring one above, or hold people out next time."
+            )
+        )
     elif report.found:
         worst = commas(_(ATTACKS[each.attack]) for each in report.found)
         st.warning(
-            _("**People in it are exposed: {attacks}.** Do not publish this table.").format(attacks=worst),
+            _(
+                "**People in it are exposed: {attacks}.** Do not publish this table."
+            ).format(attacks=worst),
             icon=":material/gpp_bad:",
         )
     else:
         st.success(
-            _("No attack works better on {people} rows of people in it than on {control} of others.").format(people=whole(report.people), control=whole(report.control)),
+            _(
+                "No attack works better on {people} rows of people in it than on "
+                "{control} of others."
+            ).format(people=whole(report.people), control=whole(report.control)),
             icon=":material/shield:",
         )
     widgets.show_chart(attacks(attacks_table(report)), key="attacks")
@@ -81,24 +121,47 @@ def _attacked(report: Disclosure) -> None:
 def _canaries(candidate: Candidate) -> None:
     report: CanaryReport | None = known(("canaries", candidate.key))
     if report is None:
-        st.caption(_("Canaries: invented people are planted in rows drawn from the release, with chance one half each, and the recipe runs once. How well one can guess who was in proves a least epsilon. Nothing private is read."))
-        if not st.button(_("Audit the recipe with {number} canaries").format(number=whole(CANARIES))):
+        st.caption(
+            _(
+                "Canaries: invented people are planted in rows drawn from the "
+                "release, with chance one half each, and the recipe runs once. How "
+                "well one can guess who was in proves a least epsilon. Nothing "
+                "private is read."
+            )
+        )
+        if not st.button(
+            _("Audit the recipe with {number} canaries").format(number=whole(CANARIES))
+        ):
             return
         with st.spinner(_("Computing")):
             report = audit_with_canaries(candidate)
     low, high = report.guesses.interval()
     st.markdown(
-        _("**Canaries prove an epsilon of at least {epsilon:.2f}** (in 95 of 100 audits below the true one). {right} of {attempts} guesses were right, {low} to {high}; a coin has 50 %.").format(epsilon=report.epsilon, right=percent(report.guesses.value), attempts=report.guesses.attempts, low=percent(low), high=percent(high))
+        _(
+            "**Canaries prove an epsilon of at least {epsilon:.2f}** (in 95 of 100 "
+            "audits below the true one). {right} of {attempts} guesses were right, "
+            "{low} to {high}; a coin has 50 %."
+        ).format(
+            epsilon=report.epsilon,
+            right=percent(report.guesses.value),
+            attempts=report.guesses.attempts,
+            low=percent(low),
+            high=percent(high),
+        ),
     )
 
 
 def audit_with_canaries(candidate: Candidate) -> CanaryReport:
-    """Run the candidate's recipe once on rows drawn from it, with canaries; reads nothing private."""
+    """Run the candidate's recipe once on rows drawn from it, with canaries; reads
+    nothing private.
+    """
     release = candidate.release
     assert release is not None
     recipe_run = rerun.maker(release, rerun.without_people(release.schema))
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
-    report = widgets.compute_in_line(rerun.audit, recipe_run, candidate.rows, CANARIES, delta)
+    report = widgets.compute_in_line(
+        rerun.audit, recipe_run, candidate.rows, CANARIES, delta
+    )
     session.session().reports["canaries", candidate.key] = report
     return report
 
@@ -113,5 +176,15 @@ def attacks_table(report: Disclosure) -> pd.DataFrame:
             (_("without the release (baseline)"), each.baseline),
         ):
             if rate is not None:
-                lines.append((_(ATTACKS[each.attack]), name, rate.value, *rate.interval(), rate.attempts))
-    return pd.DataFrame(lines, columns=["attack", "of", "rate", "low", "high", "attempts"])
+                lines.append(
+                    (
+                        _(ATTACKS[each.attack]),
+                        name,
+                        rate.value,
+                        *rate.interval(),
+                        rate.attempts,
+                    )
+                )
+    return pd.DataFrame(
+        lines, columns=["attack", "of", "rate", "low", "high", "attempts"]
+    )

@@ -14,7 +14,9 @@ from workbench.ui.rows_view import first_rows_words
 
 @printing()
 def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> bytes:
-    """Return the page as a file, with shares in whole percent and without a value of a row."""
+    """Return the page as a file, with shares in whole percent and without a value of a
+    row.
+    """
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
@@ -33,16 +35,32 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
     ]
     if len(places):
         figures_of = places.select_dtypes("number").columns
-        shares = places.assign(**{name: places[name].map(_whole_percent) for name in figures_of})
-        tables.append((capital("between perfect (0) and independent (1)"), TextTable.of(shares)))
+        shares = places.assign(
+            **{name: places[name].map(_whole_percent) for name in figures_of}
+        )
+        tables.append(
+            (capital("between perfect (0) and independent (1)"), TextTable.of(shares))
+        )
     document = Document(
         title=f"{_('How good is it?')} {printable(curator.name)}",
         badge="internal",
         about=(unmarked(judged.sentence), *map(unmarked, judged.actions)),
         boxes=(
-            (_("What is promised, and what not"), (_("These figures were computed from the original without noise. Nothing protects the people in it: do not publish this page."), *filter(None, [first_rows_words()]))),
+            (
+                _("What is promised, and what not"),
+                (
+                    _(
+                        "These figures were computed from the original without "
+                        "noise. Nothing protects the people in it: do not publish "
+                        "this page."
+                    ),
+                    *filter(None, [first_rows_words()]),
+                ),
+            ),
         ),
-        pictures=tuple(Picture(title=title, table=table, folded=False) for title, table in tables),
+        pictures=tuple(
+            Picture(title=title, table=table, folded=False) for title, table in tables
+        ),
     )
     return page(document).html().encode()
 

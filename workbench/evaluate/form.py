@@ -18,7 +18,8 @@ from workbench.language.messages import _, capital, commas, named, stored
 from workbench.language.wording import percent, plain
 from workbench.ui import releases, widgets
 
-ANONYMIZED, FILE = "anonymized", "file"
+ANONYMIZED = "anonymized"
+FILE = "file"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +48,8 @@ class EvaluateState(session.OfDataSet):
     """The state of the Evaluate page.
 
     Attributes:
-        drawn: by the field that chose a release, its request id and number of rows, and these rows.
+        drawn: by the field that chose a release, its request id and number of rows, and
+            these rows.
     """
 
     drawn: dict[str, tuple[tuple[str, int], PublicTable]] = field(default_factory=dict)
@@ -55,37 +57,63 @@ class EvaluateState(session.OfDataSet):
 
 def choose(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; None while there is none."""
-    made, shown = releases.earlier(curator), session.session().shown
+    made = releases.earlier(curator)
+    shown = session.session().shown
     if session.take(session.Judge) is not None:
         shown = ANONYMIZED
-    titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
+    titles = _titles(made)
+    of_parts = sum(bool(line["part"]) for line in made)
     if of_parts:
-        st.caption(_("{count} releases of a part of the table are not offered here: next to the whole original they would look wrong where they are right.").format(count=of_parts))
+        st.caption(
+            _(
+                "{count} releases of a part of the table are not offered here: next "
+                "to the whole original they would look wrong where they are right."
+            ).format(count=of_parts)
+        )
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
     index = list(titles).index(shown) if shown in titles else 0
     field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
-    key = widgets.by_title(st.selectbox, capital("release"), titles, index=index, key=field)
+    key = widgets.by_title(
+        st.selectbox, capital("release"), titles, index=index, key=field
+    )
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask for another table to show next to it; None while none is chosen."""
     every = _titles(releases.earlier(curator)).items()
-    titles = {key: title for key, title in every if not candidate.key.startswith(key) or key == FILE}
+    titles = {
+        key: title
+        for key, title in every
+        if not candidate.key.startswith(key) or key == FILE
+    }
     field = f"evaluate-other-{candidate.key[:16]}-{len(titles)}"
-    key = widgets.by_title(st.selectbox, _("Side by side"), titles, index=None, key=field)
-    return None if key is None else _candidate(curator, key, titles[key], field="evaluate-other-file")
+    key = widgets.by_title(
+        st.selectbox, _("Side by side"), titles, index=None, key=field
+    )
+    return (
+        None
+        if key is None
+        else _candidate(curator, key, titles[key], field="evaluate-other-file")
+    )
 
 
 def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
     """Return names of two candidates in one chart, which are never the same."""
-    return f"A: {plain(first.title, at_most=80)}", f"B: {plain(second.title, at_most=80)}"
+    return (
+        f"A: {plain(first.title, at_most=80)}",
+        f"B: {plain(second.title, at_most=80)}",
+    )
 
 
 def _titles(made: list[dict[str, str]]) -> dict[str, str]:
-    """Return the titles of all that can be judged, by key. Args: made: as `releases.earlier` has them."""
+    """Return the titles of all that can be judged, by key.
+
+    Args:
+        made: as `releases.earlier` has them.
+    """
     titles = {
         line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
         for line in made
@@ -93,24 +121,47 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     }
     table = session.session().anonymized
     if table is not None:
-        titles[ANONYMIZED] = named(_("Anonymized table"), stored(*table.guarantee.models))
+        titles[ANONYMIZED] = named(
+            _("Anonymized table"), stored(*table.guarantee.models)
+        )
     titles[FILE] = _("A file made elsewhere")
     return titles
 
 
 def _candidate(
-    curator: Curator, key: str, title: str, *, field: str, asks_rows: bool = False
+    curator: Curator,
+    key: str,
+    title: str,
+    *,
+    field: str,
+    asks_rows: bool = False,
 ) -> Candidate | None:
-    """Return the chosen one. Args: field: for a file. asks_rows: whether to ask for the rows to draw."""
+    """Return the chosen one.
+
+    Args:
+        field: for a file.
+        asks_rows: whether to ask for the rows to draw.
+    """
     if key == FILE:
         frame = widgets.table_uploader(
-            _("The synthetic or anonymized table, with the headers of the original"), key=field
+            _("The synthetic or anonymized table, with the headers of the original"),
+            key=field,
         )
-        return None if frame is None else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
+        return (
+            None
+            if frame is None
+            else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
+        )
     made = session.session().anonymized
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
-        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame, Plan.from_json(made.plan))
+        return foreign(
+            curator,
+            f"{ANONYMIZED}-{digest(frame)}",
+            title,
+            frame,
+            Plan.from_json(made.plan),
+        )
     release = curator.release(key)
     if not release.model.columns:
         st.info(_("This release has no columns to compare: it holds numbers only."))
@@ -118,16 +169,27 @@ def _candidate(
     own = rows = max(0, round(release.model.total))
     if asks_rows:
         rows = st.number_input(
-            capital("rows"), 0, 1_000_000, min(own, 1_000_000), key=f"evaluate-rows-{key[:16]}"
+            capital("rows"),
+            0,
+            1_000_000,
+            min(own, 1_000_000),
+            key=f"evaluate-rows-{key[:16]}",
         )
     table = _drawn(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
-    return Candidate(key=key, title=title, rows=table.frame, table=table, release=release)
+    return Candidate(
+        key=key, title=title, rows=table.frame, table=table, release=release
+    )
 
 
 def _drawn(release: Release, rows: int, field: str) -> PublicTable:
-    """Draw its rows, once as long as it is looked at. Args: field: where it was chosen."""
-    of, drawn = (release.request_id, rows), session.own(EvaluateState).drawn
+    """Draw its rows, once as long as it is looked at.
+
+    Args:
+        field: where it was chosen.
+    """
+    of = (release.request_id, rows)
+    drawn = session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
         with st.spinner(_("Computing"), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
@@ -135,20 +197,43 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
 
 
 def foreign(
-    curator: Curator, key: str, title: str, frame: pd.DataFrame, plan: Plan | None = None
+    curator: Curator,
+    key: str,
+    title: str,
+    frame: pd.DataFrame,
+    plan: Plan | None = None,
 ) -> Candidate:
-    """Return the candidate of a table that no release of ours drew, as far as it fits the schema."""
+    """Return the candidate of a table that no release of ours drew, as far as it fits
+    the schema.
+    """
     declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
         notes.append(
-            _("Not compared, because most values are none of those declared: {columns}.").format(
-                columns=commas(plain(name) for name in declared.left_out)
-            )
+            _(
+                "Not compared, because most values are none of those declared: "
+                "{columns}."
+            ).format(
+                columns=commas(plain(name) for name in declared.left_out),
+            ),
         )
     if declared.spread or declared.rows_left_out:
-        notes.append(capital(_("A label that stands for several values, such as an interval or *, was read as these values, evenly spread; {share} of the rows have another value that is not declared, and are not compared.").format(share=percent(declared.rows_left_out))))
-    return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
+        notes.append(
+            capital(
+                _(
+                    "A label that stands for several values, such as an interval or "
+                    "*, was read as these values, evenly spread; {share} of the rows "
+                    "have another value that is not declared, and are not compared."
+                ).format(share=percent(declared.rows_left_out))
+            )
+        )
+    return Candidate(
+        key=key,
+        title=title,
+        rows=frame,
+        table=PublicTable(declared.frame),
+        notes=tuple(notes),
+    )
 
 
 def digest(frame: pd.DataFrame) -> str:

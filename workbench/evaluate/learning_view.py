@@ -41,40 +41,70 @@ COMPARED = {
 }
 
 
-def learning(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+def learning(
+    curator: Curator, candidate: Candidate, similarity: SimilarityReport
+) -> None:
     """Learn from the release and from the original, in both scenarios."""
     names = targets(curator, candidate)
     if len(names) < 2:
         st.info(_("This release has one column only."))
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        target = st.selectbox(_("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}")
+        target = st.selectbox(
+            _("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}"
+        )
         tasks = widgets.by_title(
-            st.multiselect, capital("learner"), translated(LEARNERS), list(TASKS[:3]), key="learn-tasks"
+            st.multiselect,
+            capital("learner"),
+            translated(LEARNERS),
+            list(TASKS[:3]),
+            key="learn-tasks",
         )
         splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
     column = curator.schema.column(target)
     idle = [task for task in tasks if not applies(task, column)]
     if idle:
         learners = commas(_(LEARNERS[each]) for each in idle)
-        st.caption(_("Not for {column}: {learners}.").format(column=plain(target), learners=learners))
+        st.caption(
+            _("Not for {column}: {learners}.").format(
+                column=plain(target), learners=learners
+            )
+        )
     tasks = [task for task in tasks if task not in idle]
     if known(learning_key(candidate, target, tasks, int(splits))) is None:
         if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
-            st.caption(_("Each split learns from 80 % of the people and tests on the others. The first three learners are fast."))
+            st.caption(
+                _(
+                    "Each split learns from 80 % of the people and tests on the "
+                    "others. The first three learners are fast."
+                )
+            )
             return
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
-    scored: tuple[Score, ...] = known(learning_key(candidate, target, tasks, int(splits)))
+    scored: tuple[Score, ...] = known(
+        learning_key(candidate, target, tasks, int(splits))
+    )
     measured = {score.measure for score in scored}
-    titles = {each: title for each, title in translated(MEASURES).items() if each in measured}
+    titles = {
+        each: title for each, title in translated(MEASURES).items() if each in measured
+    }
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
     better = named(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
     for scenario in (2, 1):
         st.markdown(f"**{_(SCENARIOS[str(scenario)])}** ({better})")
         frame = scores_table(scored, measure, scenario)
-        widgets.show_chart(scores(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}")
-    st.caption(_("Lines are the spread over the splits. A score above that of the original means that the release is easier to learn from, not better. The release was made from all rows that count, those that are tested on as well."))
+        widgets.show_chart(
+            scores(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}"
+        )
+    st.caption(
+        _(
+            "Lines are the spread over the splits. A score above that of the "
+            "original means that the release is easier to learn from, not better. "
+            "The release was made from all rows that count, those that are tested on "
+            "as well."
+        )
+    )
 
 
 def learn(
@@ -85,38 +115,61 @@ def learn(
     splits: int,
     patience: float = 0.0,
 ) -> None:
-    """Train models on the candidate and on the original, with a bar after `patience` seconds."""
+    """Train models on the candidate and on the original, with a bar after `patience`
+    seconds.
+    """
     with progress(_("Learning"), key="stop-heavy", patience=patience) as on_progress:
         widgets.once_in_line(
             curator,
             learning_key(candidate, target, tasks, splits),
-            lambda: Efficacy(release=candidate.table, target=target, tasks=tuple(tasks), splits=splits),
+            lambda: Efficacy(
+                release=candidate.table,
+                target=target,
+                tasks=tuple(tasks),
+                splits=splits,
+            ),
             on_progress,
         )
 
 
-def learning_key(candidate: Candidate, target: str, tasks: Sequence[str], splits: int) -> tuple[object, ...]:
+def learning_key(
+    candidate: Candidate, target: str, tasks: Sequence[str], splits: int
+) -> tuple[object, ...]:
     """Return the key under which the session keeps the scores."""
     return ("learning", candidate.key, target, tuple(tasks), splits)
 
 
 def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
-    """Return the last scores of the candidate; None before any. Args: target: None for any."""
+    """Return the last scores of the candidate; None before any.
+
+    Args:
+        target: None for any.
+    """
     for key in reversed(list(session.session().reports)):
         if key[:2] != ("learning", candidate.key) or target not in (None, key[2]):
             continue
         for measure in ("accuracy", "r2"):
-            tested = [each for each in known(key) if (each.scenario, each.measure) == (2, measure)]
+            tested = [
+                each
+                for each in known(key)
+                if (each.scenario, each.measure) == (2, measure)
+            ]
             of = {each.of: each.mean for each in tested}  # of the last learner
             if of:
                 return Learned(target=str(key[2]), measure=measure, of=of)
     return None
 
 
-def learned_quickly(curator: Curator, candidate: Candidate, label: str, patience: float) -> Learned:
-    """Return the last scores of one target; of the first learner that applies, where there are none."""
+def learned_quickly(
+    curator: Curator, candidate: Candidate, label: str, patience: float
+) -> Learned:
+    """Return the last scores of one target; of the first learner that applies, where
+    there are none.
+    """
     if learned(candidate, label) is None:
-        task = next(task for task in TASKS if applies(task, curator.schema.column(label)))
+        task = next(
+            task for task in TASKS if applies(task, curator.schema.column(label))
+        )
         learn(curator, candidate, label, (task,), SPLITS, patience)
     scores = learned(candidate, label)
     assert scores is not None
@@ -124,14 +177,20 @@ def learned_quickly(curator: Curator, candidate: Candidate, label: str, patience
 
 
 def targets(curator: Curator, candidate: Candidate) -> list[str]:
-    """Return the columns that can be predicted, first the label that a release was made for."""
-    names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
+    """Return the columns that can be predicted, first the label that a release was made
+    for.
+    """
+    names = [
+        name for name in curator.schema.domain.names if name in candidate.table.frame
+    ]
     label = made_for(candidate)
     return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
 
 
 def made_for(candidate: Candidate) -> str | None:
-    """Return the label of a release that was made to learn from; None for every other table."""
+    """Return the label of a release that was made to learn from; None for every other
+    table.
+    """
     model = None if candidate.release is None else candidate.release.model
     return model.label if isinstance(model, GaussianModel) else None
 
@@ -150,5 +209,5 @@ def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.Dat
             }
             for each in scored
             if each.measure == measure and each.scenario == scenario
-        ]
+        ],
     )

@@ -1,4 +1,7 @@
-"""Methods against epsilon on invented or public tables, to choose before spending. Nothing is charged."""
+"""Methods against epsilon on invented or public tables, to choose before spending.
+
+Nothing is charged.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +18,14 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.progress import OnProgress
-from dpcore.schema import Boolean, Categorical, IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema import (
+    Boolean,
+    Categorical,
+    IntervalColumn,
+    PrivacyUnit,
+    Schema,
+    suggest_schema,
+)
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
 from workbench.evaluate.rerun import run
@@ -30,7 +40,11 @@ KS = (25, 50, 100)
 ROWS = 3_000
 """Of a table that take part, so that a sweep takes minutes at most."""
 SPLITS = 2
-SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
+SHAPES = {
+    "shape-8": (768, 8, 0.65),
+    "shape-9": (683, 9, 0.35),
+    "shape-14": (690, 14, 0.44),
+}
 """Rows, features and share of the class 1 of the three tables of the book."""
 FIELDS = ["table", "method", "scenario", "measure", "mean", "low", "high", "epsilon"]
 RECIPES = {
@@ -55,14 +69,21 @@ class PublicSource:
 
 def titles() -> dict[str, str]:
     """Return the title of each method: the recipes at hand, and microaggregation."""
-    mdav = {key: _("MDAV, k = {k} (no epsilon)").format(k=k) for key, k in MICROAGGREGATION.items()}
+    mdav = {
+        key: _("MDAV, k = {k} (no epsilon)").format(k=k)
+        for key, k in MICROAGGREGATION.items()
+    }
     return {**translated(RECIPES), **mdav}
 
 
 def tables() -> dict[str, str]:
-    """Return the titles of the invented samples, and of tables of the shape of the book's three."""
+    """Return the titles of the invented samples, and of tables of the shape of the
+    book's three.
+    """
     numeric = {
-        key: _("{rows} rows, {features} numbers and a label").format(rows=rows, features=features)
+        key: _("{rows} rows, {features} numbers and a label").format(
+            rows=rows, features=features
+        )
         for key, (rows, features, _share) in SHAPES.items()
     }
     return translated(SAMPLE_TITLES) | numeric
@@ -73,26 +94,35 @@ def table(key: str) -> PublicSource:
     title = tables()[key]
     if key in SHAPES:
         return public_table(title, shaped(*SHAPES[key]))
-    return public_table(title, next(sample for sample in samples.SAMPLES if sample.key == key).build())
+    return public_table(
+        title, next(sample for sample in samples.SAMPLES if sample.key == key).build()
+    )
 
 
 def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
-    """Build numbers in [-1, 1] that tell a label of 1 and -1, the first of them best."""
+    """Build numbers in [-1, 1] that tell a label of 1 and -1, the first of them
+    best.
+    """
     rng = np.random.default_rng(features)
     label = np.where(rng.random(rows) < share, 1, -1)
     centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
     values = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
-    return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label})
+    return pd.DataFrame(
+        {f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label}
+    )
 
 
 def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
-    """Return a public table with its schema as it is suggested, whose facts are public too.
+    """Return a public table with its schema as it is suggested, whose facts are public
+    too.
 
     Its target is the last column with two to ten classes.
 
     Raises: ParameterError when there is no such column.
     """
-    frame = frame.iloc[np.random.default_rng(0).permutation(len(frame))[:ROWS]].reset_index(drop=True)
+    frame = frame.iloc[
+        np.random.default_rng(0).permutation(len(frame))[:ROWS]
+    ].reset_index(drop=True)
     schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
     classes = [
         column.name
@@ -101,53 +131,93 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     ]
     if not classes:
         raise ParameterError(
-            "the table has no column of two to ten classes", remedy="bring one with a label to learn"
+            "the table has no column of two to ten classes",
+            remedy="bring one with a label to learn",
         )
     return PublicSource(title=title, frame=frame, schema=schema, target=classes[-1])
 
 
 def sweep(
-    chosen: Sequence[PublicSource], names: Sequence[str], epsilons: Sequence[float], on_progress: OnProgress
+    chosen: Sequence[PublicSource],
+    names: Sequence[str],
+    epsilons: Sequence[float],
+    on_progress: OnProgress,
 ) -> pd.DataFrame:
-    """Return one line per table, method, epsilon, scenario and measure, with mean and spread over the splits.
+    """Return one line per table, method, epsilon, scenario and measure, with mean and
+    spread over the splits.
 
-    "original" stands for no privacy; methods without an epsilon have the same figures at every epsilon.
+    "original" stands for no privacy; methods without an epsilon have the same figures
+    at every epsilon.
     """
     lines: list[tuple[object, ...]] = []
     jobs = [(table, name) for table in chosen for name in names]
     for number, (table, name) in enumerate(jobs):
-        title, has_epsilon = titles()[name], name not in MICROAGGREGATION
+        title = titles()[name]
+        has_epsilon = name not in MICROAGGREGATION
         runs = epsilons if has_epsilon else epsilons[:1]
         for place, epsilon in enumerate(runs):
-            on_progress(f"{table.title}: {title}", (number + place / len(runs)) / len(jobs))
+            on_progress(
+                f"{table.title}: {title}", (number + place / len(runs)) / len(jobs)
+            )
             scores, errors = widgets.compute(
-                figures, table.frame, table.schema, table.target, name, epsilon, SPLITS
+                figures,
+                table.frame,
+                table.schema,
+                table.target,
+                name,
+                epsilon,
+                SPLITS,
             )
             spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
-            pairs = _figure(_("distance of pairs of columns"), "pairs", float(np.mean(errors)), spread)
+            pairs = _figure(
+                _("distance of pairs of columns"),
+                "pairs",
+                float(np.mean(errors)),
+                spread,
+            )
             of_release = [*_figures_of("release", scores), pairs]
             each_epsilon = [epsilon] if has_epsilon else epsilons
-            lines += [(table.title, title, *line, at) for line in of_release for at in each_epsilon]
+            lines += [
+                (table.title, title, *line, at)
+                for line in of_release
+                for at in each_epsilon
+            ]
             if name == names[0] and place == 0:
-                bare, of_original = _("original, no privacy"), _figures_of("original", scores)
-                lines += [(table.title, bare, *line, at) for line in of_original for at in epsilons]
+                bare = _("original, no privacy")
+                of_original = _figures_of("original", scores)
+                lines += [
+                    (table.title, bare, *line, at)
+                    for line in of_original
+                    for at in epsilons
+                ]
     return pd.DataFrame(lines, columns=FIELDS)
 
 
 def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
     """Return the figures of the scores of the release or of the original."""
     theirs = [each for each in scores if each.of == of]
-    return [_figure(_(SCENARIOS[str(each.scenario)]), each.measure, each.mean, each.spread) for each in theirs]
+    return [
+        _figure(_(SCENARIOS[str(each.scenario)]), each.measure, each.mean, each.spread)
+        for each in theirs
+    ]
 
 
-def _figure(scenario: str, measure: str, mean: float, spread: float) -> tuple[object, ...]:
+def _figure(
+    scenario: str, measure: str, mean: float, spread: float
+) -> tuple[object, ...]:
     return scenario, measure, mean, mean - spread, mean + spread
 
 
 def figures(
-    frame: pd.DataFrame, schema: Schema, target: str, method: str, epsilon: float, splits: int
+    frame: pd.DataFrame,
+    schema: Schema,
+    target: str,
+    method: str,
+    epsilon: float,
+    splits: int,
 ) -> tuple[tuple[Score, ...], list[float]]:
-    """Return scores of the learners, and the mean distance of all pairs of columns on each split.
+    """Return scores of the learners, and the mean distance of all pairs of columns on
+    each split.
 
     Args:
         frame: a public table.
@@ -157,16 +227,20 @@ def figures(
         epsilon: of a recipe.
         splits: how often the table is cut into rows to learn from and rows to test on.
     """
-    cuts, errors = [], []
+    cuts = []
+    errors = []
     for split in random_splits(frame, frame, times=splits):
         train = split.train.reset_index(drop=True)
         if method in MICROAGGREGATION:
             release = _microaggregated(schema, MICROAGGREGATION[method], train)
         else:
-            recipe, loss = _recipe(method, schema, target), PureDP(epsilon=repr(epsilon))
+            recipe = _recipe(method, schema, target)
+            loss = PureDP(epsilon=repr(epsilon))
             release = run(recipe, loss, schema, train).sample(len(train), seed=0)
         cuts.append(Split(train=train, test=split.test, release=release))
-        errors.append(marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean)
+        errors.append(
+            marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean
+        )
     return learn(cuts, schema, target, tasks=("logistic", "linear", "k-means")), errors
 
 
@@ -179,15 +253,23 @@ def _recipe(method: str, schema: Schema, target: str) -> Recipe:
 
 
 def _gaussian(schema: Schema, target: str) -> Recipe:
-    """Return the recipe by class; columns without an order, or with missing values, by their cells."""
+    """Return the recipe by class; columns without an order, or with missing values, by
+    their cells.
+    """
     others = [column for column in schema.columns if column.name != target]
-    numbers = [column.name for column in others if isinstance(column, IntervalColumn) and not column.missing]
+    numbers = [
+        column.name
+        for column in others
+        if isinstance(column, IntervalColumn) and not column.missing
+    ]
     cells = [column.name for column in others if column.name not in numbers]
     return Gaussian.of(schema, label=target, one_hot=cells)
 
 
 def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
-    """Apply MDAV to the complete columns of numbers; the others stay as they are, as in the book."""
+    """Apply MDAV to the complete columns of numbers; the others stay as they are, as in
+    the book.
+    """
     numbers = [
         column.name
         for column in schema.columns
@@ -196,10 +278,15 @@ def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFram
         and train[column.name].notna().all()
     ]
     if not numbers:
-        raise ParameterError("the column holds no numbers", remedy="choose another column")
+        raise ParameterError(
+            "the column holds no numbers", remedy="choose another column"
+        )
     names = [name for name in schema.domain.names if name in train]
     plan = Plan(
-        roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},
+        roles={
+            name: "quasi-identifier" if name in numbers else "insensitive"
+            for name in names
+        },
         hierarchies={},
         models=(KAnonymity(k=k),),
         method=Microaggregation(),

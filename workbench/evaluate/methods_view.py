@@ -1,4 +1,6 @@
-"""Methods compared against epsilon before anything is spent, on tables in which nobody is."""
+"""Methods compared against epsilon before anything is spent, on tables in which nobody
+is.
+"""
 
 import streamlit as st
 
@@ -14,14 +16,29 @@ from workbench.ui.method_charts import against_epsilon
 
 def compare_methods() -> None:
     """Compare methods against epsilon, on tables in which nobody is."""
-    st.markdown(_("Before you spend: the methods on invented people, at several epsilons. Nothing is charged, and your table is not read. A public table of your own may take part."))
+    st.markdown(
+        _(
+            "Before you spend: the methods on invented people, at several epsilons. "
+            "Nothing is charged, and your table is not read. A public table of your "
+            "own may take part."
+        )
+    )
     tables = methods.tables()
-    own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
-    chosen = widgets.by_title(st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables")
+    own = widgets.table_uploader(
+        _("A public table with a column of labels"), key="sweep-file"
+    )
+    chosen = widgets.by_title(
+        st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables"
+    )
     titles = methods.titles()
-    names = widgets.by_title(st.multiselect, capital("method"), titles, list(titles), key="sweep-methods")
+    names = widgets.by_title(
+        st.multiselect, capital("method"), titles, list(titles), key="sweep-methods"
+    )
     epsilons = st.multiselect(
-        capital("epsilon"), list(methods.EPSILONS), list(methods.DEFAULT_EPSILONS), key="sweep-epsilons"
+        capital("epsilon"),
+        list(methods.EPSILONS),
+        list(methods.DEFAULT_EPSILONS),
+        key="sweep-epsilons",
     )
     of_own = "" if own is None else digest(own)
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
@@ -37,11 +54,20 @@ def compare_methods() -> None:
         public = [methods.table(name) for name in chosen]
         if own is not None:
             public.append(methods.public_table(_("table"), own))
-        with progress(_("Computing"), key="stop-heavy") as on_progress, widgets.in_line():
+        with (
+            progress(_("Computing"), key="stop-heavy") as on_progress,
+            widgets.in_line(),
+        ):
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
     measures = {"pairs": _("distance of pairs of columns"), **translated(MEASURES)}
-    titles = {each: title for each, title in measures.items() if (frame["measure"] == each).any()}
+    titles = {
+        each: title
+        for each, title in measures.items()
+        if (frame["measure"] == each).any()
+    }
     measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")
-    widgets.show_pictures(against_epsilon(shown, measure=measures[measure]), key="sweep")
+    widgets.show_pictures(
+        against_epsilon(shown, measure=measures[measure]), key="sweep"
+    )

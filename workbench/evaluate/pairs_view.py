@@ -1,4 +1,6 @@
-"""The tab Pairs, with the pairs of columns that came out wrong, and values that never go together."""
+"""The tab Pairs, with the pairs of columns that came out wrong, and values that never
+go together.
+"""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +23,9 @@ from workbench.ui import widgets
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
-    """Show the pairs of columns that came out wrong, and values that never go together."""
+    """Show the pairs of columns that came out wrong, and values that never go
+    together.
+    """
     score = similarity.score(measures.PAIRS)
     if score is None:
         st.info(_("This release has one column only."))
@@ -29,7 +33,9 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     farthest(score.worst, similarity.marginals.ways[1].worst)
     show_cards(cards.of_pairs(similarity), key="cards-pairs")
     shown = widgets.choose_readable(
-        similarity.marginals.columns, similarity.marginals.pairs, key="pairs-columns"
+        similarity.marginals.columns,
+        similarity.marginals.pairs,
+        key="pairs-columns",
     )
     names = [similarity.marginals.columns[i] for i in shown]
     distances = similarity.marginals.pairs[np.ix_(shown, shown)]
@@ -37,7 +43,11 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     release = candidate.release
     model = release.model if release is not None else None
     if isinstance(model, SyntheticModel):
-        maps.append(np.tril(np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1))
+        maps.append(
+            np.tril(
+                np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1
+            )
+        )
     end = max(0.01, *(float(each.max(initial=0)) for each in maps))
     left, right = st.columns(2)
     with left:
@@ -50,8 +60,12 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
             widgets.show_noise(model, shown=shown, end=end)
         else:
             st.markdown(_("change of Cramér's V"))
-            change = abs(similarity.association[0] - similarity.association[1])[np.ix_(shown, shown)]
-            chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
+            change = abs(similarity.association[0] - similarity.association[1])[
+                np.ix_(shown, shown)
+            ]
+            chart = charts.heatmap(
+                names, change, title=_("change of Cramér's V"), end=end
+            )
             widgets.show_chart(chart, key="v")
     if similarity.impossible:
         st.markdown(capital("impossible pairs"))
@@ -67,10 +81,19 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
             return
         with progress(_("Computing"), key="stop-heavy") as on_progress:
             scored = widgets.once_in_line(
-                curator, key, lambda: Propensity(release=candidate.table), on_progress
+                curator,
+                key,
+                lambda: Propensity(release=candidate.table),
+                on_progress,
             )
     st.markdown(
-        _("**A classifier tells released rows from original ones: score {value:.2f}.** 1 is not at all, 0 is always. Another sample has {floor:.2f}, independent columns {independent:.2f}.").format(value=scored.value, floor=scored.floor, independent=scored.independent)
+        _(
+            "**A classifier tells released rows from original ones: score "
+            "{value:.2f}.** 1 is not at all, 0 is always. Another sample has "
+            "{floor:.2f}, independent columns {independent:.2f}."
+        ).format(
+            value=scored.value, floor=scored.floor, independent=scored.independent
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""The tab Questions, with ranges of one column against the original and against direct questions."""
+"""The tab Questions, with ranges of one column against the original and against direct
+questions.
+"""
 
 import pandas as pd
 import streamlit as st
@@ -26,9 +28,16 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         if isinstance(column, IntervalColumn) and column.name in candidate.table.frame
     }
     if not columns:
-        st.info(_("Range questions need a column of numbers or dates, and this release has none."))
+        st.info(
+            _(
+                "Range questions need a column of numbers or dates, and this release "
+                "has none."
+            )
+        )
         return
-    name = st.selectbox(capital("column"), list(columns), key=f"question-column-{candidate.key[:8]}")
+    name = st.selectbox(
+        capital("column"), list(columns), key=f"question-column-{candidate.key[:8]}"
+    )
     bounds = columns[name].bounds
     low, high = st.select_slider(
         _("How many rows have a value from … up to, and not including, …"),
@@ -44,7 +53,9 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     if release is not None and any(name in clique for clique in release.marginals):
         sources = {"counts": (_("its noisy counts"), release)} | sources
     titles = {key: title for key, (title, _source) in sources.items()}
-    key = widgets.choose(capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}")
+    key = widgets.choose(
+        capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}"
+    )
     paid = loss_from(release.guarantee.loss) if release else None
     errors = session.once(
         curator,
@@ -60,12 +71,17 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     exact, left, middle, right = st.columns(4)
     exact.metric(capital("original"), whole(answer.true))
     left.metric(capital("release"), number(answer.answer))
-    middle.metric(capital("off by"), "–" if answer.percent is None else hundredths(answer.percent))
+    middle.metric(
+        capital("off by"), "–" if answer.percent is None else hundredths(answer.percent)
+    )
     if answer.direct is not None:
         right.metric(
             capital("asked directly"),
             hundredths(answer.direct.median),
-            help=_("One Laplace draw on this range alone. Every further range would be a further charge."),
+            help=_(
+                "One Laplace draw on this range alone. Every further range would be "
+                "a further charge."
+            ),
         )
     widgets.show_chart(range_chart(errors), key="ranges")
 
@@ -74,7 +90,10 @@ def range_chart(errors: RangeErrors) -> Chart:
     """Draw the median and 95 % error by width, from the release and asked directly."""
     rows = []
     for width in errors.widths:
-        for series, quantiles in ((_("release"), width.answered), (_("asked directly"), width.direct)):
+        for series, quantiles in (
+            (_("release"), width.answered),
+            (_("asked directly"), width.direct),
+        ):
             if quantiles is not None:
                 rows += [
                     (width.width, f"{series}, {_('median')}", quantiles.median),

@@ -1,4 +1,6 @@
-"""The report on a release, with its figures next to the original and a sentence to act on. Internal."""
+"""The report on a release, with its figures next to the original and a sentence to act
+on. Internal.
+"""
 
 import datetime
 import math
@@ -10,7 +12,11 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.similarity import ColumnSimilarity, Similarity, SimilarityReport
+from dpcore.evaluation.utility.similarity import (
+    ColumnSimilarity,
+    Similarity,
+    SimilarityReport,
+)
 from dpcore.progress import OnProgress
 from dpcore.schema import Date
 from workbench import session
@@ -20,10 +26,15 @@ from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
 
-KEPT, LOST = 0.8, 0.4
-"""Share of what pairs of columns tell: enough from the first on, too little below the second."""
+KEPT = 0.8
+LOST = 0.4
+"""Share of what pairs of columns tell: enough from the first on, too little below the
+second.
+"""
 NOTHING_TO_KEEP = 0.02
-"""Distance of independent columns beyond chance, below which the original has no relations to speak of."""
+"""Distance of independent columns beyond chance, below which the original has no
+relations to speak of.
+"""
 LEARNERS = {
     "logistic": N_("logistic regression"),
     "linear": N_("linear regression"),
@@ -57,7 +68,9 @@ class Judgement:
     actions: tuple[str, ...]
 
 
-def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextManager[OnProgress]:
+def progress(
+    title: str, *, key: str, patience: float = 0.0
+) -> AbstractContextManager[OnProgress]:
     """Show the stage of long work, next to a way to stop it.
 
     Args:
@@ -71,9 +84,14 @@ def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextM
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
-    with progress(_("Computing"), key=key, patience=progress_view.PATIENCE) as on_progress:
+    with progress(
+        _("Computing"), key=key, patience=progress_view.PATIENCE
+    ) as on_progress:
         return session.once(
-            curator, ("similarity", candidate.key), lambda: Similarity(release=candidate.table), on_progress
+            curator,
+            ("similarity", candidate.key),
+            lambda: Similarity(release=candidate.table),
+            on_progress,
         )
 
 
@@ -84,7 +102,9 @@ def known(key: tuple[Any, ...]) -> Any:
 
 
 def placed(similarity: SimilarityReport) -> pd.DataFrame:
-    """Return each measure, and chance, with its place between perfect (0) and independent columns (1)."""
+    """Return each measure, and chance, with its place between perfect (0) and
+    independent columns (1).
+    """
     lines = []
     for score in similarity.scores:
         reach = (score.independent or 0) - score.measure.perfect
@@ -94,18 +114,27 @@ def placed(similarity: SimilarityReport) -> pd.DataFrame:
             None if value is None else (value - score.measure.perfect) / reach
             for value in (score.value, score.floor)
         )
-        lines.append((_(PLACED[score.measure.key]), *places, score.value, score.independent))
+        lines.append(
+            (_(PLACED[score.measure.key]), *places, score.value, score.independent)
+        )
     return pd.DataFrame(
-        lines, columns=["figure", "release", "another sample", "value", "independent columns"]
+        lines,
+        columns=["figure", "release", "another sample", "value", "independent columns"],
     )
 
 
 def columns_table(
-    curator: Curator, similarity: SimilarityReport, *, with_values: bool = True
+    curator: Curator,
+    similarity: SimilarityReport,
+    *,
+    with_values: bool = True,
 ) -> pd.DataFrame:
-    """Return one line per column, with its distance, and mean, median, zeros and missing before and after.
+    """Return one line per column, with its distance, and mean, median, zeros and
+    missing before and after.
 
-    Args: with_values: with means and medians; the median may be one person's value, which no file holds.
+    Args:
+        with_values: with means and medians; the median may be one person's value, which
+            no file holds.
     """
     lines = []
     for each in similarity.columns:
@@ -115,20 +144,38 @@ def columns_table(
             _("rows that would have to change"): percent(each.distance),
             _("another sample"): percent(each.floor),
         }
-        values = ((_("mean"), each.mean), (_("median"), each.median)) if with_values else ()
+        values = (
+            ((_("mean"), each.mean), (_("median"), each.median)) if with_values else ()
+        )
         for title, pair in values:
-            line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
+            line[title] = (
+                ""
+                if pair is None
+                else " → ".join(_value(value, days=days) for value in pair)
+            )
         for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
-            line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
-        line[_("deciles off by, of the range")] = "" if each.deciles is None else percent(each.deciles)
-        line[_("rare values that are there")] = f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
+            line[title] = (
+                "" if shares is None else " → ".join(percent(share) for share in shares)
+            )
+        line[_("deciles off by, of the range")] = (
+            "" if each.deciles is None else percent(each.deciles)
+        )
+        line[_("rare values that are there")] = (
+            f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
+        )
         lines.append(line)
     return pd.DataFrame(lines)
 
 
 def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
-    """Return the column whose share of zeros moved most, if by more than a tenth of the rows."""
-    moved = [each for each in similarity.columns if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1]
+    """Return the column whose share of zeros moved most, if by more than a tenth of the
+    rows.
+    """
+    moved = [
+        each
+        for each in similarity.columns
+        if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1
+    ]
     return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
 
 
@@ -144,7 +191,8 @@ class Learned:
 
     Attributes:
         measure: "accuracy", or "r2" where no classes were predicted.
-        of: the measure of "release", and next to it of "original" and "majority", one answer for all.
+        of: the measure of "release", and next to it of "original" and "majority", one
+            answer for all.
     """
 
     target: str
@@ -153,13 +201,18 @@ class Learned:
 
     @property
     def kept(self) -> float | None:
-        """Share, 0 to 1, of what the original teaches beyond one answer for all; None where it is nothing."""
-        best, own = (self.of[each] - self.of["majority"] for each in ("original", "release"))
+        """Share, 0 to 1, of what the original teaches beyond one answer for all; None
+        where it is nothing.
+        """
+        best, own = (
+            self.of[each] - self.of["majority"] for each in ("original", "release")
+        )
         return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
 
 
 def kept_relations(similarity: SimilarityReport) -> float | None:
-    """Return the share, 0 to 1, that is kept of what pairs tell beyond single columns; None without any.
+    """Return the share, 0 to 1, that is kept of what pairs tell beyond single columns;
+    None without any.
 
     Distances that chance would bring between two samples are no loss.
     """
@@ -170,8 +223,11 @@ def kept_relations(similarity: SimilarityReport) -> float | None:
 
 
 def kept_share(value: float, *, floor: float, independent: float) -> float | None:
-    """Return the same of any distance of pairs, given that of a bootstrap and of independent columns."""
-    chance = math.sqrt(2) * floor  # two samples differ by that much more than a sample and its bootstrap
+    """Return the same of any distance of pairs, given that of a bootstrap and of
+    independent columns.
+    """
+    # two samples differ by that much more than a sample and its bootstrap
+    chance = math.sqrt(2) * floor
     if independent - chance < NOTHING_TO_KEEP:
         return None
     return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
@@ -184,79 +240,133 @@ def is_off(column: ColumnSimilarity) -> bool:
 
 @printing()
 def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
-    """Judge a release that was made to learn from, by that first and then by its worth for counting.
+    """Judge a release that was made to learn from, by that first and then by its worth
+    for counting.
 
-    Args: counting: for a table that no recipe made, so that it says nothing of a larger share.
+    Args:
+        counting: for a table that no recipe made, so that it says nothing of a larger
+            share.
     """
-    kept, actions = learned.kept, [_("For counting: {verdict}").format(verdict=counting.sentence)]
+    kept = learned.kept
+    actions = [_("For counting: {verdict}").format(verdict=counting.sentence)]
     level: Level = "mixed"
     if kept is None:
-        sentence = _("Made for learning {label}, of which the original teaches next to nothing.")
+        sentence = _(
+            "Made for learning {label}, of which the original teaches next to nothing."
+        )
     elif kept >= KEPT:
-        level, sentence = "good", _("Fit for learning {label}.")
+        level = "good"
+        sentence = _("Fit for learning {label}.")
     elif kept >= LOST:
         sentence = _("Fit for learning {label}, with losses.")
     else:
-        level, sentence = "poor", _("Not fit for learning {label}.")
+        level = "poor"
+        sentence = _("Not fit for learning {label}.")
     if kept is not None and kept < KEPT:
-        actions.insert(0, _("Release it again with a larger share of the budget, or with fewer columns."))
+        actions.insert(
+            0,
+            _(
+                "Release it again with a larger share of the budget, or with fewer "
+                "columns."
+            ),
+        )
     if learned.measure == "accuracy":
         figures = _(
-            "A model from it is right in {own} of cases: {best} without privacy, {least} by one answer."
+            (
+                "A model from it is right in {own} of cases: {best} without privacy, "
+                "{least} by one answer."
+            ),
         )
         shown = {name: percent(learned.of[side]) for name, side in _SIDES.items()}
     else:
         figures = _("R² of a model from it is {own}: {best} without privacy.")
-        shown = {name: digits(f"{learned.of[side]:.2f}") for name, side in _SIDES.items()}
-    sentence = f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
-    return Judgement(level=level, sentence=sentence, actions=(*actions, *counting.actions))
+        shown = {
+            name: digits(f"{learned.of[side]:.2f}") for name, side in _SIDES.items()
+        }
+    sentence = (
+        f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
+    )
+    return Judgement(
+        level=level, sentence=sentence, actions=(*actions, *counting.actions)
+    )
 
 
 @printing()
 def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
     """Judge the quick report.
 
-    Args: ours: whether the release came from a recipe, whose budget can be changed.
+    Args:
+        ours: whether the release came from a recipe, whose budget can be changed.
     """
-    worst, kept = similarity.columns[0], kept_relations(similarity)
+    worst = similarity.columns[0]
+    kept = kept_relations(similarity)
     off = is_off(worst)
     pairs = similarity.score(measures.RELATIONS)
     actions = []
     if off:
         actions.append(
-            _("Do not use figures about {column}: {share} of its rows would have to change.").format(
-                column=plain(worst.column), share=percent(worst.distance)
-            )
+            _(
+                "Do not use figures about {column}: {share} of its rows would have "
+                "to change."
+            ).format(
+                column=plain(worst.column),
+                share=percent(worst.distance),
+            ),
         )
     zeros = moved_zeros(similarity)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
         actions.append(
-            _("Do not use the mean of {column}: {before} of the original is 0 and {after} of this.").format(
-                column=plain(zeros.column), before=percent(zeros.zeros[0]), after=percent(zeros.zeros[1])
-            )
+            _(
+                "Do not use the mean of {column}: {before} of the original is 0 and "
+                "{after} of this."
+            ).format(
+                column=plain(zeros.column),
+                before=percent(zeros.zeros[0]),
+                after=percent(zeros.zeros[1]),
+            ),
         )
     level: Level = "mixed" if actions else "good"
     if pairs is not None and pairs.no_better_than_independent and kept is not None:
         level = "poor"
-        sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
+        sentence = _(
+            "Not fit for questions about two columns: columns drawn one by one would "
+            "do as well."
+        )
     elif off and (kept is None or kept < KEPT):
-        level, sentence = "poor", _("Fit for few questions: at least one column came out wrong.")
+        level = "poor"
+        sentence = _("Fit for few questions: at least one column came out wrong.")
     elif kept is None:
         sentence = _("Fit for counting one column at a time.")
         if pairs is not None:
-            sentence = _("Fit for counting. The columns of the original have next to nothing in common.")
+            sentence = _(
+                "Fit for counting. The columns of the original have next to nothing "
+                "in common."
+            )
     elif kept >= KEPT:
-        sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
+        sentence = _(
+            "Fit for counting and for relations between columns: {kept} of them are "
+            "kept."
+        )
     else:
         level = "poor" if kept < LOST else "mixed"
-        sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
+        sentence = _(
+            "Fit for single columns only: {kept} of the relations between columns "
+            "are kept."
+        )
     if ours and (level == "poor" or (kept is not None and kept < KEPT)):
-        actions.append(_("Release it again with a larger share of the budget, or with fewer columns."))
+        actions.append(
+            _(
+                "Release it again with a larger share of the budget, or with fewer "
+                "columns."
+            )
+        )
     sentence = sentence if kept is None else sentence.format(kept=percent(kept))
     return Judgement(level=level, sentence=sentence, actions=tuple(actions))
 
 
 def _value(value: float, *, days: bool) -> str:
     if days:
-        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=round(value))).isoformat()
+        return (
+            datetime.date(1970, 1, 1) + datetime.timedelta(days=round(value))
+        ).isoformat()
     return number(value)

@@ -1,4 +1,6 @@
-"""Recipes that run again in memory, on half of the people, on rows with canaries, or on public tables."""
+"""Recipes that run again in memory, on half of the people, on rows with canaries, or on
+public tables.
+"""
 
 import dataclasses
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from dpcore.synthesis import Recipe, load_recipe
 
 
 def without_people(schema: Schema) -> Schema:
-    """Return the schema of rows that name nobody, of whom a person may have as many as before."""
+    """Return the schema of rows that name nobody, of whom a person may have as many as
+    before.
+    """
     return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
@@ -23,13 +27,18 @@ def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> R
     """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
     columns = tuple(dataclasses.replace(column, found="") for column in schema.columns)
     unit = dataclasses.replace(schema.unit, found="")
-    known = dataclasses.replace(schema, columns=columns, unit=unit)  # nothing is found again
-    return Curator.open(frame, known, budget=loss, ledger=MemoryLedger()).run(recipe, loss)
+    # nothing is found again
+    known = dataclasses.replace(schema, columns=columns, unit=unit)
+    return Curator.open(frame, known, budget=loss, ledger=MemoryLedger()).run(
+        recipe, loss
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecipeRun:
-    """The recipe, loss and schema of a release, to be run again on other rows; it goes to workers."""
+    """The recipe, loss and schema of a release, to be run again on other rows; it goes
+    to workers.
+    """
 
     recipe: Recipe
     loss: AnyLoss
@@ -44,15 +53,22 @@ class RecipeRun:
 
 
 def maker(release: Release, schema: Schema) -> RecipeRun | None:
-    """Return the run that made a release, to be repeated; None where that cannot be told from it."""
+    """Return the run that made a release, to be repeated; None where that cannot be
+    told from it.
+    """
     recipe = None if release.part else load_recipe(release.recipe)
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None
-    return RecipeRun(recipe=recipe, loss=loss_from(release.guarantee.loss), schema=schema)
+    return RecipeRun(
+        recipe=recipe, loss=loss_from(release.guarantee.loss), schema=schema
+    )
 
 
-def audit(recipe_run: RecipeRun, frame: pd.DataFrame, canaries: int, delta: float) -> CanaryReport:
-    """Run once on rows with canaries, and bound epsilon by the guesses which of them are in.
+def audit(
+    recipe_run: RecipeRun, frame: pd.DataFrame, canaries: int, delta: float
+) -> CanaryReport:
+    """Run once on rows with canaries, and bound epsilon by the guesses which of them
+    are in.
 
     Args:
         recipe_run: of a recipe whose rows name nobody.
@@ -60,4 +76,6 @@ def audit(recipe_run: RecipeRun, frame: pd.DataFrame, canaries: int, delta: floa
         canaries: invented people, each planted with chance one half.
         delta: at which the bound holds.
     """
-    return canary_audit(recipe_run, frame, recipe_run.schema, canaries=canaries, delta=delta)
+    return canary_audit(
+        recipe_run, frame, recipe_run.schema, canaries=canaries, delta=delta
+    )

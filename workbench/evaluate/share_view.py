@@ -1,4 +1,6 @@
-"""Figures about a release that are charged and may be shared: those on offer, and those bought."""
+"""Figures about a release that are charged and may be shared: those on offer, and those
+bought.
+"""
 
 import streamlit as st
 
@@ -11,24 +13,35 @@ from workbench.ui.progress_view import being_computed
 
 
 def share(curator: Curator, release: Release) -> None:
-    """Offer a figure with noise, which is charged and may be shared, and show those that were bought."""
+    """Offer a figure with noise, which is charged and may be shared, and show those
+    that were bought.
+    """
     _offer(curator, release)
     if running := charged.running(curator):
         being_computed(lambda: charged.running(curator) != running)
     for report in charged.reports(curator):
-        st.markdown(f"**{plain(charged.title(report), at_most=200)}**  \n{charged.words(report)}")
+        st.markdown(
+            f"**{plain(charged.title(report), at_most=200)}**  "
+            f"\n{charged.words(report)}"
+        )
         widgets.private_badge(report)
 
 
 @widgets.errors_shown()
 def _offer(curator: Curator, release: Release) -> None:
     offers = charged.offers(curator, release)
-    title = st.selectbox(capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
+    title = st.selectbox(
+        capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}"
+    )
     left = epsilon_view.left(curator)
     if left <= 0:
-        st.info(_("Nothing is left of the budget. What was released stays free to use."))
+        st.info(
+            _("Nothing is left of the budget. What was released stays free to use.")
+        )
         return
-    epsilon = epsilon_view.picker(_("Share of the budget, epsilon"), key="share", default=0.1, largest=left)
+    epsilon = epsilon_view.picker(
+        _("Share of the budget, epsilon"), key="share", default=0.1, largest=left
+    )
     loss = epsilon_view.loss(curator, epsilon)
     request_id = curator.request_of(offers[title], loss)
     st.button(

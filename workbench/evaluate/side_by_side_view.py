@@ -20,23 +20,33 @@ SHOWN = 20
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
 
-def side_by_side(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+def side_by_side(
+    curator: Curator, candidate: Candidate, similarity: SimilarityReport
+) -> None:
     """Show another release, table or file next to the one that is judged."""
     other = form.choose_other(curator, candidate)
     if other is None:
         return
     second = report(curator, other)
     titles = form.short_titles(candidate, other)
-    sides = zip(st.columns(2), titles, (similarity, second), (candidate, other), strict=True)
+    sides = zip(
+        st.columns(2), titles, (similarity, second), (candidate, other), strict=True
+    )
     for side, title, of_side, of in sides:
-        side.markdown(f"**{title}**  \n{verdict(of_side, ours=of.release is not None).sentence}")
-    st.dataframe(_figures(titles, similarity, second), hide_index=True, key="beside-figures")
+        side.markdown(
+            f"**{title}**  \n{verdict(of_side, ours=of.release is not None).sentence}"
+        )
+    st.dataframe(
+        _figures(titles, similarity, second), hide_index=True, key="beside-figures"
+    )
     chart = _chart(titles, similarity, second)
     if chart is not None:
         widgets.show_chart(chart, key="beside")
 
 
-def _figures(titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport) -> pd.DataFrame:
+def _figures(
+    titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport
+) -> pd.DataFrame:
     names = {
         "column": _("worst column"),
         "pairs": _("pairs of columns"),
@@ -58,17 +68,23 @@ def _figures(titles: tuple[str, str], first: SimilarityReport, second: Similarit
                 _("figure"): name,
                 titles[0]: percent(a),
                 titles[1]: percent(b),
-                _("better"): "=" if percent(a) == percent(b) else titles[(b > a) == more],
+                _("better"): "="
+                if percent(a) == percent(b)
+                else titles[(b > a) == more],
             }
             for name, a, b, more in lines
-        ]
+        ],
     )
 
 
-def _chart(titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport) -> Chart | None:
+def _chart(
+    titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport
+) -> Chart | None:
     other = {each.column: each.distance for each in second.columns}
     both = [
-        (each.column, each.distance, other[each.column]) for each in first.columns if each.column in other
+        (each.column, each.distance, other[each.column])
+        for each in first.columns
+        if each.column in other
     ]
     both.sort(key=lambda each: abs(each[1] - each[2]), reverse=True)
     frame = pd.DataFrame(
@@ -76,6 +92,8 @@ def _chart(titles: tuple[str, str], first: SimilarityReport, second: SimilarityR
             {"figure": name, "of": title, "distance": value}
             for name, *values in both[:SHOWN]
             for title, value in zip(titles, values, strict=True)
-        ]
+        ],
     )
-    return None if frame.empty else dots(frame, title=_("rows that would have to change"))
+    return (
+        None if frame.empty else dots(frame, title=_("rows that would have to change"))
+    )

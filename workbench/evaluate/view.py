@@ -1,4 +1,6 @@
-"""The head of the Evaluate page, with the verdict on a release and at most six figures."""
+"""The head of the Evaluate page, with the verdict on a release and at most six
+figures.
+"""
 
 import streamlit as st
 
@@ -26,7 +28,9 @@ from workbench.ui import widgets
 from workbench.ui.progress_view import PATIENCE
 
 
-def judged(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> Judgement:
+def judged(
+    curator: Curator, candidate: Candidate, similarity: SimilarityReport
+) -> Judgement:
     """Return the verdict; of a release that was made to learn from, by that first."""
     label = made_for(candidate)
     if label is None:
@@ -39,39 +43,64 @@ def judged(curator: Curator, candidate: Candidate, similarity: SimilarityReport)
     return verdict_of_learning(scores, verdict(similarity, ours=False))
 
 
-def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgement) -> None:
+def overview(
+    candidate: Candidate, similarity: SimilarityReport, judged: Judgement
+) -> None:
     """Show the verdict, and at most six figures."""
     box, icon = {
         "good": (st.success, ":material/check_circle:"),
         "mixed": (st.info, ":material/info:"),
         "poor": (st.warning, ":material/do_not_disturb_on:"),
     }[judged.level]
-    box(f"**{judged.sentence}**" + "".join(f"  \n{action}" for action in judged.actions), icon=icon)
+    box(
+        f"**{judged.sentence}**"
+        + "".join(f"  \n{action}" for action in judged.actions),
+        icon=icon,
+    )
     kept = kept_relations(similarity)
     figures = (
         (
             capital("worst column"),
             score_words(similarity, measures.ONE_COLUMN),
-            _("Share of the rows that would have to change in this column: {column}. 0 % is perfect.").format(
-                column=plain(similarity.columns[0].column)
+            _(
+                "Share of the rows that would have to change in this column: "
+                "{column}. 0 % is perfect."
+            ).format(
+                column=plain(similarity.columns[0].column),
             ),
         ),
-        (capital("relations kept"), "–" if kept is None else percent(kept), _("The part that is kept, of what pairs tell beyond single columns. Independent columns keep 0 %.")),
+        (
+            capital("relations kept"),
+            "–" if kept is None else percent(kept),
+            _(
+                "The part that is kept, of what pairs tell beyond single columns. "
+                "Independent columns keep 0 %."
+            ),
+        ),
         (
             capital("questions off by"),
             score_words(similarity, measures.QUERIES),
-            _("Mean error of 300 random questions about two or three columns, in % of the true share."),
+            _(
+                "Mean error of 300 random questions about two or three columns, in % "
+                "of the true share."
+            ),
         ),
         (
             capital("impossible pairs"),
             score_words(similarity, measures.IMPOSSIBLE),
-            _("Rows with two values that never go together in the original, although chance would do it."),
+            _(
+                "Rows with two values that never go together in the original, "
+                "although chance would do it."
+            ),
         ),
         (_("Learning"), *_learning_words(candidate)),
         (
             _("Disclosure"),
             _attack_words(candidate),
-            _("How many of the attacks work better on people in the release than on others."),
+            _(
+                "How many of the attacks work better on people in the release than "
+                "on others."
+            ),
         ),
     )
     for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
@@ -80,22 +109,44 @@ def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgeme
     if len(places):
         with st.expander(capital("between perfect (0) and independent (1)")):
             widgets.show_chart(scales(places), key="figures")
-            st.caption(_("Another sample: what chance alone brings between two samples of this size. Single columns are not here: independent columns have each of them right."))
+            st.caption(
+                _(
+                    "Another sample: what chance alone brings between two samples of "
+                    "this size. Single columns are not here: independent columns "
+                    "have each of them right."
+                )
+            )
 
 
 def _learning_words(candidate: Candidate) -> tuple[str, str]:
-    """Return the accuracy of the last learner, or R² where no classes were predicted, and its explanation."""
-    about = _("Accuracy, or R², of a model that learned from the release; in brackets, from the original.")
+    """Return the accuracy of the last learner, or R² where no classes were predicted,
+    and its explanation.
+    """
+    about = _(
+        "Accuracy, or R², of a model that learned from the release; in brackets, "
+        "from the original."
+    )
     scores = learned(candidate)
     if scores is None:
         return _("not computed"), about
     own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
-    return f"{own} ({best})" if scores.measure == "accuracy" else f"R² {own} ({best})", about
+    return (
+        f"{own} ({best})" if scores.measure == "accuracy" else f"R² {own} ({best})",
+        about,
+    )
 
 
 def _attack_words(candidate: Candidate) -> str:
-    keys = [key for key in session.session().reports if key[:2] == ("attacks", candidate.key)]
+    keys = [
+        key
+        for key in session.session().reports
+        if key[:2] == ("attacks", candidate.key)
+    ]
     if not keys:
         return _("not computed")
     report: Disclosure = known(keys[-1])
-    return f"{len(report.found)} / {len(report.attacks)}" if report.control else _("no control")
+    return (
+        f"{len(report.found)} / {len(report.attacks)}"
+        if report.control
+        else _("no control")
+    )

@@ -19,25 +19,35 @@ _PREFERRED = re.compile(r"([A-Za-z]+)[\w-]*\s*(?:;\s*q=([01](?:\.\d*)?))?")
 
 @functools.cache
 def languages() -> dict[str, str]:
-    """Return the code of each language as HTML writes it, such as "zh-Hans", and its own name."""
-    names = [ENGLISH, *sorted(path.parents[1].name for path in LOCALE.glob(f"*/{FILE}"))]
+    """Return the code of each language as HTML writes it, such as "zh-Hans", and its
+    own name.
+    """
+    names = [
+        ENGLISH,
+        *sorted(path.parents[1].name for path in LOCALE.glob(f"*/{FILE}")),
+    ]
     return {name.replace("_", "-"): Locale.parse(name).language_name for name in names}
 
 
 @functools.lru_cache(maxsize=256)
 def language_of(code: str) -> str | None:
-    """Return the language that a code such as "zh-CN" or "de_AT.UTF-8" means; None where there is none."""
+    """Return the language that a code such as "zh-CN" or "de_AT.UTF-8" means; None
+    where there is none.
+    """
     primary = re.split("[-_.]", code.lower())[0]
     return next((each for each in languages() if each.split("-")[0] == primary), None)
 
 
 @functools.lru_cache(maxsize=256)
 def chosen(address: str | None, accepted: str) -> str:
-    """Return the language that an address names, else the one that an Accept-Language header wants most.
+    """Return the language that an address names, else the one that an Accept-Language
+    header wants most.
 
     English where there is none of them.
     """
-    ranked = sorted(_PREFERRED.findall(accepted[:500]), key=lambda each: -float(each[1] or 1))
+    ranked = sorted(
+        _PREFERRED.findall(accepted[:500]), key=lambda each: -float(each[1] or 1)
+    )
     wanted = (address or "", *(code for code, _weight in ranked))
     return next(filter(None, map(language_of, wanted)), ENGLISH)
 
@@ -57,5 +67,7 @@ def catalogue(language: str) -> gettext.NullTranslations:
 
 @functools.cache
 def cldr(language: str) -> Locale:
-    """Return the signs, days and lists of a language; English writes 2026-11-23, and "a, b and c"."""
+    """Return the signs, days and lists of a language; English writes 2026-11-23, and
+    "a, b and c".
+    """
     return Locale.parse("en-CA" if language == ENGLISH else language, sep="-")

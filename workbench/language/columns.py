@@ -1,4 +1,6 @@
-"""Kinds of columns as people read and write them: names, values in a few words, and fields to fill in."""
+"""Kinds of columns as people read and write them: names, values in a few words, and
+fields to fill in.
+"""
 
 import dataclasses
 import math
@@ -31,8 +33,9 @@ class ColumnForm(Registered, ABC):
 
     Attributes:
         title: the name of the kind, as a message.
-        fields: the facts that a person fills in, each with its label, as messages. Of "low", "high", "step",
-            "special" (texts), "categories" (a long text) and "other" (a tick).
+        fields: the facts that a person fills in, each with its label, as messages. Of
+            "low", "high", "step", "special" (texts), "categories" (a long text) and
+            "other" (a tick).
     """
 
     title: ClassVar[str]
@@ -46,10 +49,12 @@ class ColumnForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the facts that the fields of a line declare, as arguments of the column.
+        """Return the facts that the fields of a line declare, as arguments of the
+        column.
 
         Args:
-            line: text or tick of every field, and the name of the column under "column".
+            line: text or tick of every field, and the name of the column under
+                "column".
 
         Raises: ParameterError for a field that is not understood.
         """
@@ -89,14 +94,21 @@ class CategoricalForm(ColumnForm):
 class _NumbersForm(ColumnForm):
     """Numbers between bounds."""
 
-    fields: ClassVar = {**_BOUNDS, **_STEP, "special": N_("numbers with a cell of their own"), **_UNREADABLE}
+    fields: ClassVar = {
+        **_BOUNDS,
+        **_STEP,
+        "special": N_("numbers with a cell of their own"),
+        **_UNREADABLE,
+    }
 
     @classmethod
     def cells(cls, column: Integer | Real) -> dict[str, Any]:
         return {
             "low": _text(column.low),
             "high": _text(column.high),
-            "step": ", ".join(map(_text, column.cuts)) if column.cuts else _text(column.bin_width),
+            "step": ", ".join(map(_text, column.cuts))
+            if column.cuts
+            else _text(column.bin_width),
             "special": ", ".join(map(_text, column.special)),
             "other": column.unreadable_is_missing,
         }
@@ -106,7 +118,9 @@ class _NumbersForm(ColumnForm):
         step = str(line["step"] or "").strip()
         cells = "cuts" if "," in step else "bin_width"
         return {
-            cells: cls._numbers(line, "step") if "," in step else cls._number(line, "step", step or "1"),
+            cells: cls._numbers(line, "step")
+            if "," in step
+            else cls._number(line, "step", step or "1"),
             "low": cls._number(line, "low", _need(line, "low")),
             "high": cls._number(line, "high", _need(line, "high")),
             "special": cls._numbers(line, "special"),
@@ -135,14 +149,20 @@ class _NumbersForm(ColumnForm):
     def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
         """Return a low and a high bound and a step.
 
-        Bounds are multiples of the round number that is at least half as large as the span.
+        Bounds are multiples of the round number that is at least half as large as the
+        span.
         """
         span = column.high - column.low
         unit = round_width(0.45 * span) if span else 1.0
-        low, high = math.floor(column.low / unit) * unit, math.ceil(column.high / unit) * unit
+        low = math.floor(column.low / unit) * unit
+        high = math.ceil(column.high / unit) * unit
         high = high if high > low else low + unit
         one_cell = not column.cuts and (column.bin_width or 0) >= span
-        return low, high, high - low if one_cell else round_width((high - low) / TARGET_CELLS)
+        return (
+            low,
+            high,
+            high - low if one_cell else round_width((high - low) / TARGET_CELLS),
+        )
 
 
 class IntegerForm(_NumbersForm):
@@ -154,7 +174,9 @@ class IntegerForm(_NumbersForm):
     @classmethod
     def rounded(cls, column: Integer) -> Column | None:
         low, high, width = cls._round_bounds(column)
-        return dataclasses.replace(column, low=int(low), high=int(high), bin_width=max(1, math.ceil(width)))
+        return dataclasses.replace(
+            column, low=int(low), high=int(high), bin_width=max(1, math.ceil(width))
+        )
 
     @classmethod
     def _number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
@@ -206,9 +228,12 @@ class DateForm(ColumnForm):
 
     @classmethod
     def rounded(cls, column: Date) -> Column | None:
-        low, high = max(1, int(column.low[:4]) // 10 * 10), int(column.high[:4]) // 10 * 10 + 9
+        low = max(1, int(column.low[:4]) // 10 * 10)
+        high = int(column.high[:4]) // 10 * 10 + 9
         step = column.step if high - low < 20 else "year"
-        return dataclasses.replace(column, low=f"{low:04}-01-01", high=f"{high:04}-12-31", step=step)
+        return dataclasses.replace(
+            column, low=f"{low:04}-01-01", high=f"{high:04}-12-31", step=step
+        )
 
 
 class BooleanForm(ColumnForm):
@@ -245,16 +270,24 @@ def values_words(column: Column) -> str:
 
 
 def contents(column: Column) -> tuple[str, ...]:
-    """Return everything that the values of a column make public: every label, or bounds and steps."""
+    """Return everything that the values of a column make public: every label, or bounds
+    and steps.
+    """
     if isinstance(column, Categorical | Boolean):
         return column.labels[: column.values_size]
     cells = form_of(column).cells(column)
-    words = [f"{cells['low']} – {cells['high']}", cells["step"], cells.get("special", "")]
+    words = [
+        f"{cells['low']} – {cells['high']}",
+        cells["step"],
+        cells.get("special", ""),
+    ]
     return tuple(str(word) for word in words if word)
 
 
 def rounded(column: Column) -> Column | None:
-    """Return the column between round bounds, which reveal little of its own; None where none fit."""
+    """Return the column between round bounds, which reveal little of its own; None
+    where none fit.
+    """
     try:
         return form_of(column).rounded(column)
     except DpcoreError:
@@ -262,19 +295,24 @@ def rounded(column: Column) -> Column | None:
 
 
 def join(parts: Iterable[str]) -> str:
-    """Return texts with " | " between; quoted where they hold the separator or blanks that count."""
+    """Return texts with " | " between; quoted where they hold the separator or blanks
+    that count.
+    """
     return " | ".join(
-        part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
+        part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"'
+        for part in parts
     )
 
 
 def split(text: Any) -> tuple[str, ...]:
-    """Return what `join` joined, or a person typed; blanks around a part and empty parts do not count.
+    """Return what `join` joined, or a person typed; blanks around a part and empty
+    parts do not count.
 
     In one pass: a file can fill a cell of the grid with megabytes of blanks.
     """
     rest = str(text or "")
-    parts, at = [], 0
+    parts = []
+    at = 0
     while at < len(rest):
         at = _BLANKS.match(rest, at).end()  # type: ignore[union-attr]
         quoted = _QUOTED.match(rest, at)
@@ -299,7 +337,10 @@ def _need(line: Mapping[str, Any], fact: str) -> str:
     text = str(line[fact] or "").strip()
     if not text:
         raise ParameterError(
-            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=Text(fact)
+            "column {line!r} needs {fact}",
+            remedy="fill in {fact}",
+            line=line["column"],
+            fact=Text(fact),
         )
     return text
 

@@ -1,4 +1,6 @@
-"""Extraction of messages for Babel, of data files, of `_` and `N_`, and of the sentences of the library."""
+"""Extraction of messages for Babel, of data files, of `_` and `N_`, and of the
+sentences of the library.
+"""
 
 import ast
 import builtins
@@ -9,18 +11,36 @@ from typing import IO, Any
 MARKS = {"_", "N_", "capital", "Text", "corrupt"}
 PLURALS = {"ngettext"}
 ARGUMENTS = {"remedy", "reason"}
-NO_MESSAGES = {"key", "kind", "page", "term", "notebook", "logarithmic", "number", "columns", "rows", "known"}
+NO_MESSAGES = {
+    "key",
+    "kind",
+    "page",
+    "term",
+    "notebook",
+    "logarithmic",
+    "number",
+    "columns",
+    "rows",
+    "known",
+}
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
 FOR_PROGRAMMERS = ("UsageError", "DisclosureError", "OperationalError")
-"""Errors that no page lets a person cause: they stay in English, and a page shows an id of the log."""
+"""Errors that no page lets a person cause: they stay in English, and a page shows an id
+of the log.
+"""
 
 
 def extract(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+    file: IO[bytes],
+    keywords: Any,
+    comment_tags: Any,
+    options: Any,
 ) -> Iterator[tuple[int, str, str | tuple[str, ...], list[str]]]:
-    """(line, function, message, comments) of every message in one source file, for Babel."""
+    """(line, function, message, comments) of every message in one source file, for
+    Babel.
+    """
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             of, _dot, name = ast.unparse(call.func).rpartition(".")
@@ -28,10 +48,22 @@ def extract(
                 continue
             marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
             if many := [each.value for each in call.keywords if each.arg == "many"]:
-                yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(many[0])), []
+                yield (
+                    call.lineno,
+                    "ngettext",
+                    (*_texts(call.args[0]), *_texts(many[0])),
+                    [],
+                )
             elif name in PLURALS:
-                yield call.lineno, "ngettext", (*_texts(call.args[0]), *_texts(call.args[1])), []
-            elif name in MARKS or (name.endswith(ERRORS) and not hasattr(builtins, name)):
+                yield (
+                    call.lineno,
+                    "ngettext",
+                    (*_texts(call.args[0]), *_texts(call.args[1])),
+                    [],
+                )
+            elif name in MARKS or (
+                name.endswith(ERRORS) and not hasattr(builtins, name)
+            ):
                 marked += call.args[:1]
             for argument in marked:
                 for message in _texts(argument):
@@ -39,19 +71,31 @@ def extract(
 
 
 def extract_words(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+    file: IO[bytes],
+    keywords: Any,
+    comment_tags: Any,
+    options: Any,
 ) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(line, function, message, comments) of every message in a data file, for Babel."""
+    """(line, function, message, comments) of every message in a data file, for
+    Babel.
+    """
     for package, records in tomllib.load(file).items():
         yield from ((1, "", message, [package]) for message in _values(records))
 
 
 def extract_kinds(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+    file: IO[bytes],
+    keywords: Any,
+    comment_tags: Any,
+    options: Any,
 ) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(line, function, message, comments) of the names of kinds of identifiers, for Babel."""
+    """(line, function, message, comments) of the names of kinds of identifiers, for
+    Babel.
+    """
     yield from (
-        (1, "", each["name"], ["kind"]) for each in tomllib.load(file)["kinds"] if not each["name"].isupper()
+        (1, "", each["name"], ["kind"])
+        for each in tomllib.load(file)["kinds"]
+        if not each["name"].isupper()
     )
 
 
@@ -68,7 +112,11 @@ def _values(data: Any) -> Iterator[str]:
 
 def _texts(argument: ast.expr) -> Iterator[str]:
     """Yield the text of an argument, or both where it is one of two."""
-    if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and argument.value:
+    if (
+        isinstance(argument, ast.Constant)
+        and isinstance(argument.value, str)
+        and argument.value
+    ):
         yield argument.value
     elif isinstance(argument, ast.IfExp):
         yield from _texts(argument.body)

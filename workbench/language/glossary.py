@@ -1,26 +1,59 @@
-"""The words of the field that pages explain, each in the sentence of docs/glossary.md, as a test compares."""
+"""The words of the field that pages explain, each in the sentence of docs/glossary.md,
+as a test compares.
+"""
 
 from workbench.language.messages import N_
 
 GLOSSARY = {
-    "privacy unit": N_("Whom the promise protects: one person, with all their rows up to a stated number."),
-    "epsilon": N_("The privacy loss: how much more certain anybody can become about one person. Smaller is safer."),
-    "delta": N_("A small chance that the promise with epsilon does not hold. Keep it far below 1 / number of people."),
-    "budget": N_("All the loss that may ever be spent on one data set. It never grows."),
+    "privacy unit": N_(
+        "Whom the promise protects: one person, with all their rows up to a stated "
+        "number."
+    ),
+    "epsilon": N_(
+        "The privacy loss: how much more certain anybody can become about one "
+        "person. Smaller is safer."
+    ),
+    "delta": N_(
+        "A small chance that the promise with epsilon does not hold. Keep it far "
+        "below 1 / number of people."
+    ),
+    "budget": N_(
+        "All the loss that may ever be spent on one data set. It never grows."
+    ),
     "charge": N_("What one release takes off the budget. There are no refunds."),
     "domain": N_("The cells a column can have, known without looking at the data."),
     "cell": N_("One value, interval or combination of values that is counted."),
     "marginal": N_("A table of noisy counts over one or several columns."),
     "sensitivity": N_("How much one person can change the counts."),
-    "quasi-identifier": N_("A column that others may know about a person, such as age or zip code."),
+    "quasi-identifier": N_(
+        "A column that others may know about a person, such as age or zip code."
+    ),
     "sensitive attribute": N_("A column whose value for a person should stay unknown."),
     "equivalence class": N_("The rows that look alike in all quasi-identifiers."),
-    "suppression": N_("Replacing what others may know about a row by *, so that it hides in one large group."),
-    "sampling weight": N_("How many people of the population a row of a sample stands for. What it says of groups is an estimate, never a guarantee."),
-    "household risk": N_("The chance that at least one person of a household is found, and all of them with that one."),
-    "post-processing": N_("Whatever is computed from a release alone. It costs nothing."),
-    "report": N_("What leaves a person in place of the true answer: it was changed at random."),
+    "suppression": N_(
+        "Replacing what others may know about a row by *, so that it hides in one "
+        "large group."
+    ),
+    "sampling weight": N_(
+        "How many people of the population a row of a sample stands for. What it "
+        "says of groups is an estimate, never a guarantee."
+    ),
+    "household risk": N_(
+        "The chance that at least one person of a household is found, and all of "
+        "them with that one."
+    ),
+    "post-processing": N_(
+        "Whatever is computed from a release alone. It costs nothing."
+    ),
+    "report": N_(
+        "What leaves a person in place of the true answer: it was changed at random."
+    ),
     "basic composition": N_("Epsilons add up. Best for few, larger releases."),
-    "zCDP": N_("Losses add up in rho. Best for many small releases and for synthetic tables of many columns."),
-    "local model": N_("People change their own answers at random before anything leaves them."),
+    "zCDP": N_(
+        "Losses add up in rho. Best for many small releases and for synthetic tables "
+        "of many columns."
+    ),
+    "local model": N_(
+        "People change their own answers at random before anything leaves them."
+    ),
 }

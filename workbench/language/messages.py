@@ -1,4 +1,6 @@
-"""The language of the interface: that of one session or request, looked up when a sentence is needed."""
+"""The language of the interface: that of one session or request, looked up when a
+sentence is needed.
+"""
 
 import contextlib
 import re
@@ -49,7 +51,11 @@ def code() -> str:
 
 
 def digits(text: str, *, grouped: bool = False) -> str:
-    """Write a number with the signs of the language. Args: text: as Python writes it, ungrouped."""
+    """Write a number with the signs of the language.
+
+    Args:
+        text: as Python writes it, ungrouped.
+    """
     if (number := _NUMERAL.fullmatch(text)) is None:  # such as inf
         return text
     value, decimals, power = number.groups("")
@@ -59,26 +65,42 @@ def digits(text: str, *, grouped: bool = False) -> str:
 
 
 def percent_sign() -> str:
-    """Return the sign after hundredths, after a narrow blank where the language has one."""
-    wide = code() == ENGLISH or "\xa0" in str(cldr(code()).percent_formats[None].pattern)
+    """Return the sign after hundredths, after a narrow blank where the language has
+    one.
+    """
+    wide = code() == ENGLISH or "\xa0" in str(
+        cldr(code()).percent_formats[None].pattern
+    )
     return _PERCENT if wide else "%"
 
 
 def number_signs() -> dict[str, Any]:
     """Return the signs of numbers as Vega takes them."""
     signs = cldr(code()).number_symbols["latn"]
-    numbers = {"decimal": signs["decimal"], "thousands": signs["group"], "percent": percent_sign()}
+    numbers = {
+        "decimal": signs["decimal"],
+        "thousands": signs["group"],
+        "percent": percent_sign(),
+    }
     return numbers | {"grouping": [3], "currency": ["", ""]}
 
 
 def day(moment: datetime | str) -> str:
-    """Write a day, such as 2026-11-23, 23.11.2026 or 2026年11月23日. Args: moment: as of `minute`."""
+    """Write a day, such as 2026-11-23, 23.11.2026 or 2026年11月23日.
+
+    Args:
+        moment: as of `minute`.
+    """
     width: Any = "short" if code() == ENGLISH else "medium"
     return format_date(datetime.fromisoformat(str(moment)), width, locale=cldr(code()))
 
 
 def minute(moment: datetime | str) -> str:
-    """Write a day and its hour and minute. Args: moment: UTC, also as the ledger writes it."""
+    """Write a day and its hour and minute.
+
+    Args:
+        moment: UTC, also as the ledger writes it.
+    """
     return f"{day(moment)} {datetime.fromisoformat(str(moment)):%H:%M}"
 
 
@@ -94,7 +116,9 @@ def named(name: str, text: object) -> str:
 
 def commas(names: Iterable[object]) -> str:
     """Write a list without an "and"."""
-    return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(map(str, names))
+    return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(
+        map(str, names)
+    )
 
 
 class Sentence(str):
@@ -110,7 +134,8 @@ class _Sentences(string.Formatter):
         """Write one field as its template wants it."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return str(super().format_field(value, format_spec))
-        text, grouped = format(value, format_spec.replace(",", "")), "," in format_spec
+        text = format(value, format_spec.replace(",", ""))
+        grouped = "," in format_spec
         number = digits(text.removesuffix("%"), grouped=grouped)
         return number + percent_sign() if text.endswith("%") else number
 
@@ -142,7 +167,9 @@ def capital(message: str) -> str:
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a message for the catalogues where it is written, to be translated where it is shown."""
+    """Mark a message for the catalogues where it is written, to be translated where it
+    is shown.
+    """
     return message
 
 
@@ -152,13 +179,20 @@ def translated(messages: Mapping[str, str]) -> dict[str, str]:
 
 
 def translate(text: str) -> str:
-    """Translate a sentence of the library into the language of this session or request."""
+    """Translate a sentence of the library into the language of this session or
+    request.
+    """
     if not text or not isinstance(text, Text):
         return text and _(text)
     message = (
-        _plural(text.template, text.many, next(iter(text.fields.values()))) if text.many else _(text.template)
+        _plural(text.template, text.many, next(iter(text.fields.values())))
+        if text.many
+        else _(text.template)
     )
-    fields = {name: translate(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
+    fields = {
+        name: translate(value) if isinstance(value, Text) else value
+        for name, value in text.fields.items()
+    }
     return message.format(**fields)
 
 
@@ -167,10 +201,22 @@ STORED = (
     N_("add or remove one person (at most {rows} rows, declared and not checked)"),
     N_("add or remove one person (one row, named by {column})"),
     N_("add or remove one person (at most {rows} rows, named by {column})"),
-    N_("add or remove one person (one row, a number that was taken from the data, named by {column})"),
-    N_("add or remove one person (at most {rows} rows, a number that was taken from the data, named by {column})"),
-    N_("add or remove one person (one row, a number that was found privately for another epsilon of {epsilon}, named by {column})"),
-    N_("add or remove one person (at most {rows} rows, a number that was found privately for another epsilon of {epsilon}, named by {column})"),
+    N_(
+        "add or remove one person (one row, a number that was taken from the data, "
+        "named by {column})"
+    ),
+    N_(
+        "add or remove one person (at most {rows} rows, a number that was taken from "
+        "the data, named by {column})"
+    ),
+    N_(
+        "add or remove one person (one row, a number that was found privately for "
+        "another epsilon of {epsilon}, named by {column})"
+    ),
+    N_(
+        "add or remove one person (at most {rows} rows, a number that was found "
+        "privately for another epsilon of {epsilon}, named by {column})"
+    ),
     N_("{k}-anonymity"),
     N_("{k}-map"),
     N_("({lowest}, {highest})-presence"),
@@ -185,7 +231,9 @@ STORED = (
 
 
 def stored(*texts: str) -> str:
-    """Translate units or models that a guarantee holds in English, by their templates."""
+    """Translate units or models that a guarantee holds in English, by their
+    templates.
+    """
     return "; ".join(map(_stored, texts))
 
 
@@ -198,14 +246,26 @@ def _stored(text: str) -> str:
 
 
 def typed(number: str) -> float:
-    """Read a number as a person types it in the language of the page. Raises: ValueError."""
+    """Read a number as a person types it in the language of the page.
+
+    Raises: ValueError.
+    """
     signs = number_signs()
-    plain = number.replace(signs["thousands"], "") if signs["decimal"] == "." or "," in number else number
+    plain = (
+        number.replace(signs["thousands"], "")
+        if signs["decimal"] == "." or "," in number
+        else number
+    )
     return float(plain.replace(signs["decimal"], "."))
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
-    """Translate the problem and the remedy of an error into the language of this session or request."""
+    """Translate the problem and the remedy of an error into the language of this
+    session or request.
+    """
     templates = error.problem_template, error.remedy_template
-    problem, remedy = (translate(Text(each, **error.details) if error.details else each) for each in templates)
+    problem, remedy = (
+        translate(Text(each, **error.details) if error.details else each)
+        for each in templates
+    )
     return problem, remedy

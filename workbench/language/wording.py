@@ -1,4 +1,7 @@
-"""Words for people: errors, guarantees and terms as sentences. Every visible string goes through `_`."""
+"""Words for people: errors, guarantees and terms as sentences.
+
+Every visible string goes through `_`.
+"""
 
 import contextlib
 import math
@@ -35,9 +38,18 @@ SAMPLE_TITLES = {
     "patients": N_("Patients in China"),
 }
 SAMPLE_LINES = {
-    "hospital": N_("5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight per person."),
-    "customers": N_("12,000 invented customers of a company: age, occupation, marital status. One row is one person."),
-    "patients": N_("2,000 invented patients in Chinese: names, resident ids, birth dates, postal codes, diagnoses. One row is one person."),
+    "hospital": N_(
+        "5,000 invented visits: names, zip codes, birth dates, diagnoses. One to "
+        "eight per person."
+    ),
+    "customers": N_(
+        "12,000 invented customers of a company: age, occupation, marital status. "
+        "One row is one person."
+    ),
+    "patients": N_(
+        "2,000 invented patients in Chinese: names, resident ids, birth dates, "
+        "postal codes, diagnoses. One row is one person."
+    ),
 }
 ROLE_WORDS = {
     "identifier": N_("identifier"),
@@ -56,10 +68,20 @@ UNITS = {
     "rho": N_("rho"),
 }
 SURE = {
-    "presence": N_("Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."),
-    "presence, certain": N_("Someone who is 50 % sure that a person is in the table can become all but certain."),
-    "answer": N_("Someone who is 50 % sure of your answer can become at most {sure} % sure."),
-    "answer, certain": N_("Someone who is 50 % sure of your answer can become all but certain."),
+    "presence": N_(
+        "Someone who is 50 % sure that a person is in the table can become at most "
+        "{sure} % sure."
+    ),
+    "presence, certain": N_(
+        "Someone who is 50 % sure that a person is in the table can become all but "
+        "certain."
+    ),
+    "answer": N_(
+        "Someone who is 50 % sure of your answer can become at most {sure} % sure."
+    ),
+    "answer, certain": N_(
+        "Someone who is 50 % sure of your answer can become all but certain."
+    ),
 }
 FACTS = {
     "low": N_("low"),
@@ -91,14 +113,20 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
 def printable(text: object, *, at_most: int = 80) -> str:
-    """Remove signs that cannot be seen from a person's own text, such as those that turn its direction."""
+    """Remove signs that cannot be seen from a person's own text, such as those that
+    turn its direction.
+    """
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
     return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
 
 
 def plain(text: object, *, at_most: int = 80) -> str:
-    """Escape a person's own text, such as a column name, so that Markdown shows it to the letter."""
-    return _MARKDOWN.sub(r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most)))
+    """Escape a person's own text, such as a column name, so that Markdown shows it to
+    the letter.
+    """
+    return _MARKDOWN.sub(
+        r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most))
+    )
 
 
 def unmarked(text: str) -> str:
@@ -123,17 +151,23 @@ def whole(value: float) -> str:
 
 
 def figure_words(figure: Figure) -> str:
-    """Write the value of a statistic; of a quantile, which is known to its cell, also the cell's bounds."""
+    """Write the value of a statistic; of a quantile, which is known to its cell, also
+    the cell's bounds.
+    """
     low, high = figure.cell or (figure.value, figure.value)
     if low == high:
         return number(figure.value)
     return _("{low} to {high}, middle {value}").format(
-        low=number(low), high=number(high), value=number(figure.value)
+        low=number(low),
+        high=number(high),
+        value=number(figure.value),
     )
 
 
 def amount(units: int, account: Account) -> str:
-    """Write units of the ledger as "epsilon 0.5"; rho at the delta of the account, see `spent_epsilon`."""
+    """Write units of the ledger as "epsilon 0.5"; rho at the delta of the account, see
+    `spent_epsilon`.
+    """
     return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
@@ -141,7 +175,9 @@ def rule_unit(account: Account) -> str:
     """Return the unit in which an account is shown."""
     if account.rule.pure:
         return _("epsilon")
-    return _("epsilon at delta {delta:g}").format(delta=float(Fraction(delta_of(account))))
+    return _("epsilon at delta {delta:g}").format(
+        delta=float(Fraction(delta_of(account)))
+    )
 
 
 def budget_line(balance: Balance, account: Account) -> str:
@@ -155,11 +191,17 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 
 def rho_words(balance: Balance, account: Account) -> str:
-    """Write the same in rho, which adds up, for the tooltip; empty under pure epsilon."""
+    """Write the same in rho, which adds up, for the tooltip; empty under pure
+    epsilon.
+    """
     if account.rule.pure:
         return ""
-    return _("kept in rho, which adds up: spent {spent}, held {held}, left {left}").format(
-        spent=number(balance.spent / UNIT), held=number(balance.held / UNIT), left=number(balance.left / UNIT)
+    return _(
+        "kept in rho, which adds up: spent {spent}, held {held}, left {left}"
+    ).format(
+        spent=number(balance.spent / UNIT),
+        held=number(balance.held / UNIT),
+        left=number(balance.left / UNIT),
     )
 
 
@@ -169,18 +211,37 @@ def unit_words(unit: PrivacyUnit) -> str:
         return _("each row is one person")
     rows = ngettext("{number} row", "{number} rows", unit.max_rows)
     if unit.id_column is None:
-        return _("a person has at most {rows}, declared and not checked").format(rows=rows)
+        return _("a person has at most {rows}, declared and not checked").format(
+            rows=rows
+        )
     if unit.from_data:
         rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
     if unit.found:
         epsilon = number(float(Fraction(unit.found)))
-        rows = _("{rows} (found privately, for epsilon {epsilon})").format(rows=rows, epsilon=epsilon)
-    return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
+        rows = _("{rows} (found privately, for epsilon {epsilon})").format(
+            rows=rows, epsilon=epsilon
+        )
+    return _("people by {column}, at most {rows} each").format(
+        column=unit.id_column, rows=rows
+    )
 
 
 def counted_words(unit: PrivacyUnit) -> str:
-    """Say what is left out where rows of a person beyond the largest number are not counted; else empty."""
-    return "" if unit.id_column is None else ngettext("Of each person at most 1 row was counted: these are people, not visits.", "Of each person at most {number} rows were counted: further rows of people who have more are left out.", unit.max_rows)
+    """Say what is left out where rows of a person beyond the largest number are not
+    counted; else empty.
+    """
+    return (
+        ""
+        if unit.id_column is None
+        else ngettext(
+            "Of each person at most 1 row was counted: these are people, not visits.",
+            (
+                "Of each person at most {number} rows were counted: further rows of "
+                "people who have more are left out."
+            ),
+            unit.max_rows,
+        )
+    )
 
 
 def budget_words(account: Account) -> str:
@@ -195,15 +256,19 @@ def loss_words(loss: Mapping[str, str]) -> str:
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
     if delta:
         return _("{name} {loss} with delta {delta:g}").format(
-            name=_(UNITS[name]), loss=number(numbers[name]), delta=delta
+            name=_(UNITS[name]),
+            loss=number(numbers[name]),
+            delta=delta,
         )
     return _("{name} {loss}").format(name=_(UNITS[name]), loss=number(numbers[name]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
-    """Return the largest chance that an attacker can come to assign to a person's being in the table.
+    """Return the largest chance that an attacker can come to assign to a person's being
+    in the table.
 
-    From Bayes' rule with a likelihood ratio of at most e^epsilon. Source: Kasiviswanathan, Smith (2014).
+    From Bayes' rule with a likelihood ratio of at most e^epsilon. Source:
+    Kasiviswanathan, Smith (2014).
     """
     return 1 / (1 + (1 / prior - 1) * math.exp(-min(epsilon, 700)))
 
@@ -226,20 +291,29 @@ def _sure_words(of: str, epsilon: float) -> str:
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
-    """Write an answer as sentences, the number first. Args: counted: noun of what was counted, else rows."""
-    rows = _("About {rows} {counted}.").format(rows=whole(count.value), counted=counted or _("rows"))
+    """Write an answer as sentences, the number first.
+
+    Args:
+        counted: noun of what was counted, else rows.
+    """
+    rows = _("About {rows} {counted}.").format(
+        rows=whole(count.value), counted=counted or _("rows")
+    )
     if not count.measured:
         return [
             rows,
             _(
-                "This follows from the model: no table of these columns was measured. If they "
-                "are related otherwise, it is wrong, and no interval says by how much."
+                "This follows from the model: no table of these columns was "
+                "measured. If they "
+                "are related otherwise, it is wrong, and no interval says by how much.",
             ),
         ]
     low, high = map(whole, (count.low, count.high))
     return [
         rows,
-        _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),
+        _("The true number lies between {low} and {high} in 95 of 100 cases.").format(
+            low=low, high=high
+        ),
     ]
 
 
@@ -266,38 +340,59 @@ def spent_epsilon(units: int, account: Account) -> float:
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
-def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
-    """Write what a release promises and what not; `shown` makes people's own texts harmless."""
+def guarantee_words(
+    guarantee: Guarantee, *, shown: Callable[..., str] = plain
+) -> list[str]:
+    """Write what a release promises and what not; `shown` makes people's own texts
+    harmless.
+    """
     sentences = [
-        _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss)),
-        _("Protects against learning whether one person is in the table: {unit}.").format(
-            unit=shown(stored(guarantee.unit), at_most=200)
+        _("Differentially private with {loss}.").format(
+            loss=loss_words(guarantee.loss)
+        ),
+        _(
+            "Protects against learning whether one person is in the table: {unit}."
+        ).format(
+            unit=shown(stored(guarantee.unit), at_most=200),
         ),
     ]
     if guarantee.stands_on:
         sentences.append(
-            _("This includes {losses} of the earlier releases whose numbers this one carries on.").format(
-                losses=join([loss_words(loss) for loss in guarantee.stands_on])
-            )
+            _(
+                "This includes {losses} of the earlier releases whose numbers this "
+                "one carries on."
+            ).format(
+                losses=join([loss_words(loss) for loss in guarantee.stands_on]),
+            ),
         )
     if taken := taken_facts(guarantee.from_data, guarantee.found):
         sentences.append(from_data_words(taken, shown=shown))
     sentences += found_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
-        columns = commas(shown(name) for name, each in guarantee.known_from.items() if each == source)
+        columns = commas(
+            shown(name) for name, each in guarantee.known_from.items() if each == source
+        )
         sentences.append(
             _("Declared as known from outside ({source}): {columns}.").format(
-                source=shown(source, at_most=200), columns=columns
-            )
+                source=shown(source, at_most=200),
+                columns=columns,
+            ),
         )
     sentences += declared_words(guarantee, shown=shown)
-    sentences.append(_("Anything computed from this release alone is as safe as the release."))
+    sentences.append(
+        _("Anything computed from this release alone is as safe as the release.")
+    )
     return sentences
 
 
-def from_data_words(taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain) -> str:
+def from_data_words(
+    taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain
+) -> str:
     """Write the sentence about facts, by column, that the data told of itself."""
-    columns = (f"{shown(name)} ({commas(map(fact_words, facts))})" for name, facts in taken.items())
+    columns = (
+        f"{shown(name)} ({commas(map(fact_words, facts))})"
+        for name, facts in taken.items()
+    )
     words = _("Not covered, because it was taken from the data itself: {facts}.")
     return words.format(facts="; ".join(columns))
 
@@ -307,32 +402,53 @@ def fact_words(fact: str) -> str:
     return translated(FACTS).get(fact, fact)
 
 
-def found_words(columns: Iterable[str], loss: Mapping[str, str], *, shown: Callable[..., str] = plain) -> str:
+def found_words(
+    columns: Iterable[str],
+    loss: Mapping[str, str],
+    *,
+    shown: Callable[..., str] = plain,
+) -> str:
     """Say of which columns the cells are found privately, and for what."""
     words = _(
-        "Found privately, for another {loss}: the cells of {columns}. Only that they hold numbers, whole "
-        "ones or decimals, was read from the table."
+        "Found privately, for another {loss}: the cells of {columns}. Only that they "
+        "hold numbers, whole "
+        "ones or decimals, was read from the table.",
     )
-    return words.format(loss=loss_words(loss), columns=commas(shown(name) for name in columns))
+    return words.format(
+        loss=loss_words(loss), columns=commas(shown(name) for name in columns)
+    )
 
 
-def found_sentences(found: Mapping[str, str], *, shown: Callable[..., str] = plain) -> list[str]:
-    """Say the same of the columns of a schema or guarantee, a sentence for each loss."""
+def found_sentences(
+    found: Mapping[str, str], *, shown: Callable[..., str] = plain
+) -> list[str]:
+    """Say the same of the columns of a schema or guarantee, a sentence for each
+    loss.
+    """
     return [
-        found_words([name for name, each in found.items() if each == loss], dict([loss.split()]), shown=shown)
+        found_words(
+            [name for name, each in found.items() if each == loss],
+            dict([loss.split()]),
+            shown=shown,
+        )
         for loss in dict.fromkeys(found.values())
     ]
 
 
-def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
-    """Write the sentence about a source whose rows cannot be checked; none for any other table."""
+def declared_words(
+    guarantee: Guarantee, *, shown: Callable[..., str] = plain
+) -> list[str]:
+    """Write the sentence about a source whose rows cannot be checked; none for any
+    other table.
+    """
     if not guarantee.declared_by:
         return []
     return [
         _(
-            "Not checked by anybody: that each row of the source comes from one person. {name} declared it; "
-            "where it is not so, nothing of this promise holds."
-        ).format(name=shown(guarantee.declared_by, at_most=80))
+            "Not checked by anybody: that each row of the source comes from one "
+            "person. {name} declared it; "
+            "where it is not so, nothing of this promise holds.",
+        ).format(name=shown(guarantee.declared_by, at_most=80)),
     ]
 
 
@@ -348,7 +464,9 @@ def _sentence(text: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Write shares in whole percent, and no count of people from 1 to 10, in a file that is printed."""
+    """Write shares in whole percent, and no count of people from 1 to 10, in a file
+    that is printed.
+    """
     before = _PRINTED.set(True)
     try:
         yield
@@ -364,14 +482,18 @@ def people_words(people: float) -> str:
 def percent(share: float) -> str:
     """Write a share with the digits that mean something; in whole percent in print."""
     if _PRINTED.get() and not 0.99 < share < 1:
-        return _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
+        return (
+            _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
+        )
     if 0 < share < 0.001:
         return _("under 0.1 %")
     if (0.99 if _PRINTED.get() else 0.995) <= share < 1:
         return _("over 99 %")
     if share == 0:
         return f"0{percent_sign()}"
-    return digits(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}") + percent_sign()
+    return (
+        digits(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}") + percent_sign()
+    )
 
 
 def limit_words(limit: float) -> str:
@@ -386,5 +508,7 @@ def hundredths(value: float) -> str:
 
 def listed(names: Sequence[str], *, most: int = 8) -> str:
     """Write people's own names as they are, the first ones of many."""
-    more = [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
+    more = (
+        [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
+    )
     return join([*map(plain, names[:most]), *more])

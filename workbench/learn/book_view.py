@@ -1,4 +1,6 @@
-"""Figures 6.19 to 6.21 of the book, measured anew: ours, microaggregation and the book's code."""
+"""Figures 6.19 to 6.21 of the book, measured anew: ours, microaggregation and the
+book's code.
+"""
 
 import json
 from pathlib import Path
@@ -28,7 +30,9 @@ MEASURES = {
 
 
 def lines() -> pd.DataFrame:
-    """One line per table, method, k, measure, scenario and epsilon; 0 where there is no k or scenario."""
+    """One line per table, method, k, measure, scenario and epsilon; 0 where there is no
+    k or scenario.
+    """
     frame = pd.DataFrame(json.loads(FIGURES.read_text(encoding="utf-8"))["lines"])
     parts = frame["score"].str.partition("_")
     frame["measure"] = parts[0]
@@ -37,20 +41,39 @@ def lines() -> pd.DataFrame:
 
 
 def show() -> None:
-    """One measure against epsilon: three tables, two scenarios, one line a method and k."""
+    """One measure against epsilon: three tables, two scenarios, one line a method and
+    k.
+    """
     frame = lines()
     measure = widgets.choose(_("Measure"), translated(MEASURES), key="book-measure")
-    widgets.show_pictures(pictures(frame[frame["measure"] == measure], measure=_(MEASURES[measure])), key="book")
+    widgets.show_pictures(
+        pictures(frame[frame["measure"] == measure], measure=_(MEASURES[measure])),
+        key="book",
+    )
     st.caption(_(examples.BOOK))
-    st.caption(_("Three public tables, five random splits. No k is best everywhere: which one is, depends on the table, the scenario and the measure. The book's code publishes a column and all labels as they are, so its lines are no level of privacy. In scenario 1 a score above that of the original means that the release is easier to learn from, not better."))
+    st.caption(
+        _(
+            "Three public tables, five random splits. No k is best everywhere: which "
+            "one is, depends on the table, the scenario and the measure. The book's "
+            "code publishes a column and all labels as they are, so its lines are no "
+            "level of privacy. In scenario 1 a score above that of the original "
+            "means that the release is easier to learn from, not better."
+        )
+    )
 
 
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
-    """Draw a measure against epsilon; color tells the method, dashes and shapes tell k."""
-    parts = [frame[frame["method"] == key].assign(method=_(METHODS[key])) for key in METHODS]
+    """Draw a measure against epsilon; color tells the method, dashes and shapes
+    tell k.
+    """
+    parts = [
+        frame[frame["method"] == key].assign(method=_(METHODS[key])) for key in METHODS
+    ]
     shown = pd.concat(parts).assign(
         k=lambda each: [f"k = {k}" if k else "–" for k in each["k"]],
-        scenario=lambda each: each["scenario"].astype(str).map(translated(SCENARIOS).__getitem__),
+        scenario=lambda each: (
+            each["scenario"].astype(str).map(translated(SCENARIOS).__getitem__)
+        ),
         low=lambda each: each["mean"] - each["spread"],
         high=lambda each: each["mean"] + each["spread"],
     )

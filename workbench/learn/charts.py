@@ -6,11 +6,15 @@ from workbench.report.charts import PRIVATE, Chart, by, drawing
 
 
 def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
-    """One horizontal bar per row: `titles` names the fields of the label and of the value, in this order."""
+    """One horizontal bar per row: `titles` names the fields of the label and of the
+    value, in this order.
+    """
     altair, chart = drawing(frame)
     label, value = list(titles)[:2]
     spec = chart.mark_bar(color=PRIVATE, opacity=0.85).encode(
-        y=altair.Y(f"{label}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
+        y=altair.Y(
+            f"{label}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)
+        ),
         x=altair.X(f"{value}:Q", title=titles[value]),
         tooltip=[
             altair.Tooltip(f"{label}:N", title=titles[label]),
@@ -18,5 +22,7 @@ def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
         ],
     )
     return Chart(
-        spec=spec.properties(height={"step": 30}), alt=by(titles), table=frame.rename(columns=titles)
+        spec=spec.properties(height={"step": 30}),
+        alt=by(titles),
+        table=frame.rename(columns=titles),
     )

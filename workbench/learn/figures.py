@@ -1,7 +1,9 @@
-"""The numbers of the Learn page, each computed once a process. Nothing here reads a person's table.
+"""The numbers of the Learn page, each computed once a process.
 
-Where rows are needed they are those of the invented census, behind a curator with a ledger of its own that
-ends with the lesson.
+Nothing here reads a person's table.
+
+Where rows are needed they are those of the invented census, behind a curator with a
+ledger of its own that ends with the lesson.
 """
 
 import functools
@@ -15,7 +17,11 @@ from dpcore.accounting.composition import optimal_epsilon, total
 from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.attacks.float_noise import could_come_from, ruled_out, textbook_noise
+from dpcore.evaluation.attacks.float_noise import (
+    could_come_from,
+    ruled_out,
+    textbook_noise,
+)
 from dpcore.evaluation.utility.range_errors import RangeErrorsOf
 from dpcore.local import Estimate, RandomizedResponse, recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
@@ -36,12 +42,17 @@ CLASS = N_("class")
 
 @functools.cache
 def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Return the laws of a noisy count with and without one person, and their largest ratio."""
+    """Return the laws of a noisy count with and without one person, and their largest
+    ratio.
+    """
     laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
     laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
     reach = max(4, math.ceil(4 / epsilon))
     shown = pd.concat(
-        [_shown(law, count - reach, count + 1 + reach).assign(table=name) for name, law in laws.items()]
+        [
+            _shown(law, count - reach, count + 1 + reach).assign(table=name)
+            for name, law in laws.items()
+        ],
     )
     return shown, math.exp(largest_loss(*laws.values()))
 
@@ -52,7 +63,9 @@ def _shown(law: Law, low: float, high: float) -> pd.DataFrame:
 
 
 def float_leak(count: int) -> tuple[float, float, bool]:
-    """(share of textbook releases that rule out one person less, one such release, whether it does)."""
+    """(share of textbook releases that rule out one person less, one such release,
+    whether it does).
+    """
     rng = np.random.default_rng()
     share = ruled_out(count=float(count), neighbor=count - 1.0, draws=DRAWS, rng=rng)
     release = float(textbook_noise(float(count), 1, rng)[0])
@@ -61,22 +74,29 @@ def float_leak(count: int) -> tuple[float, float, bool]:
 
 @functools.cache
 def laws() -> dict[str, Law]:
-    """Return F1, F2, F3 and F combined of the source documents: epsilon 1, 1, 2, and 2 together."""
-    once, better = laplace_law(0, noise_scale=1.0), laplace_law(0, noise_scale=0.5)
+    """Return F1, F2, F3 and F combined of the source documents: epsilon 1, 1, 2, and 2
+    together.
+    """
+    once = laplace_law(0, noise_scale=1.0)
+    better = laplace_law(0, noise_scale=0.5)
     return {
         N_("F1: one answer at epsilon 1"): once,
         N_("F2: another answer at epsilon 1"): once,
         N_("F3: one answer at epsilon 2"): better,
-        N_("F combined: the average of F1 and F2"): once.plus(once).mapped(lambda sums: sums / 2),
+        N_("F combined: the average of F1 and F2"): once.plus(once).mapped(
+            lambda sums: sums / 2
+        ),
     }
 
 
 def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return chances per row of some of the laws, up to 4 rows off, and the spread of each.
+    """Return chances per row of some of the laws, up to 4 rows off, and the spread of
+    each.
 
     The average of two answers has steps of half a row.
     """
-    frames, lines = [], []
+    frames = []
+    lines = []
     for name in names:
         law = laws()[name]
         shown = _shown(law, -4, 4)
@@ -87,47 +107,67 @@ def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def loss_of_two() -> float:
-    """Return the loss of two answers at epsilon 1, reached where both are at or below the smaller count."""
-    one, other = laplace_law(0, noise_scale=1.0), laplace_law(1, noise_scale=1.0)
+    """Return the loss of two answers at epsilon 1, reached where both are at or below
+    the smaller count.
+    """
+    one = laplace_law(0, noise_scale=1.0)
+    other = laplace_law(1, noise_scale=1.0)
     return 2 * largest_loss(one, other)
 
 
 def loss_of_average(below: int) -> float:
-    """Return the loss of their average alone, `below` rows under the smaller count; it is below 2 everywhere.
+    """Return the loss of their average alone, `below` rows under the smaller count; it
+    is below 2 everywhere.
 
-    Of two noises, P(sum = t) is in proportion to q^|t| (|t| + (1 + q^2) / (1 - q^2)) with q = exp(-1); one
-    person more moves the sum by 2.
+    Of two noises, P(sum = t) is in proportion to q^|t| (|t| + (1 + q^2) / (1 - q^2))
+    with q = exp(-1); one person more moves the sum by 2.
     """
     spread = 1 / math.tanh(1)
     return 2 + math.log((2 * below + spread) / (2 * below + 2 + spread))
 
 
 def losses() -> pd.DataFrame:
-    """Return the loss of the average of two answers by where it lies, beside that of both answers."""
+    """Return the loss of the average of two answers by where it lies, beside that of
+    both answers.
+    """
     lines = []
     for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
-        lines.append({"below": below, "known": N_("the average alone"), "loss": loss_of_average(below)})
-        lines.append({"below": below, "known": N_("both answers"), "loss": loss_of_two()})
+        lines.append(
+            {
+                "below": below,
+                "known": N_("the average alone"),
+                "loss": loss_of_average(below),
+            }
+        )
+        lines.append(
+            {"below": below, "known": N_("both answers"), "loss": loss_of_two()}
+        )
     return pd.DataFrame(lines)
 
 
 @functools.cache
 def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
-    """Return the cost of 1 to `most` answers at `epsilon` each, by three ways to add up."""
+    """Return the cost of 1 to `most` answers at `epsilon` each, by three ways to add
+    up.
+    """
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
     for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
         for way, cost in (
             (N_("basic: epsilons add up"), epsilon * times),
             (N_("zCDP: rhos add up"), epsilon_of(rho * times, delta)),
-            (N_("best possible, planned in advance"), optimal_epsilon(epsilon, times, delta=delta)),
+            (
+                N_("best possible, planned in advance"),
+                optimal_epsilon(epsilon, times, delta=delta),
+            ),
         ):
             lines.append({"answers": times, "way": way, "epsilon": cost})
     return pd.DataFrame(lines)
 
 
 def parts(groups: int, epsilon: float) -> tuple[float, float]:
-    """Return epsilon of one count in each of some groups, if these are disjoint and if they may overlap.
+    """Return epsilon of one count in each of some groups, if these are disjoint and if
+    they may overlap.
 
     Args:
         groups: how many there are.
@@ -141,9 +181,13 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
 
 @functools.cache
 def afterwards(epsilon: float) -> pd.DataFrame:
-    """Return the privacy loss of an answer as it is, and after steps computed from it."""
+    """Return the privacy loss of an answer as it is, and after steps computed from
+    it.
+    """
     count = 3
-    law, neighbor = (laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1))
+    law, neighbor = (
+        laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1)
+    )
     steps = {
         N_("as it is"): lambda answers: answers,
         N_("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
@@ -153,8 +197,11 @@ def afterwards(epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "computed": list(steps),
-            "epsilon": [largest_loss(law.mapped(step), neighbor.mapped(step)) for step in steps.values()],
-        }
+            "epsilon": [
+                largest_loss(law.mapped(step), neighbor.mapped(step))
+                for step in steps.values()
+            ],
+        },
     )
 
 
@@ -170,15 +217,22 @@ def _census() -> tuple[pd.DataFrame, Schema]:
 
 def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
     """Open an invented table with a separate ledger."""
-    return Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
+    return Curator.open(
+        frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger()
+    )
 
 
 @functools.cache
 def by_width(epsilon: float) -> pd.DataFrame:
-    """Error of range questions by their width: from one histogram, and asked one by one."""
-    curator, loss = _curator(*_census()), PureDP(epsilon=repr(epsilon))
+    """Error of range questions by their width: from one histogram, and asked one by
+    one.
+    """
+    curator = _curator(*_census())
+    loss = PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
-    errors = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
+    errors = curator.evaluate(
+        RangeErrorsOf(source=release, column="age", loss=loss)
+    ).content
     lines = []
     for width in errors.widths:
         for way, error in (
@@ -192,35 +246,57 @@ def by_width(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def by_columns(epsilon: float) -> pd.DataFrame:
-    """Return how far ages move when they are counted alone and with one, two, three more columns.
+    """Return how far ages move when they are counted alone and with one, two, three
+    more columns.
 
     The error of a cell is in percent of the rows of a mean one.
     """
-    curator, loss = _curator(*_census()), PureDP(epsilon=repr(epsilon))
+    curator = _curator(*_census())
+    loss = PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
     for ways in range(1, len(GROWING) + 1):
         clique = GROWING[:ways]
-        marginal = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[clique]
-        noisy, error = marginal.values, 100 * marginal.half_width() * marginal.values.size / true.sum()
+        marginal = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[
+            clique
+        ]
+        noisy = marginal.values
+        error = 100 * marginal.half_width() * marginal.values.size / true.sum()
         counts = np.maximum(noisy, 0).reshape(column.size, -1).sum(axis=1)
         distance = np.abs(counts / counts.sum() - true / true.sum()).sum() / 2
         lines.append(
-            {"columns": " × ".join(clique), "cells": noisy.size, "distance": float(distance), "error": error}
+            {
+                "columns": " × ".join(clique),
+                "cells": noisy.size,
+                "distance": float(distance),
+                "error": error,
+            },
         )
     return pd.DataFrame(lines)
 
 
 @functools.cache
 def ways_of_rows(epsilon: float) -> pd.DataFrame:
-    """Return the mean error in percent of a count of ages 20 to 64, from ten drawn tables of each length."""
-    release = _curator(*_census()).run(Histogram("age"), loss=PureDP(epsilon=repr(epsilon)))
+    """Return the mean error in percent of a count of ages 20 to 64, from ten drawn
+    tables of each length.
+    """
+    release = _curator(*_census()).run(
+        Histogram("age"), loss=PureDP(epsilon=repr(epsilon))
+    )
     true = _census()[0]["age"].between(20, 64).sum()
     lines = []
     for name, rows in (("5", 5), ("10000", 10_000), (N_("as many as counted"), None)):
-        drawn = [release.sample(rows, seed=seed)["age"].between(20, 64).sum() for seed in range(10)]
-        lines.append({"rows": name, "error": float(np.abs(np.array(drawn) / true - 1).mean() * 100)})
+        drawn = [
+            release.sample(rows, seed=seed)["age"].between(20, 64).sum()
+            for seed in range(10)
+        ]
+        lines.append(
+            {
+                "rows": name,
+                "error": float(np.abs(np.array(drawn) / true - 1).mean() * 100),
+            }
+        )
     return pd.DataFrame(lines)
 
 
@@ -237,18 +313,25 @@ def linkage() -> Linkage:
 
 @functools.cache
 def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Hold the voter list against the visits and against a table drawn from a private release of them.
+    """Hold the voter list against the visits and against a table drawn from a private
+    release of them.
 
-    Returns: a line per table, with the people found and the share of them whose diagnosis is that of the
-        row, in percent; and the share of the most frequent diagnosis.
+    Returns: a line per table, with the people found and the share of them whose
+        diagnosis is that of the row, in percent; and the share of the most frequent
+        diagnosis.
     """
     frame = _patients()[[*SHARED, "diagnosis"]]
-    schema = Schema(columns=suggest_schema(frame, missing=False).columns, unit=PrivacyUnit(max_rows=1))
+    schema = Schema(
+        columns=suggest_schema(frame, missing=False).columns,
+        unit=PrivacyUnit(max_rows=1),
+    )
     release = _curator(frame, schema).run(
-        Independent(columns=schema.domain.names), loss=PureDP(epsilon=repr(epsilon))
+        Independent(columns=schema.domain.names),
+        loss=PureDP(epsilon=repr(epsilon)),
     )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
-    known, lines = samples.voter_list().drop_duplicates(SHARED, keep=False), []
+    known = samples.voter_list().drop_duplicates(SHARED, keep=False)
+    lines = []
     for name, table in ((N_("original"), frame), (N_("drawn rows"), drawn)):
         claims = known.merge(table.drop_duplicates(SHARED, keep=False), on=SHARED)
         right = claims.merge(_patients(), on=["name", *SHARED, "diagnosis"])
@@ -259,49 +342,68 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
 
 @functools.cache
 def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
-    """Return the likelihood of each true share, beside its largest, and the estimate of 1,000 people.
+    """Return the likelihood of each true share, beside its largest, and the estimate of
+    1,000 people.
 
-    Of 1,000 people and of 100, three in ten of whom are a yes, with as many reports of it as are expected.
+    Of 1,000 people and of 100, three in ten of whom are a yes, with as many reports of
+    it as are expected.
 
     Args:
         p: chance that the coin lets the truth through.
     """
     law = RandomizedResponse(categories=2, epsilon=f"{math.log(p / (1 - p)):.15f}")
-    shares, frames = np.linspace(0, 1, 51), []
+    shares = np.linspace(0, 1, 51)
+    frames = []
     for name, people in (("100", 100), ("1000", 1_000)):
         yes = round(people * (0.3 * p + 0.7 * (1 - p)))
-        estimate = Estimate(support=np.array([people - yes, yes]), people=people, p=law.p, q=law.q)
+        estimate = Estimate(
+            support=np.array([people - yes, yes]), people=people, p=law.p, q=law.q
+        )
         logs = estimate.log_likelihood(1, shares)
         fits = np.exp(logs - logs.max())
-        frames.append(pd.DataFrame({"share": shares, "likelihood": fits, "people": name}))
+        frames.append(
+            pd.DataFrame({"share": shares, "likelihood": fits, "people": name})
+        )
     return pd.concat(frames), estimate
 
 
 @functools.cache
 def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Release four invented features by class, and compare the table, the noisy laws and drawn rows.
+    """Release four invented features by class, and compare the table, the noisy laws
+    and drawn rows.
 
-    Returns: shares of places of `a` in the class 1; features that are joined, with 1 - correlation in drawn
-        rows; and means, spreads and the correlation of `a` and `b` in each class.
+    Returns: shares of places of `a` in the class 1; features that are joined, with 1 -
+        correlation in drawn rows; and means, spreads and the correlation of `a` and `b`
+        in each class.
     """
     from scipy.cluster.hierarchy import linkage as joined
     from scipy.special import ndtr
 
     rng = np.random.default_rng(5)
-    label, pairs = rng.choice([-1, 1], 5_000), rng.normal(0, 0.2, (5_000, 2))
+    label = rng.choice([-1, 1], 5_000)
+    pairs = rng.normal(0, 0.2, (5_000, 2))
     shifts = np.multiply.outer(label, [0.3, 0.3, 0, 0]) + pairs[:, [0, 0, 1, 1]]
-    frame = pd.DataFrame(np.clip(rng.normal(shifts, 0.08), -1, 1), columns=[*"abcd"]).assign(label=label)
+    frame = pd.DataFrame(
+        np.clip(rng.normal(shifts, 0.08), -1, 1), columns=[*"abcd"]
+    ).assign(label=label)
     features = (Real(name, low=-1, high=1, bin_width=0.01) for name in "abcd")
     columns = (*features, Categorical("label", categories=(-1, 1)))
     schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
     recipe = Gaussian.of(schema, label="label", groups=None)
     release = _curator(frame, schema).run(recipe, loss=PureDP(epsilon=repr(epsilon)))
-    model, drawn = release.model, release.sample(5_000, seed=0)
+    model = release.model
+    drawn = release.sample(5_000, seed=0)
     assert isinstance(model, GaussianModel)
-    edges, shares, lines = np.linspace(-1, 1, 41), [], []
+    edges = np.linspace(-1, 1, 41)
+    shares = []
+    lines = []
     for code, sign in enumerate((-1, 1)):
-        center, law = model.moments.centers[code], model.moments.covariances[code]
-        rows = [table.loc[table["label"].astype(int) == sign, ["a", "b"]] for table in (frame, drawn)]
+        center = model.moments.centers[code]
+        law = model.moments.covariances[code]
+        rows = [
+            table.loc[table["label"].astype(int) == sign, ["a", "b"]]
+            for table in (frame, drawn)
+        ]
         noisy = np.diff(ndtr((edges - center[0]) / math.sqrt(law[0, 0])))
         counted = [np.histogram(each["a"], edges)[0] / len(each) for each in rows]
         moments = [(each.mean().to_numpy(), each.cov().to_numpy()) for each in rows]
@@ -311,25 +413,52 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
             (N_("drawn rows"), counted[1], moments[1]),
         ):
             spread = np.sqrt(np.diag(covariance))
-            lines.append((sign, of, *mean[:2], *spread[:2], covariance[0, 1] / spread[0] / spread[1]))
+            lines.append(
+                (
+                    sign,
+                    of,
+                    *mean[:2],
+                    *spread[:2],
+                    covariance[0, 1] / spread[0] / spread[1],
+                )
+            )
             shares.append(pd.DataFrame({"place": edges[:-1], "share": share, "of": of}))
-    tree, names = joined(1 - drawn[[*"abcd"]].corr().to_numpy()[np.triu_indices(4, 1)], "average"), [*"abcd"]
+    tree = joined(
+        1 - drawn[[*"abcd"]].corr().to_numpy()[np.triu_indices(4, 1)], "average"
+    )
+    names = [*"abcd"]
     for one, other in tree[:, :2].astype(int):
         names.append(f"{names[one]} + {names[other]}")
     return (
         pd.concat(shares[3:]),
         pd.DataFrame({"joined": names[4:], "distance": tree[:, 2]}),
-        pd.DataFrame(lines, columns=[CLASS, "of", "μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"]),
+        pd.DataFrame(
+            lines, columns=[CLASS, "of", "μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"]
+        ),
     )
 
 
 @functools.cache
 def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
-    """Return the standard error of a share from answers perturbed by each person and from a trusted count."""
+    """Return the standard error of a share from answers perturbed by each person and
+    from a trusted count.
+    """
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):
         best = recommend(categories, repr(epsilon), people)[0]
-        lines.append({"people": people, "trust": N_("trust nobody"), "error": best.standard_error})
-        lines.append({"people": people, "trust": N_("trust a curator"), "error": central / people})
+        lines.append(
+            {
+                "people": people,
+                "trust": N_("trust nobody"),
+                "error": best.standard_error,
+            }
+        )
+        lines.append(
+            {
+                "people": people,
+                "trust": N_("trust a curator"),
+                "error": central / people,
+            }
+        )
     return pd.DataFrame(lines)

@@ -15,7 +15,9 @@ from workbench.language.wording import hundredths, number, odds, percent
 from workbench.learn import figures
 from workbench.report.document import Document, page
 
-_DATA = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))
+_DATA = tomllib.loads(
+    Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8")
+)
 LESSONS: dict[str, dict[str, Any]] = {each["key"]: each for each in _DATA["lesson"]}
 WALK: list[dict[str, str]] = _DATA["walk"]
 """How one company shares its customers, and another asks about them."""
@@ -67,7 +69,11 @@ def sequential(names: list[str], epsilon: float) -> Shown:
         frames=(laws, figures.losses(), figures.composed(epsilon)),
         fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
         table=spreads.rename(
-            columns={"law": _("law"), "variance": _("variance"), "off": _("mean absolute error")}
+            columns={
+                "law": _("law"),
+                "variance": _("variance"),
+                "off": _("mean absolute error"),
+            },
         ),
     )
 
@@ -92,11 +98,16 @@ def columns(epsilon: float) -> Shown:
     """Show that more columns leave fewer rows in each cell."""
     frame = figures.by_columns(epsilon)
     first, last = (hundredths(frame["error"].iloc[place]) for place in (0, -1))
-    return Shown(frames=(frame,), fields={"cells": int(frame["cells"].max()), "first": first, "last": last})
+    return Shown(
+        frames=(frame,),
+        fields={"cells": int(frame["cells"].max()), "first": first, "last": last},
+    )
 
 
 def holes(epsilon: float) -> Shown:
-    """Show what a list of people finds in the visits, and in a private release of them."""
+    """Show what a list of people finds in the visits, and in a private release of
+    them.
+    """
     linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
     return Shown(
         frames=(attack,),
@@ -131,17 +142,34 @@ def local(p: float, epsilon: float, categories: int) -> Shown:
 def classes(epsilon: float) -> Shown:
     """Show noisy laws class by class, and how features are joined."""
     shares, joined, moments = figures.by_class(epsilon)
-    return Shown(frames=(shares, joined), fields={"cut": number(FARTHEST)}, table=moments.rename(columns=_))
+    return Shown(
+        frames=(shares, joined),
+        fields={"cut": number(FARTHEST)},
+        table=moments.rename(columns=_),
+    )
 
 
 RESULTS: dict[str, Callable[..., Shown]] = {
     each.__name__: each
-    for each in (noise, floats, sequential, parallel, after, ranges, columns, holes, local, classes)
+    for each in (
+        noise,
+        floats,
+        sequential,
+        parallel,
+        after,
+        ranges,
+        columns,
+        holes,
+        local,
+        classes,
+    )
 }
 
 
 def sentences(key: str, shown: Shown) -> list[str]:
-    """Return what a lesson says of its results; empty where a sentence does not hold."""
+    """Return what a lesson says of its results; empty where a sentence does not
+    hold.
+    """
     return [
         "" if place in shown.unsaid else _(text).format(**shown.fields)
         for place, text in enumerate(LESSONS[key]["says"])
@@ -154,18 +182,34 @@ def right_answer(key: str) -> str:
 
 
 def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
-    """Return the questions that were answered, and those that were answered rightly, by lesson."""
-    right = [place == LESSONS[key]["right"] for key, place in given.items() if place is not None]
+    """Return the questions that were answered, and those that were answered rightly, by
+    lesson.
+    """
+    right = [
+        place == LESSONS[key]["right"]
+        for key, place in given.items()
+        if place is not None
+    ]
     return len(right), sum(right)
 
 
 def printed() -> bytes:
-    """Return the course as one page to print: texts at the first places of all controls, and questions."""
+    """Return the course as one page to print: texts at the first places of all
+    controls, and questions.
+    """
     boxes = []
     for key, lesson in LESSONS.items():
-        values = [each.get("default", each.get("options")) for each in lesson["controls"]]
-        asked = f"{_(lesson['asks'])} " + " / ".join(_(answer) for answer in lesson["answers"])
-        said = [*filter(None, sentences(key, RESULTS[key](*values))), asked, right_answer(key)]
+        values = [
+            each.get("default", each.get("options")) for each in lesson["controls"]
+        ]
+        asked = f"{_(lesson['asks'])} " + " / ".join(
+            _(answer) for answer in lesson["answers"]
+        )
+        said = [
+            *filter(None, sentences(key, RESULTS[key](*values))),
+            asked,
+            right_answer(key),
+        ]
         boxes.append((_(lesson["title"]), tuple(said)))
     title = _("What privacy loss means, in ten pictures")
     return page(Document(title=title, boxes=tuple(boxes))).html().encode()

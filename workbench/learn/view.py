@@ -1,4 +1,6 @@
-"""Lessons on the page: one idea, controls, charts, sentences and a question; a control computes one only."""
+"""Lessons on the page: one idea, controls, charts, sentences and a question; a control
+computes one only.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,15 +25,22 @@ ARROW = ":material/arrow_forward:"
 
 @st.fragment
 def lesson(key: str) -> None:
-    """Show a lesson with a link to the page that does it, and with its word of the glossary."""
+    """Show a lesson with a link to the page that does it, and with its word of the
+    glossary.
+    """
     data = LESSONS[key]
     st.header(_(data["title"]))
     shown = lessons.RESULTS[key](*map(_control, data["controls"]))
     said = lessons.sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
-        widgets.show_chart(_drawn(chart, shown.frames[place]), key=f"learn-{key}-{place}")
+        widgets.show_chart(
+            _drawn(chart, shown.frames[place]), key=f"learn-{key}-{place}"
+        )
         if place == 0 and shown.table is not None:
-            widgets.show_table(shown.table.assign(**_translated(shown.table)), key=f"learn-{key}-figures")
+            widgets.show_table(
+                shown.table.assign(**_translated(shown.table)),
+                key=f"learn-{key}-figures",
+            )
         st.write(said.pop(0))
     for sentence in filter(None, said):
         st.write(sentence)
@@ -39,8 +48,13 @@ def lesson(key: str) -> None:
         _textbook()
     _question(key)
     with st.container(horizontal=True):
-        st.page_link(f"pages/{data['page']}.py", icon=ARROW, help=_(GLOSSARY[data["term"]]))
-        cells = [("markdown", _(data["title"])), *(("code", each.strip()) for each in cells_of(key))]
+        st.page_link(
+            f"pages/{data['page']}.py", icon=ARROW, help=_(GLOSSARY[data["term"]])
+        )
+        cells = [
+            ("markdown", _(data["title"])),
+            *(("code", each.strip()) for each in cells_of(key)),
+        ]
         file_view.download(
             _("Notebook"),
             in_cells(cells),
@@ -63,7 +77,9 @@ def cells_of(key: str) -> list[str]:
 
 
 def _control(given: Mapping[str, Any]) -> Any:
-    """Return the value of a control: a place on a scale, a whole number, or some of a list."""
+    """Return the value of a control: a place on a scale, a whole number, or some of a
+    list.
+    """
     key = f"learn-{given['key']}"
     if "options" in given:
         return st.pills(
@@ -77,7 +93,12 @@ def _control(given: Mapping[str, Any]) -> Any:
     if "ends" in given:
         low, high = map(int, given["ends"])
         return st.slider(
-            _(given["label"]), low, high, int(given["default"]), key=key, persist_state="session"
+            _(given["label"]),
+            low,
+            high,
+            int(given["default"]),
+            key=key,
+            persist_state="session",
         )
     return st.select_slider(
         _(given["label"]),
@@ -91,7 +112,10 @@ def _control(given: Mapping[str, Any]) -> Any:
 
 def _translated(frame: pd.DataFrame) -> dict[str, pd.Series]:
     """Return the columns of texts in the language of the reader."""
-    return {str(name): texts.map(_) for name, texts in frame.select_dtypes(["object", "str"]).items()}
+    return {
+        str(name): texts.map(_)
+        for name, texts in frame.select_dtypes(["object", "str"]).items()
+    }
 
 
 def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
@@ -100,15 +124,25 @@ def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     if chart["kind"] == "bars":
         return lying_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
-    return lines(table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines")
+    return lines(
+        table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines"
+    )
 
 
 def _question(key: str) -> None:
-    """Ask the question of a lesson, say at once whether the answer is right, and count what was answered."""
+    """Ask the question of a lesson, say at once whether the answer is right, and count
+    what was answered.
+    """
     data = LESSONS[key]
-    answers, field = dict(enumerate(map(_, data["answers"]))), f"learn-{key}-answer"
+    answers = dict(enumerate(map(_, data["answers"])))
+    field = f"learn-{key}-answer"
     answer = widgets.by_title(
-        st.radio, _(data["asks"]), answers, index=None, key=field, persist_state="session"
+        st.radio,
+        _(data["asks"]),
+        answers,
+        index=None,
+        key=field,
+        persist_state="session",
     )
     if answer is None:
         return
@@ -116,12 +150,16 @@ def _question(key: str) -> None:
         st.success(capital("right"))
     else:
         st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
-    given = {each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS}
+    given = {
+        each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS
+    }
     done, right = lessons.answered(given)
     st.caption(
         _("{done} of {all} questions answered, {right} rightly.").format(
-            done=done, all=len(LESSONS), right=right
-        )
+            done=done,
+            all=len(LESSONS),
+            right=right,
+        ),
     )
 
 

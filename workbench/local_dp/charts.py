@@ -23,26 +23,40 @@ from workbench.report.charts import (
     tips,
 )
 
-COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
+# of Okabe and Ito
+COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
-    """Draw one line per protocol on logarithmic scales, and a rule where the survey is."""
+    """Draw one line per protocol on logarithmic scales, and a rule where the survey
+    is.
+    """
     named = frame.replace({"protocol": translated(TITLES)})
-    titles = {over: title, "error": _("off by, in 95 of 100 cases"), "protocol": _(HEADINGS["protocol"])}
-    return lines(named[list(titles)], titles, colors=COLORS, logarithmic=(over, "error"), at=at)
+    titles = {
+        over: title,
+        "error": _("off by, in 95 of 100 cases"),
+        "protocol": _(HEADINGS["protocol"]),
+    }
+    return lines(
+        named[list(titles)], titles, colors=COLORS, logarithmic=(over, "error"), at=at
+    )
 
 
 def shares(frame: pd.DataFrame) -> Chart:
-    """Draw corrected shares with intervals, next to true and reported ones where they are known."""
+    """Draw corrected shares with intervals, next to true and reported ones where they
+    are known.
+    """
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
     kinds = [kind for kind in tones if kind in frame]
     names = {kind: _(HEADINGS[kind]) for kind in kinds}
-    long = frame.melt(["answer", "low", "high"], kinds, var_name="kind", value_name="share")
+    long = frame.melt(
+        ["answer", "low", "high"], kinds, var_name="kind", value_name="share"
+    )
     long["shown"] = long["share"].clip(0, 1)
     long["of"] = [names[kind] for kind in long["kind"]]
     altair, chart = drawing(long)
-    order, title = list(names.values()), _("share of {whom}").format(whom=_(COUNTED_WORDS["people"]))
+    order = list(names.values())
+    title = _("share of {whom}").format(whom=_(COUNTED_WORDS["people"]))
     y = altair.Y("answer:N", sort=None, title=None, axis=altair.Axis(labelLimit=240))
     offset = altair.YOffset("of:N", sort=order)
     bars = chart.mark_bar(opacity=0.85).encode(
@@ -58,8 +72,13 @@ def shares(frame: pd.DataFrame) -> Chart:
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
     alt = by({"answer": _(HEADINGS["answer"]), "share": title})
-    step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
-    return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
+    step: Any = {
+        "step": 12 if len(kinds) > 1 else 22,
+        "for": "offset" if len(kinds) > 1 else "position",
+    }
+    return Chart(
+        spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame)
+    )
 
 
 def means(frame: pd.DataFrame) -> Chart:
@@ -74,18 +93,25 @@ def means(frame: pd.DataFrame) -> Chart:
     points = chart.mark_point(filled=True, size=90).encode(
         y=y,
         x=altair.X("mean:Q", title=_("mean"), scale=altair.Scale(zero=False)),
-        color=altair.condition("datum.private", altair.value(PRIVATE), altair.value(ORIGINAL)),
+        color=altair.condition(
+            "datum.private", altair.value(PRIVATE), altair.value(ORIGINAL)
+        ),
         tooltip=tips("way", mean=".4~g", off=".3~g"),
     )
-    rules = chart.mark_rule(color=ERROR_BAR).encode(y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
-    true = chart.transform_filter("datum.off == 0").transform_window(rank="row_number()")
+    rules = chart.mark_rule(color=ERROR_BAR).encode(
+        y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q")
+    )
+    true = chart.transform_filter("datum.off == 0").transform_window(
+        rank="row_number()"
+    )
     line = (
         true.transform_filter("datum.rank == 1")
         .mark_rule(color=ORIGINAL, strokeDash=[4, 4])
         .encode(x=altair.X("mean:Q"))
     )
     alt = "; ".join(
-        f"{row.way} {digits(f'{row.mean:.4g}')} ± {digits(f'{row.off:.2g}')}" for row in named.itertuples()
+        f"{row.way} {digits(f'{row.mean:.4g}')} ± {digits(f'{row.off:.2g}')}"
+        for row in named.itertuples()
     )
     return Chart(
         spec=altair.layer(line, rules, points, height={"step": 30}),

@@ -13,7 +13,9 @@ from dpcore.errors import DpcoreError
 Z = NormalDist().inv_cdf(0.975)
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 MAX_ASKED = 100
-"""Possible answers of a question on the page: more do not fit a form that a person reads."""
+"""Possible answers of a question on the page: more do not fit a form that a person
+reads.
+"""
 
 
 @dataclass(kw_only=True)
@@ -42,7 +44,9 @@ def chance_of_truth(epsilon: float, categories: int) -> float:
 
 
 def epsilon_of(chance: float, categories: int) -> float:
-    """Return the epsilon of randomized response with this chance of the truth, to six digits; at most 40."""
+    """Return the epsilon of randomized response with this chance of the truth, to six
+    digits; at most 40.
+    """
     odds = chance * (categories - 1) / max(1 - chance, 1e-17)
     return min(40.0, max(0.0, round(math.log(max(odds, 1.0)), 6)))
 
@@ -53,11 +57,15 @@ def half_width(standard_error: float) -> float:
 
 
 def people_for(option: dl.Option, people: int, half: float) -> int:
-    """Return the people that it takes for this half width, where `option` was computed for `people`."""
+    """Return the people that it takes for this half width, where `option` was computed
+    for `people`.
+    """
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 
-def expected_errors(categories: int, surveys: Iterable[tuple[int, float]]) -> pd.DataFrame:
+def expected_errors(
+    categories: int, surveys: Iterable[tuple[int, float]]
+) -> pd.DataFrame:
     """Return a line per protocol and survey, with its half width at most.
 
     Args:
@@ -85,5 +93,10 @@ def links_csv(root: str, tokens: Iterable[str]) -> str:
 
 
 def chances(protocol: dl.Protocol, labels: Sequence[str], answer: int) -> list[float]:
-    """Return the chance that a report speaks for each answer, where this one is true."""
-    return [float(protocol.p if code == answer else protocol.q) for code in range(len(labels))]
+    """Return the chance that a report speaks for each answer, where this one is
+    true.
+    """
+    return [
+        float(protocol.p if code == answer else protocol.q)
+        for code in range(len(labels))
+    ]

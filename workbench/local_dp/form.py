@@ -9,7 +9,13 @@ from dpcore.local.base import wrong_number_of_answers
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, ngettext
-from workbench.language.wording import answer_words, epsilon_verdict, number, plain, whole
+from workbench.language.wording import (
+    answer_words,
+    epsilon_verdict,
+    number,
+    plain,
+    whole,
+)
 from workbench.local_dp import charts, design
 from workbench.local_dp.sheet import MOST, sheet
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
@@ -23,7 +29,8 @@ DAYS = (7, 30, 90)
 def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
     """Ask for the question, its possible answers, epsilon, and the number of people.
 
-    Args: experts: place for what few need.
+    Args:
+        experts: place for what few need.
     """
     text = st.text_input(
         _("Question"),
@@ -39,19 +46,28 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         height=150,
         persist_state="session",
     )
-    epsilon = epsilon_view.picker(capital("epsilon per answer"), key="local", default=1.0, largest=8.0)
+    epsilon = epsilon_view.picker(
+        capital("epsilon per answer"), key="local", default=1.0, largest=8.0
+    )
     with experts:
         _coin(len(design.answers_in(answers)), epsilon)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(
-        capital("people who answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
+        capital("people who answer"),
+        1,
+        10_000_000,
+        1_000,
+        key="local-people",
+        persist_state="session",
     )
     return text, design.answers_in(answers), epsilon, int(people)
 
 
 def _coin(categories: int, epsilon: float) -> None:
-    """Show the chance that randomized response lets the truth through, from which epsilon may be set."""
+    """Show the chance that randomized response lets the truth through, from which
+    epsilon may be set.
+    """
     if categories < 2 or epsilon <= 0:
         return
     chance = session.Widget[float]("local-truth-chance")
@@ -63,12 +79,18 @@ def _coin(categories: int, epsilon: float) -> None:
         step=0.05,
         format="%.4g",
         key=chance.key,
-        on_change=lambda: epsilon_view.box("local").put(design.epsilon_of(chance.value() or 0.0, categories)),
+        on_change=lambda: epsilon_view.box("local").put(
+            design.epsilon_of(chance.value() or 0.0, categories)
+        ),
     )
 
 
 def expect(
-    text: str, answers: list[str], epsilon: float, people: int, experts: DeltaGenerator
+    text: str,
+    answers: list[str],
+    epsilon: float,
+    people: int,
+    experts: DeltaGenerator,
 ) -> dl.Question:
     """Show the error to expect, and let a protocol be chosen among what few need.
 
@@ -78,15 +100,24 @@ def expect(
         raise wrong_number_of_answers(design.MAX_ASKED)
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
-    titles, key = {name: _(TITLES[name]) for name in by_name}, f"local-protocol-{options[0].protocol.kind}"
-    name = widgets.by_title(experts.selectbox, capital("protocol"), titles, key=key, help=reason(options))
+    titles = {name: _(TITLES[name]) for name in by_name}
+    key = f"local-protocol-{options[0].protocol.kind}"
+    name = widgets.by_title(
+        experts.selectbox, capital("protocol"), titles, key=key, help=reason(options)
+    )
     option = by_name[name]
-    question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
+    question = dl.Question(
+        text=text, categories=answers, protocol=name, epsilon=repr(epsilon)
+    )
     off, more = st.columns(2)
     half = design.half_width(option.largest_error)
-    off.metric(capital("off by"), plus_minus(half), help=_("off by, in 95 of 100 cases"))
+    off.metric(
+        capital("off by"), plus_minus(half), help=_("off by, in 95 of 100 cases")
+    )
     experts.metric(
-        _("Size of a report, in bits"), whole(option.protocol.report_bits), help=_(GLOSSARY["report"])
+        _("Size of a report, in bits"),
+        whole(option.protocol.report_bits),
+        help=_(GLOSSARY["report"]),
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))
@@ -100,12 +131,18 @@ def curves(categories: int, epsilon: float, people: int) -> None:
     with left:
         sizes = design.sizes_around(people)
         frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
-        chart = charts.errors(frame, over="people", title=_("people who answer"), at=people)
+        chart = charts.errors(
+            frame, over="people", title=_("people who answer"), at=people
+        )
         widgets.show_chart(chart, key="local-by-people")
     with right:
         epsilons = sorted({*design.EPSILONS, epsilon})
-        frame = design.expected_errors(categories, [(people, each) for each in epsilons])
-        chart = charts.errors(frame, over="epsilon", title=_("epsilon per answer"), at=epsilon)
+        frame = design.expected_errors(
+            categories, [(people, each) for each in epsilons]
+        )
+        chart = charts.errors(
+            frame, over="epsilon", title=_("epsilon per answer"), at=epsilon
+        )
         widgets.show_chart(chart, key="local-by-epsilon")
 
 
@@ -123,9 +160,16 @@ def invite(question: dl.Question, people: int) -> None:
         args=(question, count, days),
     )
     if not links_work.is_set():
-        st.caption(_("Links need the server: this app was started without the part that answers them."))
+        st.caption(
+            _(
+                "Links need the server: this app was started without the part that "
+                "answers them."
+            )
+        )
     if count < people:
-        st.caption(_("At most {most} links are made at once.").format(most=whole(MAX_PEOPLE)))
+        st.caption(
+            _("At most {most} links are made at once.").format(most=whole(MAX_PEOPLE))
+        )
     invitations = session.own(design.LocalState).invitations
     if invitations is not None:
         _show(question.text, *invitations)
@@ -147,22 +191,37 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         widgets.error_box(key)
         return
     root = addresses.link_root(str(st.context.url), "answer")
-    widgets.show_link_ready(_("The survey is open. Keep the links and the key now: only their digests are stored, and nobody can show them again."), root)
+    widgets.show_link_ready(
+        _(
+            "The survey is open. Keep the links and the key now: only their digests "
+            "are stored, and nobody can show them again."
+        ),
+        root,
+    )
     with st.container(horizontal=True):
         if len(tokens) <= MOST:
             name = file_name(text, "survey codes", "html")
-            help = _("One code per person, to print and to cut up. A telephone must be able to open {root}.").format(root=plain(root, at_most=200))
+            help = _(
+                "One code per person, to print and to cut up. A telephone must be "
+                "able to open {root}."
+            ).format(root=plain(root, at_most=200))
             label = _("Codes to scan")
             file_view.download(
                 label,
-                lambda: sheet(text, root, tokens, here_only=addresses.is_here_only(root)),
+                lambda: sheet(
+                    text, root, tokens, here_only=addresses.is_here_only(root)
+                ),
                 name,
                 icon="qr_code",
                 help=help,
             )
         file_view.download(
-            f"{_('Links')} (CSV)", design.links_csv(root, tokens), file_name(text, "survey links", "csv")
+            f"{_('Links')} (CSV)",
+            design.links_csv(root, tokens),
+            file_name(text, "survey links", "csv"),
         )
-        st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
+        st.link_button(
+            _("Open the first link"), root + tokens[0], icon=":material/open_in_new:"
+        )
     st.text(_("Key to read the answers"))
     st.code(key, language=None)

@@ -1,4 +1,7 @@
-"""Simulations of surveys on a table of true answers. Internal: they read the answers and show the truth."""
+"""Simulations of surveys on a table of true answers.
+
+Internal: they read the answers and show the truth.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +36,9 @@ class SimulatedSurvey:
 
     @property
     def shares(self) -> pd.DataFrame:
-        """True, reported and corrected shares of every answer, with the interval of the corrected one."""
+        """True, reported and corrected shares of every answer, with the interval of the
+        corrected one.
+        """
         frame = estimated_shares(self.question, self.estimate)
         frame.insert(1, "true", self.truth)
         frame.insert(2, "reported", self.estimate.support / self.estimate.people)
@@ -41,30 +46,47 @@ class SimulatedSurvey:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Say whether a column is asked for its mean, and not for the shares of its answers."""
-    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    """Say whether a column is asked for its mean, and not for the shares of its
+    answers.
+    """
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(
+        column
+    )
     return bool(numeric and column.nunique() > MAX_ANSWERS)
 
 
 def surveys(
-    columns: Sequence[pd.Series], *, protocol: str, epsilon: float, way: Way = "split"
+    columns: Sequence[pd.Series],
+    *,
+    protocol: str,
+    epsilon: float,
+    way: Way = "split",
 ) -> list[SimulatedSurvey]:
-    """Let everybody answer the questions of some columns; rows without an answer to one are left out.
+    """Let everybody answer the questions of some columns; rows without an answer to one
+    are left out.
 
-    The possible answers are those of the columns, which a real survey would have to know beforehand.
+    The possible answers are those of the columns, which a real survey would have to
+    know beforehand.
 
     Args:
         columns: a true answer a row, of the same people.
         protocol: its name.
         epsilon: of each person, over all questions.
-        way: whether everybody answers all of them at a part of epsilon, or one that is drawn at all of it.
+        way: whether everybody answers all of them at a part of epsilon, or one that is
+            drawn at all of it.
 
-    Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS` different answers.
+    Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS`
+        different answers.
     """
     given = pd.concat(columns, axis=1, keys=range(len(columns))).dropna()
     part = Fraction(repr(epsilon)) / (len(columns) if way == "split" else 1)
     questions = [
-        dl.Question(text=name[:200], categories=_kinds(name, given[place]), protocol=protocol, epsilon=part)
+        dl.Question(
+            text=name[:200],
+            categories=_kinds(name, given[place]),
+            protocol=protocol,
+            epsilon=part,
+        )
         for place, name in enumerate(str(column.name) for column in columns)
     ]
     codes = [question.encode(given[place]) for place, question in enumerate(questions)]
@@ -76,17 +98,24 @@ def surveys(
             estimate=estimate,
         )
         for question, own, estimate in zip(
-            questions, codes, several.estimate(several.perturb(codes)), strict=True
+            questions,
+            codes,
+            several.estimate(several.perturb(codes)),
+            strict=True,
         )
     ]
 
 
 def _kinds(name: str, given: pd.Series) -> list[Any]:
     """Return the different answers of a column, in order."""
-    kinds = sorted((given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique())
+    kinds = sorted(
+        (given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique()
+    )
     if len(kinds) < 2:
         raise SchemaError(
-            "everybody gave the same answer in column {name}", remedy="choose another column", name=name
+            "everybody gave the same answer in column {name}",
+            remedy="choose another column",
+            name=name,
         )
     if len(kinds) > MAX_ANSWERS:
         raise SchemaError(
@@ -99,7 +128,9 @@ def _kinds(name: str, given: pd.Series) -> list[Any]:
 
 
 def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
-    """Return the corrected share of every answer with its interval, and the nearest distribution."""
+    """Return the corrected share of every answer with its interval, and the nearest
+    distribution.
+    """
     low, high = estimate.interval(0.95)
     return pd.DataFrame(
         {
@@ -108,12 +139,15 @@ def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFra
             "low": low,
             "high": high,
             "as a distribution": estimate.distribution,
-        }
+        },
     )
 
 
-def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.DataFrame:
-    """Return the mean of a column of numbers: true, rounded in two ways without privacy, by each mechanism.
+def means(
+    column: pd.Series, *, low: float, high: float, epsilon: float
+) -> pd.DataFrame:
+    """Return the mean of a column of numbers: true, rounded in two ways without
+    privacy, by each mechanism.
 
     Args:
         column: a true number a row.
@@ -125,7 +159,9 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
     """
     values = column.dropna().to_numpy(dtype=np.float64)
     if not values.size:
-        raise ParameterError("the column holds no numbers", remedy="choose another column")
+        raise ParameterError(
+            "the column holds no numbers", remedy="choose another column"
+        )
     ends = dl.discretize(values, low=low, high=high)
     middle = values >= (low + high) / 2
     lines = [
@@ -137,5 +173,12 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
         estimate = mechanism.estimate(mechanism.perturb(values))
         below, above = estimate.interval(0.95)
-        lines.append((mechanism.name, estimate.mean, max(estimate.mean - below, above - estimate.mean), True))
+        lines.append(
+            (
+                mechanism.name,
+                estimate.mean,
+                max(estimate.mean - below, above - estimate.mean),
+                True,
+            )
+        )
     return pd.DataFrame(lines, columns=["way", "mean", "off", "private"])

@@ -20,17 +20,30 @@ from workbench.ui import epsilon_view, file_view, widgets
 
 def respondent(question: dl.Question) -> None:
     """Play through the page behind a link, with an invented answer."""
-    st.write(_("Whoever is invited opens a page of their own. A small script changes the answer at random in their browser, shows what will leave, and sends that alone. Here you can try it with an invented answer; nothing is stored."))
+    st.write(
+        _(
+            "Whoever is invited opens a page of their own. A small script changes "
+            "the answer at random in their browser, shows what will leave, and sends "
+            "that alone. Here you can try it with an invented answer; nothing is "
+            "stored."
+        )
+    )
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
         answers = dict(enumerate(map(plain, question.categories)))
-        answer = widgets.by_title(st.radio, capital("answer"), answers, key="local-true")
+        answer = widgets.by_title(
+            st.radio, capital("answer"), answers, key="local-true"
+        )
         st.button(_("Change it at random"), type="primary", key="local-try")
         report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
         st.text(_("This is all that will be sent"))
         st.json(
-            {"protocol": question.protocol.kind, "epsilon": str(question.epsilon), "report": report},
+            {
+                "protocol": question.protocol.kind,
+                "epsilon": str(question.epsilon),
+                "report": report,
+            },
             expanded=True,
         )
         st.caption(_(REPORTS[question.protocol.kind]))
@@ -51,24 +64,44 @@ def respondent(question: dl.Question) -> None:
 def simulated() -> None:
     """Play a survey through on a column of true answers."""
     if st.toggle(_("Use a table of my own"), key="local-own"):
-        label = _("A table with true answers (CSV or Parquet): used in this tab only, and not stored")
+        label = _(
+            "A table with true answers (CSV or Parquet): used in this tab only, and "
+            "not stored"
+        )
         frame = widgets.table_uploader(label, key="local-truth")
         if frame is None:
             return
         widgets.internal_badge()
     else:
         frame = samples.census()
-        st.caption(_("20,000 invented people: education, work, family, income. One row is one person."))
+        st.caption(
+            _(
+                "20,000 invented people: education, work, family, income. One row is "
+                "one person."
+            )
+        )
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(capital("column"), list(frame.columns), index=_start(frame))
         names = [name]
         if not simulate.is_number(frame[name]):
-            others = [str(each) for each in frame if each != name and not simulate.is_number(frame[each])]
-            names += st.multiselect(_("Further questions to the same people"), others, key="local-others")
+            others = [
+                str(each)
+                for each in frame
+                if each != name and not simulate.is_number(frame[each])
+            ]
+            names += st.multiselect(
+                _("Further questions to the same people"), others, key="local-others"
+            )
         if (given := int(frame[names].notna().all(axis=1).sum())) < len(frame):
-            st.caption(_("{rows} of {all} rows have an answer; the others are left out.").format(rows=whole(given), all=whole(len(frame))))
-        epsilon = epsilon_view.picker(capital("epsilon"), key="local-sim", default=1.0, largest=8.0)
+            st.caption(
+                _(
+                    "{rows} of {all} rows have an answer; the others are left out."
+                ).format(rows=whole(given), all=whole(len(frame)))
+            )
+        epsilon = epsilon_view.picker(
+            capital("epsilon"), key="local-sim", default=1.0, largest=8.0
+        )
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:
@@ -81,36 +114,61 @@ def _start(frame: pd.DataFrame) -> int:
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
 
-def _categories(columns: list[pd.Series], epsilon: float, left: Any, right: Any) -> None:
+def _categories(
+    columns: list[pd.Series], epsilon: float, left: Any, right: Any
+) -> None:
     way: Way = "split"
     with left:
         if len(columns) > 1:
-            fields = {"part": number(epsilon / len(columns)), "epsilon": number(epsilon)}
+            fields = {
+                "part": number(epsilon / len(columns)),
+                "epsilon": number(epsilon),
+            }
             ways = {way: _(WAYS[way]).format(**fields) for way in get_args(Way)}
             label = _("A person loses epsilon {epsilon} in all").format(**fields)
             way = widgets.by_title(st.radio, label, ways, key="local-way")
         protocols = {kind: _(TITLES[kind]) for kind in dl.Protocol.kinds()}
-        protocol = widgets.by_title(st.selectbox, capital("protocol"), protocols, key="local-sim-protocol")
+        protocol = widgets.by_title(
+            st.selectbox, capital("protocol"), protocols, key="local-sim-protocol"
+        )
         st.button(_("Ask everybody again"), key="local-again")
     surveys = simulate.surveys(columns, protocol=protocol, epsilon=epsilon, way=way)
     with right:
         for place, survey in enumerate(surveys):
             if len(surveys) > 1:
                 st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
-            widgets.show_chart(charts.shares(survey.shares), key=f"local-shares-{place}")
+            widgets.show_chart(
+                charts.shares(survey.shares), key=f"local-shares-{place}"
+            )
             st.write(coverage(survey.estimate, list(survey.truth)))
-        st.caption(_("Reported: how many reports speak for an answer, which alone misleads. Corrected: what follows for the people, with its interval. True: known here because this is a simulation."))
+        st.caption(
+            _(
+                "Reported: how many reports speak for an answer, which alone "
+                "misleads. Corrected: what follows for the people, with its "
+                "interval. True: known here because this is a simulation."
+            )
+        )
 
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     with left:
-        low = st.number_input(capital("low"), value=float(column.min()), key=f"local-low-{column.name}")
-        high = st.number_input(capital("high"), value=float(column.max()), key=f"local-high-{column.name}")
+        low = st.number_input(
+            capital("low"), value=float(column.min()), key=f"local-low-{column.name}"
+        )
+        high = st.number_input(
+            capital("high"), value=float(column.max()), key=f"local-high-{column.name}"
+        )
         st.button(_("Ask everybody again"), key="local-again")
     means = simulate.means(column, low=low, high=high, epsilon=epsilon)
     with right:
         widgets.show_chart(charts.means(means), key="local-means")
-        st.caption(_("Rounding everybody to the nearer end shifts the mean; rounding at random keeps it, but is not private alone. The mechanisms keep it and are private."))
+        st.caption(
+            _(
+                "Rounding everybody to the nearer end shifts the mean; rounding at "
+                "random keeps it, but is not private alone. The mechanisms keep it "
+                "and are private."
+            )
+        )
 
 
 def collected() -> None:
@@ -119,7 +177,9 @@ def collected() -> None:
     key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:
         known = {"": _("none"), **keys}
-        known_key = widgets.by_title(st.selectbox, _("A survey made here"), known, key="local-known")
+        known_key = widgets.by_title(
+            st.selectbox, _("A survey made here"), known, key="local-known"
+        )
         key = key or known_key
     if not key:
         st.info(_("The key was shown when the links were made."))
@@ -133,10 +193,14 @@ def collected() -> None:
 
 def _survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
-    answered.metric(capital("answers"), f"{whole(survey.answered)} / {whole(survey.invited)}")
+    answered.metric(
+        capital("answers"), f"{whole(survey.answered)} / {whole(survey.invited)}"
+    )
     ends.metric(
         _("Links"),
-        _("work until {day}").format(day=f"{minute(survey.expires)} UTC") if survey.is_open else _("closed"),
+        _("work until {day}").format(day=f"{minute(survey.expires)} UTC")
+        if survey.is_open
+        else _("closed"),
     )
     lines = session.surveys().lines(key)
     with st.container(horizontal=True):
@@ -147,7 +211,9 @@ def _survey(key: str, survey: Survey) -> None:
                 file_name(survey.question.text, "reports", "jsonl"),
             )
         if survey.is_open:
-            st.button(_("Close the survey"), on_click=session.surveys().close, args=(key,))
+            st.button(
+                _("Close the survey"), on_click=session.surveys().close, args=(key,)
+            )
     if survey.answered:
         decoded(lines)
 
@@ -173,12 +239,26 @@ def decoded(lines: str | bytes) -> None:
     estimate = question.protocol.estimate(reports)
     st.subheader(plain(question.text, at_most=200))
     st.caption(
-        _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(people=whole(estimate.people), protocol=_(TITLES[question.protocol.kind]), epsilon=number(float(question.epsilon)))
+        _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
+            people=whole(estimate.people),
+            protocol=_(TITLES[question.protocol.kind]),
+            epsilon=number(float(question.epsilon)),
+        ),
     )
-    widgets.show_chart(charts.shares(simulate.estimated_shares(question, estimate)), key="local-decoded")
+    widgets.show_chart(
+        charts.shares(simulate.estimated_shares(question, estimate)),
+        key="local-decoded",
+    )
     # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
     st.write(
-        _("Most said {answer}: between {low} and {high} of those who answered, in 95 of 100 cases.").format(answer=plain(question.categories[top]), low=percent(low[top]), high=percent(high[top]))
+        _(
+            "Most said {answer}: between {low} and {high} of those who answered, in "
+            "95 of 100 cases."
+        ).format(
+            answer=plain(question.categories[top]),
+            low=percent(low[top]),
+            high=percent(high[top]),
+        ),
     )

@@ -23,19 +23,30 @@ TITLES = {
 }
 
 REPORTS = {
-    "randomized response": N_("A report is one of the answers: often the true one, else any other."),
-    "subset selection": N_("A report names a few answers; the true one is among them more often."),
-    "optimized unary": N_("A report says yes or no to every answer, each changed at random."),
-    "symmetric unary": N_("A report says yes or no to every answer, each changed at random."),
-    "local hashing": N_("A report sorts all answers into groups at random, and names one group."),
-    "Hadamard response": N_("A report is a number that fits about half of all answers."),
+    "randomized response": N_(
+        "A report is one of the answers: often the true one, else any other."
+    ),
+    "subset selection": N_(
+        "A report names a few answers; the true one is among them more often."
+    ),
+    "optimized unary": N_(
+        "A report says yes or no to every answer, each changed at random."
+    ),
+    "symmetric unary": N_(
+        "A report says yes or no to every answer, each changed at random."
+    ),
+    "local hashing": N_(
+        "A report sorts all answers into groups at random, and names one group."
+    ),
+    "Hadamard response": N_(
+        "A report is a number that fits about half of all answers."
+    ),
 }
 
 WAYS = {
     "split": N_("Everybody answers all, each answer at epsilon {part}"),
     "sample": N_("Everybody answers one, drawn at random, at epsilon {epsilon}"),
 }
-
 
 
 def plus_minus(share: float) -> str:
@@ -45,13 +56,20 @@ def plus_minus(share: float) -> str:
 
 def reason(options: Sequence[dl.Option]) -> str:
     """Explain with numbers why the first of the recommended protocols comes first."""
-    best, other = options[0], options[1]
+    best = options[0]
+    other = options[1]
     alike = [each for each in options[1:] if each.times_best < 1.005]
     if alike:
-        return _("{best} errs least, and no more than {others}, which is less simple.").format(
-            best=_(TITLES[best.protocol.kind]), others=commas(_(TITLES[each.protocol.kind]) for each in alike)
+        return _(
+            "{best} errs least, and no more than {others}, which is less simple."
+        ).format(
+            best=_(TITLES[best.protocol.kind]),
+            others=commas(_(TITLES[each.protocol.kind]) for each in alike),
         )
-    return _("{best} errs least, on average over the answers: {least}, against {more} of {other}.").format(
+    return _(
+        "{best} errs least, on average over the answers: {least}, against {more} of "
+        "{other}."
+    ).format(
         best=_(TITLES[best.protocol.kind]),
         least=plus_minus(half_width(best.standard_error)),
         more=plus_minus(half_width(other.standard_error)),
@@ -64,16 +82,29 @@ def verdict(option: dl.Option) -> str:
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
     if half > fair:
-        return _("Too noisy to tell the answers apart: an answer that {fair} give may come out as anything from nobody to twice as many. Ask more people, or raise epsilon.").format(fair=percent(fair))
-    return _("An answer that {fair} give comes out within {half} in 95 of 100 surveys.").format(
-        fair=percent(fair), half=plus_minus(half)
+        return _(
+            "Too noisy to tell the answers apart: an answer that {fair} give may "
+            "come out as anything from nobody to twice as many. Ask more people, or "
+            "raise epsilon."
+        ).format(fair=percent(fair))
+    return _(
+        "An answer that {fair} give comes out within {half} in 95 of 100 surveys."
+    ).format(
+        fair=percent(fair),
+        half=plus_minus(half),
     )
 
 
 def coverage(estimate: dl.Estimate, truth: Sequence[float]) -> str:
     """Say for how many answers the interval holds the truth."""
     low, high = estimate.interval(0.95)
-    covered = sum(bool(below <= true <= above) for below, true, above in zip(low, truth, high, strict=True))
+    covered = sum(
+        bool(below <= true <= above)
+        for below, true, above in zip(low, truth, high, strict=True)
+    )
     return _(
-        "The interval holds the true share of {held} of {all} answers; 95 of 100 intervals should."
+        (
+            "The interval holds the true share of {held} of {all} answers; 95 of 100 "
+            "intervals should."
+        ),
     ).format(held=covered, all=len(truth))

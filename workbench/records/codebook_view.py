@@ -29,13 +29,16 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("values"): values_words(column),
                 _("cells"): column.size,
                 _("values"): _(ORIGINS[column.values_origin]),
-                _("taken from the data"): commas(map(fact_words, column.from_data)) or _("no"),
+                _("taken from the data"): commas(map(fact_words, column.from_data))
+                or _("no"),
                 _("known from"): column.known_from,
-                _("counts as"): commas(f"{text} = {value}" for text, value in column.synonyms),
+                _("counts as"): commas(
+                    f"{text} = {value}" for text, value in column.synonyms
+                ),
                 _("why"): translate(column.reason),
             }
             for column in declaration.schema.columns
-        ]
+        ],
     )
 
 
@@ -44,23 +47,38 @@ def show(data_set: DataSet) -> None:
     declaration = data_set.declaration
     if declaration is None:
         st.info(
-            _("This data set was opened before descriptions were kept. Open its file on the Data page once.")
+            _(
+                "This data set was opened before descriptions were kept. Open its "
+                "file on the Data page once."
+            ),
         )
         return
     schema = declaration.schema
-    st.markdown(ngettext("**{number} column may be released. Protected: {unit}.**", "**{number} columns may be released. Protected: {unit}.**", len(schema.columns), unit=plain(unit_words(schema.unit))))
+    st.markdown(
+        ngettext(
+            "**{number} column may be released. Protected: {unit}.**",
+            "**{number} columns may be released. Protected: {unit}.**",
+            len(schema.columns),
+            unit=plain(unit_words(schema.unit)),
+        )
+    )
     st.dataframe(table(declaration), hide_index=True)
     if schema.excluded:
-        left_out = "; ".join(f"{column.name} ({translate(column.reason)})" for column in schema.excluded)
-        st.caption(_("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000)))
+        left_out = "; ".join(
+            f"{column.name} ({translate(column.reason)})" for column in schema.excluded
+        )
+        st.caption(
+            _("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000))
+        )
     for sentence in found_sentences(schema.found):
         st.write(sentence)
     if schema.taken:
         st.warning(
             _(
-                "Some facts were taken from the data: {columns}. Every guarantee says so, because they "
-                "reveal something about the table."
-            ).format(columns=plain(commas(schema.taken), at_most=400))
+                "Some facts were taken from the data: {columns}. Every guarantee "
+                "says so, because they "
+                "reveal something about the table.",
+            ).format(columns=plain(commas(schema.taken), at_most=400)),
         )
     with st.container(horizontal=True):
         file_view.download(
@@ -68,8 +86,9 @@ def show(data_set: DataSet) -> None:
             schema.shared().to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_(
-                "Load it on the Data page together with a new delivery of the table. Texts that were taken "
-                "from this one, and mean missing or count as others, are not in it."
+                "Load it on the Data page together with a new delivery of the table. "
+                "Texts that were taken "
+                "from this one, and mean missing or count as others, are not in it.",
             ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
@@ -78,7 +97,9 @@ def show(data_set: DataSet) -> None:
             st.switch_page("pages/upload.py")
     st.caption(
         _(
-            "Declared anew, the data set keeps its budget and its charges, and the ledger gets a line. "
-            "Earlier releases keep the description that they were made with. The file is needed for it."
-        )
+            "Declared anew, the data set keeps its budget and its charges, and the "
+            "ledger gets a line. "
+            "Earlier releases keep the description that they were made with. The "
+            "file is needed for it.",
+        ),
     )

@@ -14,7 +14,12 @@ from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
 from workbench.language.messages import N_, _, commas, ngettext, translated
 from workbench.language.wording import amount, delta_of, from_data_words, number
-from workbench.store.ledger.datasets import DataSet, is_declaration, public_name, without_facts
+from workbench.store.ledger.datasets import (
+    DataSet,
+    is_declaration,
+    public_name,
+    without_facts,
+)
 from workbench.ui.releases import describe
 
 _STATES = {
@@ -59,7 +64,9 @@ _PEOPLE = {
 }
 
 _KINDS = {
-    "older copy accepted": N_("an older copy of the ledger was accepted, without {number} lines"),
+    "older copy accepted": N_(
+        "an older copy of the ledger was accepted, without {number} lines"
+    ),
     "new sealing key": N_("the ledger was sealed again under a new key"),
     "totals sealed": N_("totals were sealed by a newer version of this program"),
 }
@@ -67,9 +74,13 @@ _KINDS = {
 
 
 def charges(data_set: DataSet) -> pd.DataFrame:
-    """Return one line per charge, newest first, with its time, content, columns, cost and state."""
+    """Return one line per charge, newest first, with its time, content, columns, cost
+    and state.
+    """
     lines = data_set.lines()
-    ends = {line.request_id: line for line in lines if line.state in ("committed", "failed")}
+    ends = {
+        line.request_id: line for line in lines if line.state in ("committed", "failed")
+    }
     shown = []
     for line in reversed(lines):
         if line.state != "reserved":
@@ -77,7 +88,11 @@ def charges(data_set: DataSet) -> pd.DataFrame:
         end = ends.get(line.request_id)
         events = end.content.get("events", []) if end else []
         read = sorted(
-            {" × ".join(clique) or _("number of rows") for event in events for clique in event["reads"]}
+            {
+                " × ".join(clique) or _("number of rows")
+                for event in events
+                for clique in event["reads"]
+            },
         )
         part = ""
         if line.charge.part:
@@ -102,10 +117,15 @@ def notes(data_set: DataSet) -> pd.DataFrame:
     """Return one line per piece of work outside the total, newest first."""
     return pd.DataFrame(
         [
-            {_("when (UTC)"): _when(line), _("note"): _outside(line.content), **_people_of(line)}
+            {
+                _("when (UTC)"): _when(line),
+                _("note"): _outside(line.content),
+                **_people_of(line),
+            }
             for line in reversed(data_set.lines())
-            if (line.state == "outside" and not _is_silent(line)) or "forgotten" in line.content
-        ]
+            if (line.state == "outside" and not _is_silent(line))
+            or "forgotten" in line.content
+        ],
     )
 
 
@@ -119,9 +139,13 @@ def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
 
 
 def _people_of(line: Line) -> dict[str, str]:
-    """Return who wrote a line, and who declared that each row of the source comes from one person."""
+    """Return who wrote a line, and who declared that each row of the source comes from
+    one person.
+    """
     named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
-    return {title: line.content[key] for key, title in named.items() if key in line.content}
+    return {
+        title: line.content[key] for key, title in named.items() if key in line.content
+    }
 
 
 def _when(line: Line) -> str:
@@ -137,40 +161,56 @@ def _outside(content: dict[str, Any]) -> str:
     """Describe a line outside the total, or one that opened an account anew."""
     if "account" in content:
         return _(
-            "opened again: an account of this table, with {number} lines, was deleted and forgotten"
+            (
+                "opened again: an account of this table, with {number} lines, was "
+                "deleted and forgotten"
+            ),
         ).format(number=number(content["forgotten"]))
     about = commas(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table, asked for: {about}").format(about=about)
     if "declared" in content:
-        return ngettext("declared what is publicly known: {number} column", "declared what is publicly known: {number} columns", len(content["declared"]["schema"]["columns"]))
+        return ngettext(
+            "declared what is publicly known: {number} column",
+            "declared what is publicly known: {number} columns",
+            len(content["declared"]["schema"]["columns"]),
+        )
     if "people" in content:
         if content["people"] == "different":
             return _("opened, though it looks like another table on file: other people")
-        return _("opened, though it looks like another table on file: perhaps the same people")
+        return _(
+            "opened, though it looks like another table on file: perhaps the same "
+            "people"
+        )
     for key, words in translated(_PEOPLE).items():
         if key in content:
             return words.format(person=content[key])
     if (own := str(content.get("kind"))) in _KINDS:
         return _(_KINDS[own]).format(number=number(content.get("forgotten", 0)))
     kind = str(content.get("evaluation", ""))
-    return _(EVALUATIONS[kind]).format(about=about or _("all columns")) if kind in EVALUATIONS else kind
+    return (
+        _(EVALUATIONS[kind]).format(about=about or _("all columns"))
+        if kind in EVALUATIONS
+        else kind
+    )
 
 
 def not_covered(data_set: DataSet) -> list[str]:
     """List what the total does not cover, with facts of this data set."""
     outside = sum(
-        line.state == "outside" and "sketch" not in line.content and not is_declaration(line)
+        line.state == "outside"
+        and "sketch" not in line.content
+        and not is_declaration(line)
         for line in data_set.lines()
     )
     sentences = [
         _(
             "Comparisons with the original and risk figures ({times} so far): "
-            "they are for the owner's eyes only."
+            "they are for the owner's eyes only.",
         ).format(times=outside),
         _(
             "Copies of the table that were changed before they were uploaded again: "
-            "they look like another table."
+            "they look like another table.",
         ),
         _("Releases made elsewhere."),
     ]
@@ -193,8 +233,13 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
         return None
     delta = float(Fraction(delta_of(data_set.account)))
     figures = compare(events, delta=delta)
-    at, pure = _("at delta {delta:g}").format(delta=delta), figures.basic
-    basic = (_("none"), _("an answer had no pure epsilon")) if pure is None else (number(pure), "")
+    at = _("at delta {delta:g}").format(delta=delta)
+    pure = figures.basic
+    basic = (
+        (_("none"), _("an answer had no pure epsilon"))
+        if pure is None
+        else (number(pure), "")
+    )
     lines = [(_("basic: epsilons add up"), *basic)]
     for rule, epsilon in (
         (_("zCDP: rhos add up"), figures.zcdp),
@@ -207,15 +252,19 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 def export(data_set: DataSet) -> str:
     """Write all lines as JSON, with what of each may be seen without the table."""
-    lines, partitions = data_set.lines(), dict[str, str]()
+    lines = data_set.lines()
+    partitions = dict[str, str]()
     name = public_name(lines)
     shown = []
     for line in lines:
         fields = dataclasses.asdict(without_facts(line, name))
-        if line.charge.part is not None:  # older ones carry a digest of what was declared, without a key
+        # older ones carry a digest of what was declared, without a key
+        if line.charge.part is not None:
             partition, category = line.charge.part
             column = partition.rpartition(" #")[0]
-            numbered = partitions.setdefault(partition, f"{column} #{len(partitions) + 1}")
+            numbered = partitions.setdefault(
+                partition, f"{column} #{len(partitions) + 1}"
+            )
             fields["charge"]["part"] = (numbered, category)
         shown.append(fields)
     return json.dumps({"account": data_set.account.to_dict(), "lines": shown}, indent=1)

@@ -1,4 +1,6 @@
-"""A link before it is made: what it shows, how long it works, what it gives, who may open it."""
+"""A link before it is made: what it shows, how long it works, what it gives, who may
+open it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,13 +19,23 @@ from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
 from workbench.report.explore import EXPLORE, explorable
 from workbench.session import Offered
 from workbench.store.ledger.datasets import DataSet, known
-from workbench.store.links.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
+from workbench.store.links.shares import (
+    MAX_DAYS,
+    MAX_NOTE,
+    MAX_TITLE,
+    LinkDraft,
+    Shares,
+    in_days,
+)
 from workbench.store.links.surveys import links_work
 from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
 
-DAYS, COMPARED = (7, 30, 90), 50
-"""Lives of a link to choose from, and how many data sets, used last, a release can be compared with."""
+DAYS = (7, 30, 90)
+COMPARED = 50
+"""Lives of a link to choose from, and how many data sets, used last, a release can be
+compared with.
+"""
 RELEASE = session.Widget[str]("links-release")
 
 
@@ -45,27 +57,52 @@ def choose(data_set: DataSet) -> Release | Offered | None:
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
-        if widgets.choose(_("What to show"), ways, default=usual, key="links-what") == "table":
+        if (
+            widgets.choose(_("What to show"), ways, default=usual, key="links-what")
+            == "table"
+        ):
             return offered
     if not earlier:
-        st.write(_("Nothing was released from this data set yet, so there is nothing to show."))
-        st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/bar_chart:")
+        st.write(
+            _(
+                "Nothing was released from this data set yet, so there is nothing to "
+                "show."
+            )
+        )
+        st.page_link(
+            "pages/synthesize.py",
+            label=_("Release something"),
+            icon=":material/bar_chart:",
+        )
         return None
     wanted = session.take(session.ShowRelease)
-    named = {line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier}
+    named = {
+        line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier
+    }
     if wanted is not None and wanted.request_id in named:
         RELEASE.put(wanted.request_id)
-    return data_set.release(widgets.by_title(st.selectbox, capital("release"), named, key=RELEASE.key))
+    return data_set.release(
+        widgets.by_title(st.selectbox, capital("release"), named, key=RELEASE.key)
+    )
 
 
 def ask(chosen: Release | Offered) -> LinkDraft | None:
-    """Ask for title, note, time, contents and readers, with usual values; None while one is wrong."""
+    """Ask for title, note, time, contents and readers, with usual values; None while
+    one is wrong.
+    """
     if isinstance(chosen, Release):
-        key, usual, contents = chosen.request_id, releases.describe(chosen.recipe), list(CONTENTS)
+        key = chosen.request_id
+        usual = releases.describe(chosen.recipe)
+        contents = list(CONTENTS)
     else:
-        key, usual, contents = "table", _("Anonymized table"), [ROWS]
+        key = "table"
+        usual = _("Anonymized table")
+        contents = [ROWS]
     title = st.text_input(
-        _("Title"), printable(usual, at_most=MAX_TITLE), max_chars=MAX_TITLE, key=f"links-title-{key}"
+        _("Title"),
+        printable(usual, at_most=MAX_TITLE),
+        max_chars=MAX_TITLE,
+        key=f"links-title-{key}",
     )
     note = st.text_area(
         _("Note for the reader: who releases it, and why"),
@@ -83,23 +120,37 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
     )
     if isinstance(chosen, Release) and explorable(chosen):
         help_text = _(
-            "At an address of its own, which ends with the link: at most 20,000 drawn rows as histograms, "
-            "to be filtered in the browser."
+            "At an address of its own, which ends with the link: at most 20,000 "
+            "drawn rows as histograms, "
+            "to be filtered in the browser.",
         )
-        if st.toggle(_("Also an interactive page"), key=f"links-explore-{key}", help=help_text):
+        if st.toggle(
+            _("Also an interactive page"), key=f"links-explore-{key}", help=help_text
+        ):
             given.append(EXPLORE)
     try:
-        shown = _shown(chosen) if isinstance(chosen, Release) and chosen.marginals else {}
+        shown = (
+            _shown(chosen) if isinstance(chosen, Release) and chosen.marginals else {}
+        )
         readers = _readers() if sign_in_needed() else ()
         offered = frozenset(given)
-        return LinkDraft(title=title, note=note, expires=expires, contents=offered, readers=readers, **shown)
+        return LinkDraft(
+            title=title,
+            note=note,
+            expires=expires,
+            contents=offered,
+            readers=readers,
+            **shown,
+        )
     except DpcoreError as error:
         st.error(" ".join(error_words(error)))
         return None
 
 
 def _shown(release: Release) -> dict[str, Any]:
-    """Ask for the charts and their order, and for a release of this person's to compare with."""
+    """Ask for the charts and their order, and for a release of this person's to compare
+    with.
+    """
     there = of_release.charted(release)
     pictures = st.multiselect(
         _("Charts, the most important first"),
@@ -132,14 +183,22 @@ def _shown(release: Release) -> dict[str, Any]:
     )
     earlier = others[wanted][0].release(wanted) if wanted else None
     if earlier is not None:
-        compare.columns(release, earlier)  # refuses what cannot be compared before there is a link
-    return {"pictures": None if pictures == there else tuple(pictures), "earlier": earlier}
+        # refuses what cannot be compared before there is a link
+        compare.columns(release, earlier)
+    return {
+        "pictures": None if pictures == there else tuple(pictures),
+        "earlier": earlier,
+    }
 
 
 def _expires() -> datetime:
     """Ask when the link ends, after some days or with the end of a day."""
-    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {0: _("Last day")}
-    if days := widgets.choose(_("The link works for"), titles, default=DAYS[1], key="links-days"):
+    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {
+        0: _("Last day")
+    }
+    if days := widgets.choose(
+        _("The link works for"), titles, default=DAYS[1], key="links-days"
+    ):
         return in_days(days)
     today = datetime.now(UTC).date()
     until = st.date_input(
@@ -153,9 +212,17 @@ def _expires() -> datetime:
 
 
 def _readers() -> tuple[str, ...]:
-    """Ask who may open the link, where people sign in so that the server can distinguish them."""
-    ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
-    if widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who") == "anybody":
+    """Ask who may open the link, where people sign in so that the server can
+    distinguish them.
+    """
+    ways = {
+        "anybody": _("anybody with the link"),
+        "listed": _("people who sign in, of these addresses"),
+    }
+    if (
+        widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who")
+        == "anybody"
+    ):
         return ()
     text = st.text_area(
         _("Addresses, one per line; *@ and a domain for everybody there"),
@@ -163,18 +230,24 @@ def _readers() -> tuple[str, ...]:
         key="links-readers",
         height=100,
     )
-    return tuple(text.split()) or ("",)  # nobody yet: refused, and not a link for anybody
+    # nobody yet: refused, and not a link for anybody
+    return tuple(text.split()) or ("",)
 
 
 def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
-    """Show the button that makes the link; for a syntactic table, after its box was read."""
+    """Show the button that makes the link; for a syntactic table, after its box was
+    read.
+    """
     understood = True
     if isinstance(chosen, Offered):
         with st.container(border=True):
             st.subheader(_("What this does not promise"))
             st.markdown("\n".join(f"- {each}" for each in chosen.not_promised))
         understood = st.checkbox(
-            _("I have read this, and share the table all the same; the box will be on its page"),
+            _(
+                "I have read this, and share the table all the same; the box will be "
+                "on its page"
+            ),
             key="links-understood",
         )
     st.button(
@@ -186,13 +259,20 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) 
         args=(data_set.id, chosen, draft),
     )
     if draft is not None and not draft.readers:
-        st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
+        st.caption(
+            _(
+                "Anybody who has the link can open it: send it as you would send the "
+                "page itself."
+            )
+        )
 
 
 def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
         if isinstance(chosen, Offered):
-            return shares.make_syntactic(chosen.made, chosen.not_promised, draft, dataset=dataset)
+            return shares.make_syntactic(
+                chosen.made, chosen.not_promised, draft, dataset=dataset
+            )
         return shares.make(chosen, draft, dataset=dataset)
 
     _do(dataset, draft.title, made)
@@ -200,7 +280,11 @@ def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
 
 def make_again(dataset: str, share: str, title: str, days: int) -> None:
     """Make a new token for a link, for as long as it was meant to work."""
-    _do(dataset, title, lambda shares: shares.make_again(dataset, share, expires=in_days(days)))
+    _do(
+        dataset,
+        title,
+        lambda shares: shares.make_again(dataset, share, expires=in_days(days)),
+    )
 
 
 def revoke(dataset: str, share: str) -> None:
@@ -209,7 +293,9 @@ def revoke(dataset: str, share: str) -> None:
 
 
 def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
-    """Do something to the links of a data set of this person; a token that comes of it is shown once."""
+    """Do something to the links of a data set of this person; a token that comes of it
+    is shown once.
+    """
     with session.noticing("links"):
         session.ledger().check_mine(dataset)
         token = step(session.shares())

@@ -1,4 +1,6 @@
-"""Links on the page: exactly what will be seen, the link once it is made, and those that were made before."""
+"""Links on the page: exactly what will be seen, the link once it is made, and those
+that were made before.
+"""
 
 from typing import Any
 
@@ -31,14 +33,19 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
     seen: dict[str, Any] = {"title": draft.title, "note": draft.note}
     questions = ""
     if isinstance(chosen, Offered):
-        table, guarantee = chosen.made.table, chosen.made.guarantee
-        document = of_table.document(table, guarantee, chosen.not_promised, contents=draft.contents, **seen)
+        table = chosen.made.table
+        guarantee = chosen.made.guarantee
+        document = of_table.document(
+            table, guarantee, chosen.not_promised, contents=draft.contents, **seen
+        )
     else:
         seen |= {"pictures": draft.pictures, "earlier": draft.earlier}
         document = of_release.document(chosen, contents=draft.contents, **seen)
         questions = asking.section(chosen, "") if document.asks else ""
     with st.container(border=True):
-        widgets.show_page(page(document).html(questions), alt=_("The page behind the link"))
+        widgets.show_page(
+            page(document).html(questions), alt=_("The page behind the link")
+        )
 
 
 def made(title: str, token: str) -> None:
@@ -54,7 +61,9 @@ def made(title: str, token: str) -> None:
 
 
 def listed(data_set: DataSet, *, mine: bool) -> None:
-    """List the links of this data set, with buttons to revoke them or make them again."""
+    """List the links of this data set, with buttons to revoke them or make them
+    again.
+    """
     dataset = data_set.id
     shares = session.shares().of(dataset)
     if not shares:
@@ -77,13 +86,18 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
                         on_click=link_form.revoke,
                         args=(dataset, share.id),
                     )
-                days = max(1, round((share.expires - share.made).total_seconds() / 86_400))
+                days = max(
+                    1, round((share.expires - share.made).total_seconds() / 86_400)
+                )
                 st.button(
                     _("Make again"),
                     key=f"again-{share.id}",
                     on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
-                    help=_("A new address for the same page, for as many days. The old one stops working."),
+                    help=_(
+                        "A new address for the same page, for as many days. The old "
+                        "one stops working."
+                    ),
                 )
 
 
@@ -92,11 +106,18 @@ def _state(share: Share) -> str:
         return plain(_(ENDS[share.ended]))
     whom = plain(commas(share.readers), at_most=200) or _("anybody with the link")
     return _("made on {made}, works until {expires} UTC, for {whom}").format(
-        made=plain(day(share.made)), expires=plain(minute(share.expires)), whom=whom
+        made=plain(day(share.made)),
+        expires=plain(minute(share.expires)),
+        whom=whom,
     )
 
 
 def _seen(share: Share) -> str:
     if share.last_opened is None:
         return _("never opened")
-    return ngettext("opened {number} time, last on {when} UTC", "opened {number} times, last on {when} UTC", share.opened, when=plain(minute(share.last_opened)))
+    return ngettext(
+        "opened {number} time, last on {when} UTC",
+        "opened {number} times, last on {when} UTC",
+        share.opened,
+        when=plain(minute(share.last_opened)),
+    )

@@ -1,4 +1,6 @@
-"""A release file, opened: the page that its link would show, and questions, without table or database."""
+"""A release file, opened: the page that its link would show, and questions, without
+table or database.
+"""
 
 import streamlit as st
 
@@ -12,7 +14,10 @@ from workbench.ui import file_view, questions_view, widgets
 
 def show() -> None:
     """Show a field for a release file, and the release that it holds."""
-    with st.expander(_("Open a release"), icon=":material/file_open:"), widgets.errors_shown():
+    with (
+        st.expander(_("Open a release"), icon=":material/file_open:"),
+        widgets.errors_shown(),
+    ):
         file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),
             type=["json"],
@@ -23,9 +28,10 @@ def show() -> None:
         release = file_view.release_in(file)
         st.caption(
             _(
-                "The file is complete: its digest is right. It does not show who made it: accept "
-                "it only from a source that you trust."
-            )
+                "The file is complete: its digest is right. It does not show who "
+                "made it: accept "
+                "it only from a source that you trust.",
+            ),
         )
         if askable(release):
             st.subheader(_("How many rows fit?"))

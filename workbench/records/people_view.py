@@ -1,4 +1,6 @@
-"""Whose a data set is, where people sign in: who may see its releases, and whom it is handed to."""
+"""Whose a data set is, where people sign in: who may see its releases, and whom it is
+handed to.
+"""
 
 import streamlit as st
 
@@ -15,7 +17,9 @@ _HAND: session.Widget[str] = session.Widget("people-hand")
 
 
 def show(dataset: str) -> None:
-    """Show the section to the steward of the data set; nothing to others, or where people do not sign in."""
+    """Show the section to the steward of the data set; nothing to others, or where
+    people do not sign in.
+    """
     ledger = session.ledger()
     if not ledger.person.address or not ledger.is_mine(dataset):
         return
@@ -23,32 +27,43 @@ def show(dataset: str) -> None:
     widgets.show_notice(_NOTICE)
     st.write(
         _(
-            "It is yours: nobody else opens it or spends on it. Those whom you name see the name that "
-            "you give it for them, its releases, budget and ledger; no rows, and not the name of its file."
-        )
+            "It is yours: nobody else opens it or spends on it. Those whom you name "
+            "see the name that "
+            "you give it for them, its releases, budget and ledger; no rows, and not "
+            "the name of its file.",
+        ),
     )
     for person in ledger.viewers(dataset):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(plain(person, at_most=100))
             st.button(
-                _("Stop showing it to {person}").format(person=plain(person, at_most=60)),
+                _("Stop showing it to {person}").format(
+                    person=plain(person, at_most=60)
+                ),
                 key=f"hide-{person}",
                 on_click=_hide,
                 args=(dataset, person),
             )
     with (
-        st.form("people", border=False),  # a run between its fields would take what is typed into the second
+        # a run between its fields would take what is typed into the second
+        st.form("people", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
         st.text_input(_("Address of somebody with a role here"), key=_SHOW.key)
-        st.text_input(_("Name that they see"), public_name(ledger.lines(dataset)), 120, key=_NAME.key)
+        st.text_input(
+            _("Name that they see"),
+            public_name(ledger.lines(dataset)),
+            120,
+            key=_NAME.key,
+        )
         st.form_submit_button(_("Show the releases"), on_click=_show, args=(dataset,))
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
-                "The budget, what was spent and all releases go with it, for good. You no longer "
-                "see it; the new steward opens it with the same table."
-            )
+                "The budget, what was spent and all releases go with it, for good. "
+                "You no longer "
+                "see it; the new steward opens it with the same table.",
+            ),
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(_("Address of a steward"), key=_HAND.key)

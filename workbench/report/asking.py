@@ -21,11 +21,16 @@ from workbench.report.sentences import counted
 MAX_QUERY = 1_000
 """Letters of a question in an address."""
 MAX_CHOICES = 60
-"""Categories that are offered as boxes; a column of more has a field to write one into."""
+"""Categories that are offered as boxes; a column of more has a field to write one
+into.
+"""
 MAX_OFFERED = 500
 MAX_STARTS = 12
 """Bounds of a column that the short form offers."""
-FROM, BELOW, IS, SHORT = "from", "below", "is", "q"
+FROM = "from"
+BELOW = "below"
+IS = "is"
+SHORT = "q"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +57,11 @@ class ColumnInputs:
     def bounds(self) -> list[str]:
         """Bounds between which a range may lie, and none for categories."""
         column = self.column
-        return [str(column.bounds[end]) for end in (0, -1)] if isinstance(column, IntervalColumn) else []
+        return (
+            [str(column.bounds[end]) for end in (0, -1)]
+            if isinstance(column, IntervalColumn)
+            else []
+        )
 
     @property
     def labels(self) -> list[str]:
@@ -65,18 +74,25 @@ class ColumnInputs:
         return len(self.labels) <= MAX_CHOICES
 
     def condition(self) -> tuple[Asked, str] | None:
-        """Return the condition that these inputs say, and the same for people; None where they are empty.
+        """Return the condition that these inputs say, and the same for people; None
+        where they are empty.
 
-        Raises: ParameterError for a bound that is no number, and for a category that is not there.
+        Raises: ParameterError for a bound that is no number, and for a category that is
+            not there.
         """
         column = self.column
         if isinstance(column, IntervalColumn):
             if not any(self.ends):
                 return None
             usual = (column.bounds[0], column.bounds[-1])
-            low, high = (_bound(column, end or bound) for end, bound in zip(self.ends, usual, strict=True))
+            low, high = (
+                _bound(column, end or bound)
+                for end, bound in zip(self.ends, usual, strict=True)
+            )
             words = _("{column} from {low} to below {high}")
-            return (low, high), words.format(column=self.name, low=_said(low), high=_said(high))
+            return (low, high), words.format(
+                column=self.name, low=_said(low), high=_said(high)
+            )
         if not self.typed:
             return None
         labels = self._chosen() if self.boxes else self.typed
@@ -86,11 +102,16 @@ class ColumnInputs:
     @property
     def starts(self) -> list[float | str]:
         """Some bounds inside the range, for the short form."""
-        bounds = self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
+        bounds = (
+            self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
+        )
         return bounds[:: max(1, -(-len(bounds) // MAX_STARTS))]
 
     def _chosen(self) -> list[str]:
-        numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in self.typed]
+        numbers = [
+            int(each) if each.isascii() and each.isdecimal() else -1
+            for each in self.typed
+        ]
         if any(not 0 <= each < len(self.column.labels) for each in numbers):
             raise ParameterError(
                 "column {column!r} has no such category",
@@ -107,7 +128,12 @@ def section(release: Release, query: str) -> str:
         release: the one that is queried.
         query: the end of the address, as a browser sends a form.
     """
-    inputs, where, words, problem, count, chosen = _inputs(release, {}), {}, [], None, None, [""]
+    inputs = _inputs(release, {})
+    where = {}
+    words = []
+    problem = None
+    count = None
+    chosen = [""]
     try:
         if given := _given(release, query):
             chosen = given.pop(SHORT, [])
@@ -147,7 +173,9 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
 
 
 def _given(release: Release, query: str) -> dict[str, list[str]]:
-    """Read what was filled in, by the names of inputs, with the conditions of the short form among them."""
+    """Read what was filled in, by the names of inputs, with the conditions of the short
+    form among them.
+    """
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     given = {
@@ -157,18 +185,32 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     for condition in given.get(SHORT, []):
         name, _sign, value = condition.partition("=")
         given.setdefault(name, []).append(value)
-    ends = {f"{end}-{number}" for end in (FROM, BELOW) for number in range(len(askable(release)))}
-    known = ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
-    if not set(given) <= known or any(len(values) > 1 for name, values in given.items() if name in ends):
+    ends = {
+        f"{end}-{number}"
+        for end in (FROM, BELOW)
+        for number in range(len(askable(release)))
+    }
+    known = (
+        ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+    )
+    if not set(given) <= known or any(
+        len(values) > 1 for name, values in given.items() if name in ends
+    ):
         raise ParameterError(
-            "the question names a column that this release does not have, or a bound twice",
+            (
+                "the question names a column that this release does not have, or a "
+                "bound "
+                "twice"
+            ),
             remedy="use the form on this page",
         )
     return given
 
 
 def _said(bound: float | str) -> str:
-    return shown(f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound)
+    return shown(
+        f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound
+    )
 
 
 def _bound(column: IntervalColumn, text: float | str) -> float | str:

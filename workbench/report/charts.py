@@ -1,4 +1,7 @@
-"""From aggregates to charts. Nothing here takes rows of a table, and a guard refuses them."""
+"""From aggregates to charts.
+
+Nothing here takes rows of a table, and a guard refuses them.
+"""
 
 import dataclasses
 import html
@@ -11,11 +14,21 @@ import pandas as pd
 
 from dpcore.errors import DisclosureError
 from dpcore.tables.answer import Answer
-from workbench.language.messages import N_, _, digits, number_signs, percent_sign, translated
+from workbench.language.messages import (
+    N_,
+    _,
+    digits,
+    number_signs,
+    percent_sign,
+    translated,
+)
 
 MAX_MARKS = 2_000
 FOLDED = 40
-ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
+ORIGINAL = "#7A7A7A"
+PRIVATE = "#0072B2"
+SYNTHETIC = "#009E73"
+WARNING = "#D55E00"
 ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
 SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
 HEADINGS = {
@@ -100,13 +113,25 @@ class Pictures:
 
 def dot(color: str, words: str, *, bar: bool = False) -> str:
     """Return an entry of a legend as HTML, a dot or a bar of a color with its name."""
-    size = "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
-    mark = f"display:inline-block;{size};background:{color};margin:0 5px 0 0;vertical-align:middle"
-    return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
+    size = (
+        "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
+    )
+    mark = (
+        f"display:inline-block;{size};background:{color};margin:0 5px 0 "
+        "0;vertical-align:middle"
+    )
+    return (
+        '<span style="margin-right:14px"><span '
+        f'style="{mark}"></span>{html.escape(words)}</span>'
+    )
 
 
 def by(titles: Mapping[str, str]) -> str:
-    """Say what a chart shows. Args: titles: of the fields of its axis and of its figure, in this order."""
+    """Say what a chart shows.
+
+    Args:
+        titles: of the fields of its axis and of its figure, in this order.
+    """
     axis, figure = list(titles.values())[:2]
     return _("{figure}, by {axis}").format(figure=figure, axis=axis)
 
@@ -124,12 +149,15 @@ def drawing(frame: pd.DataFrame) -> Any:
         )
     import altair
 
-    altair.utils.schemapi.disable_debug_mode()  # a chart is checked when it is shown, not each part before
+    # a chart is checked when it is shown, not each part before
+    altair.utils.schemapi.disable_debug_mode()
     return altair, altair.Chart(frame)
 
 
 def readable(spec: Any, *, dark: bool) -> Any:
-    """Give the words of a chart a contrast of 4.5 or more, and its numbers the form of sentences."""
+    """Give the words of a chart a contrast of 4.5 or more, and its numbers the form of
+    sentences.
+    """
     import altair
 
     words = "#C9CED6" if dark else "#4A4F57"
@@ -153,28 +181,44 @@ def rounded(frame: pd.DataFrame) -> pd.DataFrame:
     shown = frame.copy()
     for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
         values = frame[name].to_numpy()
-        size = np.log10(np.abs(values), out=np.zeros(len(values)), where=(values != 0) & np.isfinite(values))
+        size = np.log10(
+            np.abs(values),
+            out=np.zeros(len(values)),
+            where=(values != 0) & np.isfinite(values),
+        )
         places = np.clip(2 - np.floor(size), 0, 12)
         shown[name] = np.round(values * 10**places) / 10**places
     return shown
 
 
 def tips(*names: str, **formats: str) -> list[Any]:
-    """Return tooltips of a mark, for fields, and for fields with the format of their numbers."""
+    """Return tooltips of a mark, for fields, and for fields with the format of their
+    numbers.
+    """
     import altair
 
-    return [altair.Tooltip(f"{name}:N", title=translated(HEADINGS).get(name, name)) for name in names] + [
-        altair.Tooltip(f"{name}:Q", format=form, title=_(HEADINGS[name])) for name, form in formats.items()
+    return [
+        altair.Tooltip(f"{name}:N", title=translated(HEADINGS).get(name, name))
+        for name in names
+    ] + [
+        altair.Tooltip(f"{name}:Q", format=form, title=_(HEADINGS[name]))
+        for name, form in formats.items()
     ]
 
 
 def tips_of(frame: pd.DataFrame) -> list[Any]:
-    """Return tooltips for every field of a frame, with whole numbers grouped and others in three digits."""
+    """Return tooltips for every field of a frame, with whole numbers grouped and others
+    in three digits.
+    """
     import altair
 
     formats = {"i": ",d", "f": ",.3~r"}
     return [
-        altair.Tooltip(f"{name}:Q", format=formats[kind], title=translated(HEADINGS).get(name, name))
+        altair.Tooltip(
+            f"{name}:Q",
+            format=formats[kind],
+            title=translated(HEADINGS).get(name, name),
+        )
         if (kind := frame[name].dtype.kind) in formats
         else tips(name)[0]
         for name in frame.columns
@@ -194,41 +238,70 @@ def fold_table(table: Any, most: int = 200) -> Any:
     return table
 
 
-def folded(labels: Sequence[str], answer: Answer, *, most: int = 200) -> tuple[list[str], Answer]:
+def folded(
+    labels: Sequence[str], answer: Answer, *, most: int = 200
+) -> tuple[list[str], Answer]:
     """Add up neighboring cells of one column until at most `most` are left."""
     width = -(-len(labels) // most)
     return fold_labels(labels, most), answer if width == 1 else answer.folded(width)
 
 
-def counts(labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str) -> Chart:
+def counts(
+    labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str
+) -> Chart:
     """Bars of noisy counts with the interval of each, from `low` to `high`."""
-    frame = pd.DataFrame({"cell": list(labels), "rows": values, "low": low, "high": high})
+    frame = pd.DataFrame(
+        {"cell": list(labels), "rows": values, "low": low, "high": high}
+    )
     altair, chart = drawing(frame)
-    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
+    x = altair.X(
+        "cell:N",
+        sort=None,
+        title=column,
+        axis=altair.Axis(labelOverlap=True, labelLimit=120),
+    )
     bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
         x=x,
         y=altair.Y("rows:Q", title=_("rows (noisy)")),
         tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
     )
-    reach = float(np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max())
-    rules = chart.mark_rule(color=ERROR_BAR if reach else PRIVATE, opacity=0.8).encode(
-        x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2=altair.Y2("high:Q")
+    reach = float(
+        np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max()
     )
-    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(frame), column=column)
-    return Chart(spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame))
+    rules = chart.mark_rule(color=ERROR_BAR if reach else PRIVATE, opacity=0.8).encode(
+        x=x,
+        y=altair.Y("low:Q", title=_("rows (noisy)")),
+        y2=altair.Y2("high:Q"),
+    )
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(
+        cells=len(frame), column=column
+    )
+    return Chart(
+        spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame)
+    )
 
 
-def series_color(field: str, names: Sequence[str], colors: Sequence[str], **legend: Any) -> Any:
-    """Return the color of marks by a field with these values, with a legend above the chart."""
+def series_color(
+    field: str, names: Sequence[str], colors: Sequence[str], **legend: Any
+) -> Any:
+    """Return the color of marks by a field with these values, with a legend above the
+    chart.
+    """
     import altair
 
     scale = altair.Scale(domain=list(names), range=list(colors[: len(names)]))
     legend_above = altair.Legend(orient="top", **legend)
-    return altair.Color(f"{field}:N", title=None, sort=None, scale=scale, legend=legend_above)
+    return altair.Color(
+        f"{field}:N", title=None, sort=None, scale=scale, legend=legend_above
+    )
 
 
 def shade(field: str, title: str, end: float | None, **legend: Any) -> Any:
-    """Return the color of a figure, from 0 in white to dark. Args: end: the darkest; None for the largest."""
+    """Return the color of a figure, from 0 in white to dark.
+
+    Args:
+        end: the darkest; None for the largest.
+    """
     import altair
 
     most = altair.Undefined if end is None else end
@@ -236,10 +309,14 @@ def shade(field: str, title: str, end: float | None, **legend: Any) -> Any:
     return altair.Color(f"{field}:Q", title=title, scale=scale, **legend)
 
 
-def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None = None) -> Chart:
+def heatmap(
+    names: Sequence[str], matrix: Any, *, title: str, end: float | None = None
+) -> Chart:
     """Draw a square of pairwise errors, from 0 in white to dark.
 
-    Args: end: what is darkest, so that two maps can be compared; the largest error if not given.
+    Args:
+        end: what is darkest, so that two maps can be compared; the largest error if not
+            given.
     """
     order = list(names)
     frame = pd.DataFrame(
@@ -255,16 +332,22 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None 
     spec = chart.mark_rect().encode(
         x=names_axis(altair.X, "second", order),
         y=names_axis(altair.Y, "first", order),
-        color=shade("error", title, end, legend=altair.Legend(orient="top", format="%")),
+        color=shade(
+            "error", title, end, legend=altair.Legend(orient="top", format="%")
+        ),
         tooltip=tips("first", "second", error=".1%"),
     )
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
         worst = frame.iloc[int(frame["error"].argmax())]
         alt += " " + _("The largest is {error} for {a} and {b}.").format(
-            error=digits(f"{100 * worst['error']:.1f}") + percent_sign(), a=worst["first"], b=worst["second"]
+            error=digits(f"{100 * worst['error']:.1f}") + percent_sign(),
+            a=worst["first"],
+            b=worst["second"],
         )
-    return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))
+    return Chart(
+        spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame)
+    )
 
 
 def two_way(
@@ -277,37 +360,48 @@ def two_way(
     title: str = "",
     end: float | None = None,
 ) -> Chart:
-    """Draw a two-way table of counts as a grid of shades; large tables are folded first.
+    """Draw a two-way table of counts as a grid of shades; large tables are folded
+    first.
 
     Args:
         marginal_values: counts, one row per label of the first column.
         row_labels: of the cells of the first column.
         column_labels: of the cells of the second column.
         names: of the two columns.
-        ends: low and high of the interval of every cell, for the table beside it; sums of them where cells
-            are folded.
+        ends: low and high of the interval of every cell, for the table beside it; sums
+            of them where cells are folded.
         title: what is counted; noisy rows if not given.
-        end: what is darkest, so that two tables can be compared; the largest count if not given.
+        end: what is darkest, so that two tables can be compared; the largest count if
+            not given.
     """
-    rows, columns = fold_labels(row_labels, FOLDED), fold_labels(column_labels, FOLDED)
+    rows = fold_labels(row_labels, FOLDED)
+    columns = fold_labels(column_labels, FOLDED)
     title = title or _("rows (noisy)")
-    frame = pd.DataFrame([(a, b) for a in rows for b in columns], columns=["first", "second"])
+    frame = pd.DataFrame(
+        [(a, b) for a in rows for b in columns], columns=["first", "second"]
+    )
     frame["rows"] = fold_table(marginal_values, FOLDED).ravel()
     altair, chart = drawing(frame)
-    every = altair.Axis(labelOverlap=False, labelLimit=140)  # the darkest rows too have their names
+    # the darkest rows too have their names
+    every = altair.Axis(labelOverlap=False, labelLimit=140)
     spec = chart.mark_rect().encode(
         x=altair.X("second:N", sort=None, title=names[1], axis=every),
         y=altair.Y("first:N", sort=None, title=names[0], axis=every),
         color=shade("rows", title, end),
         tooltip=tips("first", "second", rows=",.1f"),
     )
-    of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])  # no column can have this name
+    # no column can have this name
+    of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
     if ends is not None:
         low, high = (fold_table(each, FOLDED).ravel() for each in ends)
         table = table.assign(**{_("low"): low, _("high"): high})
-    return Chart(spec=spec.properties(height=max(200, 100 + 18 * len(rows))), alt=alt, table=table)
+    return Chart(
+        spec=spec.properties(height=max(200, 100 + 18 * len(rows))),
+        alt=alt,
+        table=table,
+    )
 
 
 def darkest(table: Any) -> float:
@@ -325,14 +419,16 @@ def lines(
     points: bool = True,
     at: float | None = None,
 ) -> Chart:
-    """Draw one line per series over aggregates, in order of appearance, told by dashes as well as by color.
+    """Draw one line per series over aggregates, in order of appearance, told by dashes
+    as well as by color.
 
     Args:
         frame: aggregates, a line each.
         titles: of the fields of x, y and series, in this order.
         colors: of the series.
         logarithmic: fields whose axis is.
-        wide: whether y goes from next to 0 to thousands, and small values have to be told apart.
+        wide: whether y goes from next to 0 to thousands, and small values have to be
+            told apart.
         points: whether values are marked; else they hold up to the next.
         at: of x, where a rule is drawn.
     """
@@ -344,10 +440,14 @@ def lines(
     def scale(field: str) -> Any:
         return altair.Scale(type="log" if field in logarithmic else "linear")
 
-    whole_axis = altair.Axis(tickMinStep=1) if (frame[x] % 1 == 0).all() else altair.Undefined
+    whole_axis = (
+        altair.Axis(tickMinStep=1) if (frame[x] % 1 == 0).all() else altair.Undefined
+    )
     small = altair.Scale(type="symlog", constant=0.01)
     ticks = altair.Axis(values=[0, 0.01, 0.1, 1, 10, 100, 1000, 10_000], format="~g")
-    spec = chart.mark_line(point=points, interpolate="linear" if points else "step").encode(
+    spec = chart.mark_line(
+        point=points, interpolate="linear" if points else "step"
+    ).encode(
         x=altair.X(f"{x}:Q", title=titles[x], scale=scale(x), axis=whole_axis),
         y=altair.Y(
             f"{y}:Q",
@@ -358,41 +458,73 @@ def lines(
         color=series_color(series, order, colors, columns=1, labelLimit=400),
         **{
             name: channel(
-                f"{series}:N", title=None, sort=None, scale=altair.Scale(domain=order), legend=legend
+                f"{series}:N",
+                title=None,
+                sort=None,
+                scale=altair.Scale(domain=order),
+                legend=legend,
             )
-            for name, channel in (("strokeDash", altair.StrokeDash), ("shape", altair.Shape))
+            for name, channel in (
+                ("strokeDash", altair.StrokeDash),
+                ("shape", altair.Shape),
+            )
         },
         tooltip=[
             altair.Tooltip(f"{series}:N", title=titles[series]),
-            *(altair.Tooltip(f"{each}:Q", title=titles[each], format=",.4~g") for each in (x, y)),
+            *(
+                altair.Tooltip(f"{each}:Q", title=titles[each], format=",.4~g")
+                for each in (x, y)
+            ),
         ],
     )
     if at is not None:
-        rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(color=ERROR_BAR, strokeDash=[4, 4])
+        rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(
+            color=ERROR_BAR, strokeDash=[4, 4]
+        )
         spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
     return Chart(spec=spec.properties(height=300), alt=by(titles), table=table)
 
 
 def bars(
-    labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
+    labels: Sequence[str],
+    shares: Sequence[float],
+    *,
+    x_title: str,
+    alt: str,
+    color: str = WARNING,
 ) -> Chart:
     """Shares as horizontal bars from 0 to 100 %, the largest first as given."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
     spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
-        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1])),
+        x=altair.X(
+            "share:Q",
+            title=x_title,
+            axis=altair.Axis(format="%"),
+            scale=altair.Scale(domain=[0, 1]),
+        ),
         tooltip=tips("of", share=".2%"),
     )
     words = chart.mark_text(align="left", dx=4).encode(
-        y=altair.Y("of:N", sort=None), x=altair.X("share:Q"), text=altair.Text("share:Q", format=".1%")
+        y=altair.Y("of:N", sort=None),
+        x=altair.X("share:Q"),
+        text=altair.Text("share:Q", format=".1%"),
     )
-    return Chart(spec=altair.layer(spec, words, height={"step": 24}), alt=alt, table=headed(frame))
+    return Chart(
+        spec=altair.layer(spec, words, height={"step": 24}),
+        alt=alt,
+        table=headed(frame),
+    )
 
 
-def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
-    """`bars` whose whole lines can be clicked, for a bar of length 0 could not be hit."""
+def clickable_bars(
+    labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str
+) -> Chart:
+    """`bars` whose whole lines can be clicked, for a bar of length 0 could not be
+    hit.
+    """
     drawn = bars(labels, shares, x_title=x_title, alt=alt)
     altair, chart = drawing(pd.DataFrame({"of": list(labels)}))
     clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
@@ -409,4 +541,6 @@ def names_axis(channel: Any, field: str, order: Sequence[str]) -> Any:
     import altair
 
     axis = altair.Axis(labelOverlap=False, labelLimit=140)
-    return channel(f"{field}:N", title=None, axis=axis, scale=altair.Scale(domain=list(order)))
+    return channel(
+        f"{field}:N", title=None, axis=axis, scale=altair.Scale(domain=list(order))
+    )

@@ -1,8 +1,10 @@
-"""Comparison of two releases: what differs by more than their noise, and what may still be chance.
+"""Comparison of two releases: what differs by more than their noise, and what may still
+be chance.
 
-The tables themselves are a draw of chance: another year of the same kind would have had other counts. Where
-people come independently, the variance of a count is at most its mean times the largest number of rows of a
-person. Both errors are shown, and what is said of them holds together with all other sentences of the page.
+The tables themselves are a draw of chance: another year of the same kind would have had
+other counts. Where people come independently, the variance of a count is at most its
+mean times the largest number of rows of a person. Both errors are shown, and what is
+said of them holds together with all other sentences of the page.
 """
 
 import statistics
@@ -37,7 +39,10 @@ VERDICTS = {
 
 
 def columns(release: Release, earlier: Release) -> list[str]:
-    """Return the columns that can be compared. Raises: ParameterError where there is none."""
+    """Return the columns that can be compared.
+
+    Raises: ParameterError where there is none.
+    """
     both = (release, earlier)
     names = [
         name
@@ -48,22 +53,30 @@ def columns(release: Release, earlier: Release) -> list[str]:
     ]
     if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
         raise ParameterError(
-            "the two releases have no column with the same cells, counted for the same unit",
+            (
+                "the two releases have no column with the same cells, counted for the "
+                "same unit"
+            ),
             remedy="choose another release",
         )
     return names
 
 
-def difference(release: Release, earlier: Release, name: str, level: float) -> pd.DataFrame:
+def difference(
+    release: Release, earlier: Release, name: str, level: float
+) -> pd.DataFrame:
     """Compare the counts of one column, cell by cell.
 
     Args:
         release: the later one.
         earlier: the one before.
         name: of the column.
-        level: chance with which all intervals hold together by noise, and again with chance added.
-    Returns: counts, their difference with both intervals, and the verdict: 2 for more than noise and chance
-        explain, 1 for more than noise, negative for fewer, 0 for neither.
+        level: chance with which all intervals hold together by noise, and again with
+            chance added.
+
+    Returns: counts, their difference with both intervals, and the verdict: 2 for more
+        than noise and chance explain, 1 for more than noise, negative for fewer, 0 for
+        neither.
     """
     each = 1 - (1 - level) / release.schema.column(name).size
     answers = [one.answer((name,), level=each) for one in (release, earlier)]
@@ -71,20 +84,28 @@ def difference(release: Release, earlier: Release, name: str, level: float) -> p
     tables = [answer.table for answer in answers if answer.table is not None]
     law = tables[0].noise if tables[0].noise == tables[1].noise else "max norm"
     half = half_width(tables[0].variance + tables[1].variance, law, each, pooled=True)
-    measured, value = tables[0].values - tables[1].values, now.values - before.values
-    low, high = np.minimum(measured - half, value), np.maximum(measured + half, value)
+    measured = tables[0].values - tables[1].values
+    value = now.values - before.values
+    low = np.minimum(measured - half, value)
+    high = np.maximum(measured + half, value)
     rows = release.schema.unit.max_rows * np.maximum(now.high + before.high, 1.0)
     chance = statistics.NormalDist().inv_cdf((1 + each) / 2) * np.sqrt(rows)
     sure = 1 * (low > 0) + (low > chance) - 1 * (high < 0) - (high < -chance)
     verdict = np.where(now.alone & before.alone, sure, 0)
     counts = {"earlier": before.values, "now": now.values, "difference": value}
-    sides = {"low": low, "high": high, "low with chance": low - chance, "high with chance": high + chance}
+    sides = {
+        "low": low,
+        "high": high,
+        "low with chance": low - chance,
+        "high with chance": high + chance,
+    }
     return pd.DataFrame(counts | sides | {"verdict": verdict})
 
 
 def picture(release: Release, earlier: Release, name: str, level: float) -> Picture:
     """Return a table of a column, with a sentence over it. Args: as of `difference`."""
-    seen, column = difference(release, earlier, name, level), release.schema.column(name)
+    seen = difference(release, earlier, name, level)
+    column = release.schema.column(name)
     labels = pd.Series(column.labels).map(lambda label: printable(label, at_most=40))
     sides = [
         (_("more {cells}"), labels[seen["verdict"] == 2]),
@@ -94,13 +115,17 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
     written = seen.map(whole)
     shown = written[["earlier", "now", "difference"]].assign(
         noise=written["low"].str.cat(written["high"], sep=" … "),
-        chance=written["low with chance"].str.cat(written["high with chance"], sep=" … "),
+        chance=written["low with chance"].str.cat(
+            written["high with chance"], sep=" … "
+        ),
         verdict=seen["verdict"].map(lambda each: _(VERDICTS[str(each)])),
     )
     shown.columns = pd.Index([_(HEADINGS[str(heading)]) for heading in shown])
     shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
     return Picture(
-        sentence=_("More than noise and chance explain: {cells}.").format(cells="; ".join(said))
+        sentence=_("More than noise and chance explain: {cells}.").format(
+            cells="; ".join(said)
+        )
         if said
         else _("No difference is larger than noise and chance together."),
         title=_("{column}: now and earlier").format(column=printable(name, at_most=60)),
@@ -110,24 +135,33 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
 
 
 def loss(release: Release, earlier: Release) -> str:
-    """Say what a person in both tables loses to both; losses of different kinds are not added up.
+    """Say what a person in both tables loses to both; losses of different kinds are not
+    added up.
 
-    With what finding cells and rows of a person cost. Cells of one loss were found by one search, as
-    `dp.open_with_cells` asks it.
+    With what finding cells and rows of a person cost. Cells of one loss were found by
+    one search, as `dp.open_with_cells` asks it.
     """
     added: dict[frozenset[str], dict[str, Fraction]] = {}
     for paid in (*_paid_for(release), *_paid_for(earlier)):
         total = added.setdefault(frozenset(paid), dict.fromkeys(paid, Fraction(0)))
         for name, amount in paid.items():
             total[name] += Fraction(amount)
-    losses = [{name: str(amount) for name, amount in total.items()} for total in added.values()]
-    return _("Whoever is in both tables loses {loss} to both releases together.").format(
-        loss=join([*map(loss_words, losses)])
+    losses = [
+        {name: str(amount) for name, amount in total.items()}
+        for total in added.values()
+    ]
+    return _(
+        "Whoever is in both tables loses {loss} to both releases together."
+    ).format(
+        loss=join([*map(loss_words, losses)]),
     )
 
 
 def _paid_for(release: Release) -> list[dict[str, str]]:
     """Return every loss that was charged for what a release tells."""
-    guarantee, rows = release.guarantee, release.schema.unit.found
-    searches = [dict([found.split(" ", 1)]) for found in dict.fromkeys(guarantee.found.values())]
+    guarantee = release.guarantee
+    rows = release.schema.unit.found
+    searches = [
+        dict([found.split(" ", 1)]) for found in dict.fromkeys(guarantee.found.values())
+    ]
     return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

@@ -1,4 +1,6 @@
-"""Results of published criteria in words, the same on the page, in the printed file and as a command."""
+"""Results of published criteria in words, the same on the page, in the printed file and
+as a command.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,46 +26,74 @@ def about(criterion: Criterion) -> list[str]:
     return [
         _("This is not legal advice and not an expert determination."),
         _("{title}: {source}, {version}; read on {day}.").format(
-            title=_(criterion.title), source=criterion.source, version=criterion.version, day=criterion.read
+            title=_(criterion.title),
+            source=criterion.source,
+            version=criterion.version,
+            day=criterion.read,
         ),
         _(criterion.covers),
     ]
 
 
 def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
-    """Return a line per clause. Args: internal: whether columns, counts and answers are told too."""
-    lines = [(each.clause.id, _(each.clause.title), _(STATES[each.state]), found(each)) for each in outcomes]
+    """Return a line per clause.
+
+    Args:
+        internal: whether columns, counts and answers are told too.
+    """
+    lines = [
+        (each.clause.id, _(each.clause.title), _(STATES[each.state]), found(each))
+        for each in outcomes
+    ]
     headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
     return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
 
 
 def found(outcome: Outcome) -> str:
     """Say what columns, which figure or whose answer a result stands on."""
-    parts, of_column = [], _("{column}: {people} people")
+    parts = []
+    of_column = _("{column}: {people} people")
     with printing():
         parts += [
-            of_column.format(column=each.column, people=people_words(each.people)) for each in outcome.columns
+            of_column.format(column=each.column, people=people_words(each.people))
+            for each in outcome.columns
         ]
         if outcome.figure is not None:
-            write = people_words if outcome.clause.figure in ("people", "k") else percent
+            write = (
+                people_words if outcome.clause.figure in ("people", "k") else percent
+            )
             parts.append(write(outcome.figure))
     if outcome.answer is not None:
         answer = _("yes") if outcome.answer.yes else _("no")
         by = _("{answer}, says {who} on {day}")
-        parts.append(by.format(answer=answer, who=outcome.answer.by, day=outcome.answer.on))
+        parts.append(
+            by.format(answer=answer, who=outcome.answer.by, day=outcome.answer.on)
+        )
     return "; ".join(parts)
 
 
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
     """Return the questions that only people can answer, by clause."""
-    return {each.id: named(each.id, _(each.question)) for each in clauses if each.question}
+    return {
+        each.id: named(each.id, _(each.question)) for each in clauses if each.question
+    }
 
 
-def parts(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True) -> list[Any]:
+def parts(
+    criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True
+) -> list[Any]:
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
-        (_("Measure against published criteria"), table(outcomes, internal=internal), about(criterion)),
-        (capital("only you can decide"), pd.DataFrame(), [*questions(criterion.clauses).values()]),
+        (
+            _("Measure against published criteria"),
+            table(outcomes, internal=internal),
+            about(criterion),
+        ),
+        (
+            capital("only you can decide"),
+            pd.DataFrame(),
+            [*questions(criterion.clauses).values()],
+        ),
     ]
 
 
@@ -72,7 +102,9 @@ def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -
     return fragment(
         "internal.html",
         title=_(criterion.title),
-        internal=_("Internal: this report reads the original. Do not publish it.") if internal else "",
+        internal=_("Internal: this report reads the original. Do not publish it.")
+        if internal
+        else "",
         verdict="",
         parts=parts(criterion, outcomes, internal=internal),
         terms="",

@@ -18,7 +18,9 @@ from workbench.language.wording import printable
 from workbench.report.drawing import Drawing
 
 HERE = Path(__file__).parent
-STYLE, SCRIPT = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js"))
+STYLE, SCRIPT = (
+    (HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js")
+)
 STYLE_DIGEST, SCRIPT_DIGEST = (
     f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
     for text in (STYLE, SCRIPT)
@@ -34,8 +36,15 @@ LABELS = {
     "release": N_("the release with its model, which this program opens"),
 }
 FILES = (
-    *("explore.html", "counts.csv", "counts.parquet", "counts.json", "datapackage.json"),
-    *("rows.csv", "rows.parquet", "guarantee.json", "release.json"),
+    "explore.html",
+    "counts.csv",
+    "counts.parquet",
+    "counts.json",
+    "datapackage.json",
+    "rows.csv",
+    "rows.parquet",
+    "guarantee.json",
+    "release.json",
 )
 """The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
@@ -63,7 +72,10 @@ class TextTable:
         """Return a frame of aggregates or of public rows as texts."""
         return cls(
             headings=tuple(map(printable, frame.columns)),
-            lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),
+            lines=tuple(
+                tuple(map(printable, line))
+                for line in frame.itertuples(index=False, name=None)
+            ),
             note=note,
         )
 
@@ -136,14 +148,17 @@ class Page:
     def html(self, questions: str = "") -> str:
         """Return the whole page.
 
-        Args: questions: HTML from `asking.section`.
+        Args:
+            questions: HTML from `asking.section`.
         """
         return f"{self.before}{questions}{self.after}"
 
 
 def linked(names: Collection[str]) -> tuple[Download, ...]:
     """Return the files as a page with its own address offers them."""
-    return tuple(Download(href=f"?file={name}", name=name, label=label(name)) for name in names)
+    return tuple(
+        Download(href=f"?file={name}", name=name, label=label(name)) for name in names
+    )
 
 
 def label(name: str) -> str:
@@ -154,11 +169,16 @@ def label(name: str) -> str:
 
 
 def page(document: Document, explore: str = "") -> Page:
-    """Put a document on its page. Args: explore: HTML from `explore.section`, with its script."""
+    """Put a document on its page.
+
+    Args:
+        explore: HTML from `explore.section`, with its script.
+    """
     text = fragment(
         "page.html",
         document=document,
-        badge=document.badge_text or (_(BADGES[document.badge]) if document.badge else ""),
+        badge=document.badge_text
+        or (_(BADGES[document.badge]) if document.badge else ""),
         style=STYLE,
         style_digest=STYLE_DIGEST,
         script_digest=SCRIPT_DIGEST,

@@ -18,20 +18,29 @@ from workbench.report.document import FILES, Download, label
 from workbench.report.explore import EXPLORE, PAGE, explorable
 from workbench.report.sentences import singles
 
-COUNTS, ROWS, MODEL, QUESTIONS, PREVIEW = "counts", "rows", "model", "questions", "preview"
+COUNTS = "counts"
+ROWS = "rows"
+MODEL = "model"
+QUESTIONS = "questions"
+PREVIEW = "preview"
 CONTENTS = {
     "counts": N_("counts with low and high"),
     "rows": N_("drawn rows"),
     "model": N_("the release with its model, which this program opens"),
     "questions": N_("a form to ask questions"),
-    "preview": N_("figures in the preview of chats: chat services keep copies that cannot be recalled"),
+    "preview": N_(
+        "figures in the preview of chats: chat services keep copies that cannot be "
+        "recalled"
+    ),
 }
 """What may be given beside pictures, tables and the guarantee."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
 _NEEDS = {PAGE: EXPLORE, "release.json": MODEL, "datapackage.json": COUNTS} | {
-    f"{what}.{ending}": what for what in (COUNTS, ROWS) for ending in ("csv", "parquet", "json")
+    f"{what}.{ending}": what
+    for what in (COUNTS, ROWS)
+    for ending in ("csv", "parquet", "json")
 }
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -43,7 +52,8 @@ TYPES = {
 def files(release: Release, contents: Collection[str]) -> list[str]:
     """Return the names of the files of a release.
 
-    Args: contents: what may be given, of `CONTENTS`.
+    Args:
+        contents: what may be given, of `CONTENTS`.
     """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
@@ -52,40 +62,66 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
         ROWS: bool(release.model_columns),
         MODEL: True,
     }
-    given = {"": True} | {need: is_there for need, is_there in there.items() if need in contents}
+    given = {"": True} | {
+        need: is_there for need, is_there in there.items() if need in contents
+    }
     return [name for name in FILES if given.get(_NEEDS.get(name, ""))]
 
 
 def content(release: Release, name: str) -> bytes:
     """Return the bytes of one of those files, the same each time."""
-    texts = {"guarantee": guarantee_json, "datapackage": datapackage, "release": Release.to_json}
+    texts = {
+        "guarantee": guarantee_json,
+        "datapackage": datapackage,
+        "release": Release.to_json,
+    }
     what, _dot, ending = name.partition(".")
     if what in texts:
         return texts[what](release).encode()
     if name == "counts.json":
-        return counts(release).to_json(orient="records", indent=1, force_ascii=False).encode()
+        return (
+            counts(release)
+            .to_json(orient="records", indent=1, force_ascii=False)
+            .encode()
+        )
     rows = min(max(0, round(release.model.total)), MAX_ROWS)
-    table = PublicTable(counts(release)) if what == COUNTS else release.sample_table(rows, seed=0)
-    return to_csv(table) if ending == "csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
+    table = (
+        PublicTable(counts(release))
+        if what == COUNTS
+        else release.sample_table(rows, seed=0)
+    )
+    return (
+        to_csv(table)
+        if ending == "csv"
+        else to_parquet(table, {"guarantee": guarantee_json(release)})
+    )
 
 
 def counts(release: Release) -> pd.DataFrame:
     """Return all noisy tables in one, with a line per cell.
 
-    Its kind is "measured", or "from the model" where a measurement tells the rows of a merged group only.
+    Its kind is "measured", or "from the model" where a measurement tells the rows of a
+    merged group only.
     """
     names = singles(release)
     tables = []
     for clique in release.marginals:
-        table, alone = release.table(clique), np.ravel(release.answer(clique).alone)
+        table = release.table(clique)
+        alone = np.ravel(release.answer(clique).alone)
         kind = "count: kind" if "kind" in names or "count: rows" in table else "kind"
-        tables.append(table.assign(**{kind: np.where(alone, "measured", "from the model")}))
+        tables.append(
+            table.assign(**{kind: np.where(alone, "measured", "from the model")})
+        )
     whole = pd.concat(tables, ignore_index=True)
-    return whole[[*names, *(heading for heading in whole.columns if heading not in names)]]
+    return whole[
+        [*names, *(heading for heading in whole.columns if heading not in names)]
+    ]
 
 
 def citation(release: Release, title: str) -> str:
-    """Return how to cite a release, by title, day, guarantee and the digest of its file."""
+    """Return how to cite a release, by title, day, guarantee and the digest of its
+    file.
+    """
     return _("{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}").format(
         title=title,
         day=day(release.created),
@@ -95,20 +131,33 @@ def citation(release: Release, title: str) -> str:
 
 
 def datapackage(release: Release) -> str:
-    """Describe the files of counts for programs, as a Data Package of Frictionless Standards."""
+    """Describe the files of counts for programs, as a Data Package of Frictionless
+    Standards.
+    """
     types = {"O": "string", "i": "integer", "f": "number", "b": "boolean"}
     frame = counts(release)
-    described = json.loads((Path(__file__).parent / "datapackage.json").read_text(encoding="utf-8"))
+    described = json.loads(
+        (Path(__file__).parent / "datapackage.json").read_text(encoding="utf-8")
+    )
     for resource in described["resources"]:
-        fields = [{"name": name, "type": types[frame[name].dtype.kind]} for name in frame.columns]
+        fields = [
+            {"name": name, "type": types[frame[name].dtype.kind]}
+            for name in frame.columns
+        ]
         resource["schema"] = {"fields": fields, "missingValues": [""]}
     digest = json.loads(release.to_json())["digest"]
-    about = {"title": translate(describe(release.recipe)), "created": release.created, "id": digest}
+    about = {
+        "title": translate(describe(release.recipe)),
+        "created": release.created,
+        "id": digest,
+    }
     return json.dumps(described | about | json.loads(guarantee_json(release)), indent=1)
 
 
 def embedded(release: Release) -> tuple[Download, ...]:
-    """Return the guarantee, and the release while it is small, for a page that is a file."""
+    """Return the guarantee, and the release while it is small, for a page that is a
+    file.
+    """
     downloads = []
     for name in files(release, {COUNTS, MODEL}):
         data = content(release, name)

@@ -1,6 +1,7 @@
 """Charts as SVG without scripts, in the colors of their page.
 
-Drawn for a phone: 360 units wide, so that a letter of 12 units can be read at 390 pixels.
+Drawn for a phone: 360 units wide, so that a letter of 12 units can be read at 390
+pixels.
 """
 
 import math
@@ -10,10 +11,17 @@ from xml.etree import ElementTree
 from workbench.language.wording import number, printable, whole
 
 WIDTH = 360.0
-_LEFT, _TOP, _HEIGHT, _FOOT = 44.0, 24.0, 170.0, 34.0
-_LINE, _BAR = 34.0, 11.0
-_LABEL, _TICK = 46, 10
-"""Letters of a label that has a line of its own, and of one of four that share a line."""
+_LEFT = 44.0
+_TOP = 24.0
+_HEIGHT = 170.0
+_FOOT = 34.0
+_LINE = 34.0
+_BAR = 11.0
+_LABEL = 46
+_TICK = 10
+"""Letters of a label that has a line of its own, and of one of four that share a
+line.
+"""
 _SHADES = 5
 Ends = Sequence[tuple[float, float]]
 
@@ -27,31 +35,51 @@ class Drawing:
 
     def __init__(self, height: float, alt: str) -> None:
         box = f"0 0 {WIDTH:g} {height:.1f}"
-        self._root = ElementTree.Element("svg", {"viewBox": box, "role": "img", "aria-label": alt})
+        self._root = ElementTree.Element(
+            "svg", {"viewBox": box, "role": "img", "aria-label": alt}
+        )
 
     def __html__(self) -> str:
         return ElementTree.tostring(self._root, encoding="unicode")
 
-    def rect(self, kind: str, x: float, y: float, width: float, height: float, opacity: float = 1.0) -> None:
+    def rect(
+        self,
+        kind: str,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        opacity: float = 1.0,
+    ) -> None:
         """Add a rectangle of a class of the page's style."""
         shade = {"fill-opacity": f"{opacity:.3f}"} if opacity < 1 else {}
-        self._add("rect", {"class": kind, **shade}, x=x, y=y, width=width, height=height)
+        self._add(
+            "rect", {"class": kind, **shade}, x=x, y=y, width=width, height=height
+        )
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """Add a line of a class of the page's style."""
         self._add("line", {"class": kind}, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def text(self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0) -> None:
-        """Add a text that begins, ends or has its middle at a point, turned by so many degrees."""
+    def text(
+        self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0
+    ) -> None:
+        """Add a text that begins, ends or has its middle at a point, turned by so many
+        degrees.
+        """
         turned = {"transform": f"rotate({turn:g} {x:.1f} {y:.1f})"} if turn else {}
         self._add("text", {"text-anchor": anchor, **turned}, x=x, y=y).text = text
 
-    def _add(self, tag: str, fields: dict[str, str], **places: float) -> ElementTree.Element:
+    def _add(
+        self, tag: str, fields: dict[str, str], **places: float
+    ) -> ElementTree.Element:
         placed = {name: f"{place:.1f}" for name, place in places.items()}
         return ElementTree.SubElement(self._root, tag, placed | fields)
 
 
-def lying_bars(labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str) -> Drawing:
+def lying_bars(
+    labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str
+) -> Drawing:
     """Draw one bar below the other, each with its whole label.
 
     Args:
@@ -78,9 +106,16 @@ def lying_bars(labels: Sequence[str], values: Sequence[float], ends: Ends, *, un
 
 
 def upright_bars(
-    labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str, title: str
+    labels: Sequence[str],
+    values: Sequence[float],
+    ends: Ends,
+    *,
+    unit: str,
+    alt: str,
+    title: str,
 ) -> Drawing:
-    """Draw bars next to each other, for cells in an order, over an axis with a few labels.
+    """Draw bars next to each other, for cells in an order, over an axis with a few
+    labels.
 
     Args:
         labels: of the bars, of which four are shown.
@@ -91,7 +126,8 @@ def upright_bars(
         title: of the axis below the bars.
     """
     most = _largest(values, ends)
-    right, step = WIDTH - 4, (WIDTH - _LEFT - 4) / len(labels)
+    right = WIDTH - 4
+    step = (WIDTH - _LEFT - 4) / len(labels)
     drawing = Drawing(_TOP + _HEIGHT + _FOOT + 4, alt)
 
     def height_of(value: float) -> float:
@@ -103,17 +139,27 @@ def upright_bars(
         drawing.text(_LEFT - 5, height_of(tick) + 4, number(tick), "end")
     for i, value in enumerate(values):
         top = height_of(value)
-        drawing.rect("value", _LEFT + (i + 0.08) * step, top, step * 0.84, height_of(0) - top)
+        drawing.rect(
+            "value", _LEFT + (i + 0.08) * step, top, step * 0.84, height_of(0) - top
+        )
     for i, (low, high) in enumerate(ends):
         middle = _LEFT + (i + 0.5) * step
         drawing.line("error", middle, height_of(low), middle, height_of(high))
-    last, foot = len(labels) - 1, _TOP + _HEIGHT + 15
+    last = len(labels) - 1
+    foot = _TOP + _HEIGHT + 15
     drawing.text(_LEFT, foot, printable(labels[0], at_most=_TICK))
     for i in sorted({round(last / 3), round(2 * last / 3)} - {0, last}):
-        drawing.text(_LEFT + (i + 0.5) * step, foot, printable(labels[i], at_most=_TICK), "middle")
+        drawing.text(
+            _LEFT + (i + 0.5) * step,
+            foot,
+            printable(labels[i], at_most=_TICK),
+            "middle",
+        )
     if last:
         drawing.text(right, foot, printable(labels[last], at_most=_TICK), "end")
-    drawing.text((_LEFT + WIDTH) / 2, foot + _FOOT - 18, printable(title, at_most=40), "middle")
+    drawing.text(
+        (_LEFT + WIDTH) / 2, foot + _FOOT - 18, printable(title, at_most=40), "middle"
+    )
     return drawing
 
 
@@ -126,7 +172,8 @@ def grid(
     unit: str,
     alt: str,
 ) -> Drawing:
-    """Draw a table of counts as shades of one color, the largest count in its full strength.
+    """Draw a table of counts as shades of one color, the largest count in its full
+    strength.
 
     Args:
         values: of the cells, in `unit`.
@@ -136,9 +183,11 @@ def grid(
         unit: what is counted, in a word.
         alt: the drawing in words.
     """
-    left, letters = 96.0, max(min(14, len(label)) for label in columns)
+    left = 96.0
+    letters = max(min(14, len(label)) for label in columns)
     most = _largest([value for line in values for value in line], ())
-    width, height = (WIDTH - left) / len(columns), max(16.0, min(26.0, 300 / len(rows)))
+    width = (WIDTH - left) / len(columns)
+    height = max(16.0, min(26.0, 300 / len(rows)))
     top = 44.0
     bottom = top + len(rows) * height
     drawing = Drawing(bottom + 26 + 6.7 * letters, alt)
@@ -151,10 +200,25 @@ def grid(
     drawing.text(left, top - 8, printable(names[1], at_most=36))
     for i, (label, line) in enumerate(zip(rows, values, strict=True)):
         for j, value in enumerate(line):
-            drawing.rect("cell", left + j * width, top + i * height, width, height, max(0.0, value) / most)
-        drawing.text(left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end")
+            drawing.rect(
+                "cell",
+                left + j * width,
+                top + i * height,
+                width,
+                height,
+                max(0.0, value) / most,
+            )
+        drawing.text(
+            left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end"
+        )
     for j, label in enumerate(columns):
-        drawing.text(left + (j + 0.5) * width + 4, bottom + 6, printable(label, at_most=14), "end", turn=-90)
+        drawing.text(
+            left + (j + 0.5) * width + 4,
+            bottom + 6,
+            printable(label, at_most=14),
+            "end",
+            turn=-90,
+        )
     return drawing
 
 
@@ -165,5 +229,7 @@ def _largest(values: Sequence[float], ends: Ends) -> float:
 def _ticks(most: float) -> list[float]:
     """Round numbers from 0 up to `most`, three to six of them."""
     power = 10.0 ** math.floor(math.log10(most))
-    step = next(step for step in (power / 5, power / 2, power, 2 * power) if most / step <= 5)
+    step = next(
+        step for step in (power / 5, power / 2, power, 2 * power) if most / step <= 5
+    )
     return [step * i for i in range(int(most / step) + 1)]

@@ -1,7 +1,8 @@
-"""Part of a page in which a reader filters drawn rows of a release, counted by a script of the page.
+"""Part of a page in which a reader filters drawn rows of a release, counted by a script
+of the page.
 
-All in it follows from the release: counts with their intervals, the variances of their noise, and drawn
-rows as numbers of bars, column by column.
+All in it follows from the release: counts with their intervals, the variances of their
+noise, and drawn rows as numbers of bars, column by column.
 """
 
 import base64
@@ -19,17 +20,25 @@ from workbench.report.charts import folded
 from workbench.report.document import fragment
 from workbench.report.sentences import counted
 
-EXPLORE, PAGE = "explore", "explore.html"
+EXPLORE = "explore"
+PAGE = "explore.html"
 """What a link gives, and the name of its page among the files of the link."""
-MAX_DRAWN, MAX_COLUMNS, MAX_BARS, MAX_RUNS = 20_000, 24, 60, 24
+MAX_DRAWN = 20_000
+MAX_COLUMNS = 24
+MAX_BARS = 60
+MAX_RUNS = 24
 FEWEST = 10
 """Drawn rows below which the drawing alone decides how many there are."""
 MANY = 1_000_000
-"""A variance at which an interval has as many deviations as that of any sum of cells, whole rows apart."""
+"""A variance at which an interval has as many deviations as that of any sum of cells,
+whole rows apart.
+"""
 
 
 def columns_of(release: Release) -> list[str]:
-    """Return the columns that have a histogram: they are drawn, and a noisy table holds them."""
+    """Return the columns that have a histogram: they are drawn, and a noisy table holds
+    them.
+    """
     measured = {name for clique in release.marginals for name in clique}
     return [name for name in release.model_columns if name in measured][:MAX_COLUMNS]
 
@@ -40,9 +49,17 @@ def explorable(release: Release) -> bool:
 
 
 def section(release: Release) -> str:
-    """Write the part with its script, for a release that is `explorable`, the same each time."""
-    model, names, total = release.model, columns_of(release), float(release.answer(()).values)
-    tables = model.measurements if isinstance(model, SyntheticModel) else [*release.marginals.values()]
+    """Write the part with its script, for a release that is `explorable`, the same each
+    time.
+    """
+    model = release.model
+    names = columns_of(release)
+    total = float(release.answer(()).values)
+    tables = (
+        model.measurements
+        if isinstance(model, SyntheticModel)
+        else [*release.marginals.values()]
+    )
     drawn = min(MAX_DRAWN, max(1, round(total)))
     codes = release.draw_codes(drawn, np.random.default_rng(0))
     content = {
@@ -63,17 +80,23 @@ def section(release: Release) -> str:
 
 
 def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
-    """Return the bars of a column, runs of cells where there are many, and the bar of each drawn row.
+    """Return the bars of a column, runs of cells where there are many, and the bar of
+    each drawn row.
 
     Of `merged` cells some tables measured a group only.
     """
-    column, model = release.schema.column(name), release.model
+    column = release.schema.column(name)
+    model = release.model
     most = MAX_RUNS if isinstance(column, IntervalColumn) else MAX_BARS
     (shown,), counts = release.shown(release.answer((name,)))
     labels, counts = folded(shown, counts, most=most)
     cells = np.arange(column.size)
     width = -(-len(shown) // len(labels))
-    groups = model.grouping.groups.get(name, cells) if isinstance(model, SyntheticModel) else cells
+    groups = (
+        model.grouping.groups.get(name, cells)
+        if isinstance(model, SyntheticModel)
+        else cells
+    )
     return {
         "name": printable(name, at_most=60),
         "labels": list(map(printable, labels)),
@@ -81,21 +104,31 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
         "width": width,
         "merged": np.flatnonzero(np.bincount(groups)[groups] > 1).tolist(),
         "codes": base64.b64encode((codes // width).astype(np.uint8).tobytes()).decode(),
-        **{end: list(map(round, getattr(counts, end).tolist())) for end in ("values", "low", "high")},
+        **{
+            end: list(map(round, getattr(counts, end).tolist()))
+            for end in ("values", "low", "high")
+        },
     }
 
 
 def _noise(release: Release, names: Sequence[str], table: Marginal) -> dict[str, Any]:
-    """Return the law of the noise of a table's columns, and the terms of the variance of any sum of cells.
+    """Return the law of the noise of a table's columns, and the terms of the variance
+    of any sum of cells.
 
-    Each term is a variance and, of each column, the factor that it takes for the cells that are added up, as
-    in `Evidence.sum`.
+    Each term is a variance and, of each column, the factor that it takes for the cells
+    that are added up, as in `Evidence.sum`.
     """
-    model, clique = release.model, table.clique
-    law, sizes = table, table.values.shape
+    model = release.model
+    clique = table.clique
+    law = table
+    sizes = table.values.shape
     terms = [(table.variance, ["sum"] * len(clique))]
-    if isinstance(model, SyntheticModel) and (evidence := model.evidence(clique)) is not None:
-        law, sizes = evidence.table(), evidence.shape
+    if (
+        isinstance(model, SyntheticModel)
+        and (evidence := model.evidence(clique)) is not None
+    ):
+        law = evidence.table()
+        sizes = evidence.shape
         terms = [
             (variance, ["inside" if name in part else "outside" for name in clique])
             for part, (_residual, variance) in evidence.residuals.items()

@@ -10,7 +10,9 @@ from workbench.language.wording import number
 _SIGNS = re.compile(r"[^\w.]+")
 
 
-def file_name(name: str, what: str, ending: str, *, detail: str = "", day: str = "") -> str:
+def file_name(
+    name: str, what: str, ending: str, *, detail: str = "", day: str = ""
+) -> str:
     """Return a file name such as "adult_histogram-age_epsilon-0.5_2026-11-21.csv".
 
     Args:
@@ -20,7 +22,12 @@ def file_name(name: str, what: str, ending: str, *, detail: str = "", day: str =
         detail: such as "epsilon 0.5".
         day: in ISO order; today if not given.
     """
-    stem = re.sub(r"\.(csv|tsv|txt|data|parquet|xls[xm]?|ods|z?sav|dta|sas7bdat|deid)$", "", name, flags=re.I)
+    stem = re.sub(
+        r"\.(csv|tsv|txt|data|parquet|xls[xm]?|ods|z?sav|dta|sas7bdat|deid)$",
+        "",
+        name,
+        flags=re.I,
+    )
     day = day or datetime.now(UTC).date().isoformat()
     parts = [_plain(part) for part in (stem, what, detail, day)]
     return "_".join(part for part in parts if part) + f".{ending}"

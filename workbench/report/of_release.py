@@ -12,7 +12,14 @@ import pandas as pd
 from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
 from dpcore.schema import Clique, Column, IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, count_rows, describe
+from dpcore.synthesis import (
+    Figures,
+    FoundCategories,
+    SyntheticModel,
+    askable,
+    count_rows,
+    describe,
+)
 from dpcore.tables.answer import Answer
 from workbench.language.messages import N_, _, day, ngettext, translate, translated
 from workbench.language.wording import (
@@ -32,7 +39,11 @@ from workbench.report.charts import fold_labels, fold_table, folded
 from workbench.report.document import BADGES, Document, Picture, TextTable, linked, page
 from workbench.report.drawing import Ends, grid, lying_bars, upright_bars
 
-MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
+MAX_COLUMNS = 24
+MAX_PAIRS = 8
+MAX_LINES = 300
+MAX_BARS = 60
+MAX_SIDE = 20
 LYING_BARS = 20
 EVERYTHING = frozenset(translated(downloads.CONTENTS))
 FIGURES = {
@@ -59,15 +70,24 @@ def document(
         title: of the page; what was released, if not given.
         note: of whoever shares it.
         contents: what is given, of `downloads.CONTENTS`.
-        pictures: columns of the charts to show, in their order; all, the clearest first, if not given.
+        pictures: columns of the charts to show, in their order; all, the clearest
+            first, if not given.
         earlier: a release of an earlier table to compare with.
     """
     compared = compare.columns(release, earlier) if earlier else []
     level = sentences.level_of(release, 2 * len(compared))
-    title = shown(title, at_most=120) or shown(translate(describe(release.recipe)), at_most=200)
-    drawn = _pictures(release, charted(release) if pictures is None else pictures, level)
+    title = shown(title, at_most=120) or shown(
+        translate(describe(release.recipe)), at_most=200
+    )
+    drawn = _pictures(
+        release, charted(release) if pictures is None else pictures, level
+    )
     lead = _lead(release, level)
-    differences = [compare.picture(release, earlier, name, level) for name in compared] if earlier else []
+    differences = (
+        [compare.picture(release, earlier, name, level) for name in compared]
+        if earlier
+        else []
+    )
     preview = _("Numbers with noise, in which nobody can be found.")
     if downloads.PREVIEW in contents:
         preview = " ".join([lead, *(each.sentence for each in drawn[:1])])
@@ -77,7 +97,10 @@ def document(
         badge="private",
         badge_text=f"{_(BADGES['private'])} · {loss_words(release.guarantee.loss)}",
         note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
-        about=(*_about(release), *([compare.loss(release, earlier)] if earlier else ())),
+        about=(
+            *_about(release),
+            *([compare.loss(release, earlier)] if earlier else ()),
+        ),
         pictures=(*drawn, *differences),
         promise=tuple(_promise(release)),
         reading=_reading(release),
@@ -90,12 +113,18 @@ def document(
 
 def file(release: Release) -> bytes:
     """Return the page of a release as one file that needs no server."""
-    complete = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
+    complete = dataclasses.replace(
+        document(release), asks=False, downloads=downloads.embedded(release)
+    )
     return page(complete).html().encode()
 
 
 def content(release: Release, shown: Document, name: str) -> bytes:
-    """Return the bytes of a file of a release, or its interactive page. Args: shown: the document on it."""
+    """Return the bytes of a file of a release, or its interactive page.
+
+    Args:
+        shown: the document on it.
+    """
     if name != explore.PAGE:
         return downloads.content(release, name)
     questions = asking.section(release, "") if shown.asks else ""
@@ -103,49 +132,74 @@ def content(release: Release, shown: Document, name: str) -> bytes:
 
 
 def interactive_file(release: Release) -> bytes:
-    """Return the interactive page of a release that is `explorable`, as one file that needs no server."""
-    notice = _("This is a file: it cannot be revoked. Whoever has it may keep it and pass it on.")
-    complete = dataclasses.replace(document(release), asks=False, downloads=(), notice=notice)
+    """Return the interactive page of a release that is `explorable`, as one file that
+    needs no server.
+    """
+    notice = _(
+        "This is a file: it cannot be revoked. Whoever has it may keep it and pass "
+        "it on."
+    )
+    complete = dataclasses.replace(
+        document(release), asks=False, downloads=(), notice=notice
+    )
     return content(release, complete, explore.PAGE)
 
 
 def _about(release: Release) -> tuple[str, ...]:
     sentences = [
         _(
-            "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
-            "to nothing about any one person. Made on {day}."
-        ).format(what=shown(translate(describe(release.recipe)), at_most=400), day=day(release.created))
+            "{what}: numbers from a table of personal data, changed by random noise "
+            "so that they tell next "
+            "to nothing about any one person. Made on {day}.",
+        ).format(
+            what=shown(translate(describe(release.recipe)), at_most=400),
+            day=day(release.created),
+        ),
     ]
     if counted := counted_words(release.schema.unit):
         sentences.append(counted)
     if release.part is not None:
         column, category = map(shown, release.part)
         sentences.append(
-            _("Only rows with {category} in {column} were counted.").format(category=category, column=column)
+            _("Only rows with {category} in {column} were counted.").format(
+                category=category, column=column
+            ),
         )
     return tuple(sentences)
 
 
 def charted(release: Release) -> list[Clique]:
-    """Return the columns of the charts that a page can show, the one with the clearest shape first."""
+    """Return the columns of the charts that a page can show, the one with the clearest
+    shape first.
+    """
     names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
     clear = [float(each.values.std()) / max(each.reach, 1e-9) for each in counts]
     first = [names.pop(clear.index(max(clear)))] if names else []
-    return [*first, *names, *[clique for clique in release.marginals if len(clique) == 2][:MAX_PAIRS]]
+    return [
+        *first,
+        *names,
+        *[clique for clique in release.marginals if len(clique) == 2][:MAX_PAIRS],
+    ]
 
 
 def _lead(release: Release, level: float) -> str:
-    """Say how many people or rows there are, in an interval that holds together with all sentences."""
+    """Say how many people or rows there are, in an interval that holds together with
+    all sentences.
+    """
     if not release.marginals:
         return ""
     total = release.answer((), level=level)
     return _("{rows} {counted} were counted, give or take {half}.").format(
-        rows=whole(float(total.values)), counted=sentences.counted(release), half=number(total.reach)
+        rows=whole(float(total.values)),
+        counted=sentences.counted(release),
+        half=number(total.reach),
     )
 
 
-def _pictures(release: Release, cliques: Sequence[Clique], level: float) -> list[Picture]:
+def _pictures(
+    release: Release, cliques: Sequence[Clique], level: float
+) -> list[Picture]:
     model = release.model
     if isinstance(model, Figures):
         return [_figures(model)]
@@ -153,35 +207,57 @@ def _pictures(release: Release, cliques: Sequence[Clique], level: float) -> list
         return [_found(model)]
     there = charted(release)
     return [
-        _two_way(release, clique) if len(clique) == 2 else _one_way(release, clique[0], level)
+        _two_way(release, clique)
+        if len(clique) == 2
+        else _one_way(release, clique[0], level)
         for clique in map(tuple, cliques)
         if clique in there
     ]
 
 
 def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
-    """Return labels, counts and ends of the bars of a column, cells of no order that may be empty as one."""
+    """Return labels, counts and ends of the bars of a column, cells of no order that
+    may be empty as one.
+    """
     column = release.schema.column(name)
     (cells,), counts = release.shown(release.answer((name,)))
-    few = [label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0]
+    few = [
+        label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
+    ]
     if isinstance(column, IntervalColumn) or not 1 < len(few) < len(cells):
         labels, counts = folded(cells, counts, most=MAX_BARS)
-        return labels, counts.values.tolist(), [*zip(counts.low.tolist(), counts.high.tolist(), strict=True)]
-    rest, kept = count_rows(release, {name: few}), counts.low > 0
-    labels = [*(each for each in cells if each not in few), _("others, too small to tell")]
-    ends = [*zip(counts.low[kept].tolist(), counts.high[kept].tolist(), strict=True), (rest.low, rest.high)]
+        return (
+            labels,
+            counts.values.tolist(),
+            [*zip(counts.low.tolist(), counts.high.tolist(), strict=True)],
+        )
+    rest = count_rows(release, {name: few})
+    kept = counts.low > 0
+    labels = [
+        *(each for each in cells if each not in few),
+        _("others, too small to tell"),
+    ]
+    ends = [
+        *zip(counts.low[kept].tolist(), counts.high[kept].tolist(), strict=True),
+        (rest.low, rest.high),
+    ]
     return labels, [*counts.values[kept].tolist(), rest.value], ends
 
 
 def _one_way(release: Release, name: str, level: float) -> Picture:
-    column, unit = release.schema.column(name), sentences.counted(release)
+    column = release.schema.column(name)
+    unit = sentences.counted(release)
     (cells,), counts = release.shown(release.answer((name,)))
     labels, counts = folded(cells, counts, most=MAX_BARS)
     heading = shown(name, at_most=60)
-    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(
+        cells=len(labels), column=heading
+    )
     bars, values, ends = _bars(release, name)
     drawing = (
-        upright_bars(_ticks(column, cells, bars), values, ends, unit=unit, alt=alt, title=name)
+        upright_bars(
+            _ticks(column, cells, bars), values, ends, unit=unit, alt=alt, title=name
+        )
         if isinstance(column, IntervalColumn) or len(bars) > LYING_BARS
         else lying_bars(bars, values, ends, unit=unit, alt=alt)
     )
@@ -189,21 +265,37 @@ def _one_way(release: Release, name: str, level: float) -> Picture:
         sentence=sentences.sentence(release, name, level),
         title=_within(heading, counts, unit),
         drawing=drawing,
-        table=_table((heading,), [(label,) for label in labels], counts.values, counts.low, counts.high),
+        table=_table(
+            (heading,),
+            [(label,) for label in labels],
+            counts.values,
+            counts.low,
+            counts.high,
+        ),
     )
 
 
 def _within(column: str, counts: Answer, unit: str) -> str:
-    return _("{column}: each count is within {half} {counted} of the truth in 95 of 100 cases").format(
-        column=column, half=number(counts.reach), counted=unit
+    return _(
+        "{column}: each count is within {half} {counted} of the truth in 95 of 100 "
+        "cases"
+    ).format(
+        column=column,
+        half=number(counts.reach),
+        counted=unit,
     )
 
 
 def _ticks(column: Column, cells: Sequence[str], bars: Sequence[str]) -> Sequence[str]:
-    """Return what stands below bars: of numbers and dates the bound where each begins."""
+    """Return what stands below bars: of numbers and dates the bound where each
+    begins.
+    """
     if not isinstance(column, IntervalColumn):
         return bars
-    starts = [f"{each:g}" if isinstance(each, float) else str(each) for each in column.bounds[:-1]]
+    starts = [
+        f"{each:g}" if isinstance(each, float) else str(each)
+        for each in column.bounds[:-1]
+    ]
     return [*starts, *cells[len(starts) :]][:: -(-len(cells) // MAX_BARS)]
 
 
@@ -212,15 +304,24 @@ def _two_way(release: Release, pair: Clique) -> Picture:
     labels, counts = release.shown(release.answer(pair))
     rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
-    unit, values = sentences.counted(release), fold_table(counts.values, MAX_SIDE).tolist()
+    unit = sentences.counted(release)
+    values = fold_table(counts.values, MAX_SIDE).tolist()
     return Picture(
         title=_within(together, counts, unit),
         drawing=grid(values, rows, columns, names=names, unit=unit, alt=together),
-        table=_table(names, list(itertools.product(*labels)), counts.values, counts.low, counts.high),
+        table=_table(
+            names,
+            list(itertools.product(*labels)),
+            counts.values,
+            counts.low,
+            counts.high,
+        ),
     )
 
 
-def _table(names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike) -> TextTable:
+def _table(
+    names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
+) -> TextTable:
     """Write cells with their rows, and with low and high where `counts` has them."""
     figures = np.stack([np.ravel(each) for each in counts], axis=1)[:MAX_LINES]
     left_out = len(cells) - len(figures)
@@ -230,7 +331,13 @@ def _table(names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.
             (*map(shown, cell), *map(whole, line))
             for cell, line in zip(cells[:MAX_LINES], figures.tolist(), strict=True)
         ),
-        note=ngettext("{number:,} more line is in the file of counts.", "{number:,} more lines are in the file of counts.", left_out) if left_out else "",
+        note=ngettext(
+            "{number:,} more line is in the file of counts.",
+            "{number:,} more lines are in the file of counts.",
+            left_out,
+        )
+        if left_out
+        else "",
     )
 
 
@@ -245,7 +352,7 @@ def figures_table(model: Figures) -> pd.DataFrame:
                 _("places off, at most"): _plus_minus(figure.rank_error),
             }
             for figure in model.figures
-        ]
+        ],
     )
 
 
@@ -266,7 +373,9 @@ def figure_name(name: str) -> str:
 
 def _figures(model: Figures) -> Picture:
     return Picture(
-        title=_("{column}: each interval holds in 95 of 100 cases").format(column=shown(model.column)),
+        title=_("{column}: each interval holds in 95 of 100 cases").format(
+            column=shown(model.column)
+        ),
         table=TextTable.of(figures_table(model)),
         folded=False,
     )
@@ -275,11 +384,18 @@ def _figures(model: Figures) -> Picture:
 def _found(model: FoundCategories) -> Picture:
     heading = shown(model.column, at_most=60)
     ranked = sorted(model.counts.items(), key=lambda each: -each[1])
-    labels, values = [label for label, _count in ranked], [float(count) for _label, count in ranked]
-    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
+    labels = [label for label, _count in ranked]
+    values = [float(count) for _label, count in ranked]
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(
+        cells=len(labels), column=heading
+    )
     return Picture(
-        title=_("{column}: the categories that enough people share").format(column=heading),
-        drawing=lying_bars(labels[:MAX_BARS], values[:MAX_BARS], (), unit=_("rows"), alt=alt)
+        title=_("{column}: the categories that enough people share").format(
+            column=heading
+        ),
+        drawing=lying_bars(
+            labels[:MAX_BARS], values[:MAX_BARS], (), unit=_("rows"), alt=alt
+        )
         if labels
         else None,
         table=_table((heading,), [(label,) for label in labels], values),
@@ -287,7 +403,9 @@ def _found(model: FoundCategories) -> Picture:
 
 
 def _promise(release: Release) -> list[str]:
-    loss = {name: float(Fraction(text)) for name, text in release.guarantee.loss.items()}
+    loss = {
+        name: float(Fraction(text)) for name, text in release.guarantee.loss.items()
+    }
     epsilon = loss.get("epsilon")
     if epsilon is None:
         epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))

@@ -8,7 +8,12 @@ from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import _, ngettext, stored
-from workbench.language.wording import COUNTED_WORDS, declared_words, printable, unmarked
+from workbench.language.wording import (
+    COUNTED_WORDS,
+    declared_words,
+    printable,
+    unmarked,
+)
 from workbench.report.document import Document, Picture, TextTable, linked, page
 from workbench.report.downloads import ROWS
 
@@ -26,28 +31,48 @@ def document(
 ) -> Document:
     """Return the page of a table.
 
-    Args: not_promised: sentences of its box, as Markdown.
+    Args:
+        not_promised: sentences of its box, as Markdown.
     """
     frame = table.frame
     left_out = len(frame) - SHOWN_ROWS
-    more = ngettext("{number:,} more row is in the table.", "{number:,} more rows are in the table.", left_out) if left_out > 0 else ""
+    more = (
+        ngettext(
+            "{number:,} more row is in the table.",
+            "{number:,} more rows are in the table.",
+            left_out,
+        )
+        if left_out > 0
+        else ""
+    )
     return Document(
         title=printable(title, at_most=120) or _("Anonymized table"),
         badge="syntactic",
         note="\n".join(printable(line, at_most=2_000) for line in note.splitlines()),
         about=(
-            _("Rows of a table of personal data, made coarser until people look alike: {models}.").format(
-                models=printable(stored(*guarantee.models), at_most=800)
+            _(
+                "Rows of a table of personal data, made coarser until people look "
+                "alike: {models}."
+            ).format(
+                models=printable(stored(*guarantee.models), at_most=800),
             ),
-            _("Protected: {unit}. There is no epsilon: this promise is about the shape of the table.").format(
-                unit=_(COUNTED_WORDS[guarantee.unit])
+            _(
+                "Protected: {unit}. There is no epsilon: this promise is about the "
+                "shape of the table."
+            ).format(
+                unit=_(COUNTED_WORDS[guarantee.unit]),
             ),
             *declared_words(guarantee, shown=printable),
         ),
         boxes=((_("What this does not promise"), tuple(map(unmarked, not_promised))),),
         pictures=(
             Picture(
-                title=ngettext("{number:,} row of {columns} columns", "{number:,} rows of {columns} columns", len(frame), columns=len(frame.columns)),
+                title=ngettext(
+                    "{number:,} row of {columns} columns",
+                    "{number:,} rows of {columns} columns",
+                    len(frame),
+                    columns=len(frame.columns),
+                ),
                 table=TextTable.of(frame.head(SHOWN_ROWS), note=more),
                 folded=False,
             ),
@@ -60,9 +85,13 @@ def document(
 def files(contents: Collection[str]) -> list[str]:
     """Return the names of the files.
 
-    Args: contents: what may be given.
+    Args:
+        contents: what may be given.
     """
-    return [*(["rows.csv", "rows.parquet"] if ROWS in contents else []), "guarantee.json"]
+    return [
+        *(["rows.csv", "rows.parquet"] if ROWS in contents else []),
+        "guarantee.json",
+    ]
 
 
 def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
@@ -70,10 +99,16 @@ def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
     promise = json.dumps({"guarantee": guarantee.to_dict()}, indent=1)
     if name == "guarantee.json":
         return promise.encode()
-    return to_csv(table) if name == "rows.csv" else to_parquet(table, {"guarantee": promise})
+    return (
+        to_csv(table)
+        if name == "rows.csv"
+        else to_parquet(table, {"guarantee": promise})
+    )
 
 
-def file(table: PublicTable, guarantee: Guarantee, not_promised: Sequence[str]) -> bytes:
+def file(
+    table: PublicTable, guarantee: Guarantee, not_promised: Sequence[str]
+) -> bytes:
     """Return the page as one file that needs no server."""
     whole = dataclasses.replace(document(table, guarantee, not_promised), downloads=())
     return page(whole).html().encode()

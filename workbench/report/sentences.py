@@ -1,8 +1,10 @@
-"""Sentences over charts that hold together: the chance that any of a page is false is at most 5 in 100.
+"""Sentences over charts that hold together: the chance that any of a page is false is
+at most 5 in 100.
 
-That chance is shared evenly by the tables of single columns and the number of rows, and the share of a table
-by all that could be named of it: its cells, of numbers and dates every run of neighboring cells (Bonferroni).
-So it does not matter which charts are shown. Ranks and shares follow from these intervals without more error.
+That chance is shared evenly by the tables of single columns and the number of rows, and
+the share of a table by all that could be named of it: its cells, of numbers and dates
+every run of neighboring cells (Bonferroni). So it does not matter which charts are
+shown. Ranks and shares follow from these intervals without more error.
 """
 
 import math
@@ -21,9 +23,14 @@ ERROR = 0.05
 """The chance that any sentence of a page is false, at most."""
 MOST_NAMED = 3
 SENTENCES = {
-    "largest": N_("The largest is {cells}: {low} to {high} % of the {counted} counted."),
+    "largest": N_(
+        "The largest is {cells}: {low} to {high} % of the {counted} counted."
+    ),
     "among": N_("The largest is one of {cells}; the noise hides which."),
-    "half": N_("More than half of the {counted} counted, {low} to {high} %: from {first} to below {end}."),
+    "half": N_(
+        "More than half of the {counted} counted, {low} to {high} %: from {first} to "
+        "below {end}."
+    ),
     "none apart": N_("No difference between these counts can be told from noise."),
     "hidden": N_("The noise hides which of these counts is the largest."),
 }
@@ -34,11 +41,13 @@ class Claim:
     """What a sentence says of the counts of one column.
 
     Attributes:
-        kind: "largest" if the cell has the largest count, "among" if one of the cells has it; "half" if
-            the cells, neighbors of each other, hold more than half of all; "none apart" if no two cells can
-            be told apart; "hidden" if too many cells may be the largest.
+        kind: "largest" if the cell has the largest count, "among" if one of the cells
+            has it; "half" if the cells, neighbors of each other, hold more than half of
+            all; "none apart" if no two cells can be told apart; "hidden" if too many
+            cells may be the largest.
         cells: numbers of the cells that it names.
-        share: hundredths of all that the first cell holds, or the half, at least and at most.
+        share: hundredths of all that the first cell holds, or the half, at least and at
+            most.
     """
 
     kind: str
@@ -48,13 +57,20 @@ class Claim:
 
 def singles(release: Release) -> list[str]:
     """Return the columns whose counts the tables of a release tell."""
-    return [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
+    return [
+        name
+        for name in release.schema.domain.names
+        if any(name in each for each in release.marginals)
+    ]
 
 
 def level_of(release: Release, tables: int = 0) -> float:
-    """Return the chance with which all intervals of one table must hold together so that all sentences do.
+    """Return the chance with which all intervals of one table must hold together so
+    that all sentences do.
 
-    Args: tables: of differences to another release, each of which says as much as one of this.
+    Args:
+        tables: of differences to another release, each of which says as much as one of
+            this.
     """
     return 1 - ERROR / (1 + len(singles(release)) + tables)
 
@@ -67,26 +83,45 @@ def counted(release: Release) -> str:
 def claim(release: Release, name: str, level: float) -> Claim | None:
     """Return what can be said of a column, from measured counts alone, or None.
 
-    Args: level: chance with which all intervals of the table hold together.
+    Args:
+        level: chance with which all intervals of the table hold together.
     """
-    column, total = release.schema.column(name), release.answer((), level=level)
-    runs = column.values_size * (column.values_size + 1) // 2 if isinstance(column, IntervalColumn) else 0
+    column = release.schema.column(name)
+    total = release.answer((), level=level)
+    runs = (
+        column.values_size * (column.values_size + 1) // 2
+        if isinstance(column, IntervalColumn)
+        else 0
+    )
     each = 1 - (1 - level) / (column.size + runs)
     counts = release.answer((name,), level=each)
     if not counts.measured or total.low <= 0:
         return None
-    if runs and counts.alone.all() and (run := _run(column.values_size, counts, total, each)):
+    if (
+        runs
+        and counts.alone.all()
+        and (run := _run(column.values_size, counts, total, each))
+    ):
         return run
     rivals = np.flatnonzero(counts.high >= counts.low.max())
     if len(rivals) > MOST_NAMED or len(rivals) == column.size:
         return Claim(kind="none apart" if len(rivals) == column.size else "hidden")
     share = _share(counts.low[rivals[0]], counts.high[rivals[0]], total)
-    return Claim(kind="largest" if len(rivals) == 1 else "among", cells=tuple(map(int, rivals)), share=share)
+    return Claim(
+        kind="largest" if len(rivals) == 1 else "among",
+        cells=tuple(map(int, rivals)),
+        share=share,
+    )
 
 
 def sentence(release: Release, name: str, level: float) -> str:
-    """Write what can be said of a column, empty for nothing. Args: level: as of `claim`."""
-    said, column = claim(release, name, level), release.schema.column(name)
+    """Write what can be said of a column, empty for nothing.
+
+    Args:
+        level: as of `claim`.
+    """
+    said = claim(release, name, level)
+    column = release.schema.column(name)
     if said is None:
         return ""
     labels = [printable(column.labels[cell], at_most=60) for cell in said.cells]
@@ -105,22 +140,33 @@ def sentence(release: Release, name: str, level: float) -> str:
 
 
 def _run(size: int, counts: Answer, total: Answer, level: float) -> Claim | None:
-    """Return the shortest run of neighboring cells that surely holds more than half of all rows."""
+    """Return the shortest run of neighboring cells that surely holds more than half of
+    all rows.
+    """
     table = counts.table
     assert table is not None
-    measured, fitted = (np.append(0.0, np.cumsum(each[:size])) for each in (table.values, counts.values))
+    measured, fitted = (
+        np.append(0.0, np.cumsum(each[:size])) for each in (table.values, counts.values)
+    )
     for width in range(1, size):
-        half = half_width(table.variance * width, table.noise, level, pooled=table.pooled)
+        half = half_width(
+            table.variance * width, table.noise, level, pooled=table.pooled
+        )
         inside, value = (each[width:] - each[:-width] for each in (measured, fitted))
-        low, high = np.minimum(inside - half, value), np.maximum(inside + half, value)
+        low = np.minimum(inside - half, value)
+        high = np.maximum(inside + half, value)
         first = int(low.argmax())
         if low[first] > total.high / 2:
             cells = tuple(range(first, first + width))
-            return Claim(kind="half", cells=cells, share=_share(low[first], high[first], total))
+            return Claim(
+                kind="half", cells=cells, share=_share(low[first], high[first], total)
+            )
     return None
 
 
 def _share(low: float, high: float, total: Answer) -> tuple[int, int]:
     """Return the hundredths between which a share lies, rounded outwards."""
     most = min(1.0, float(high / total.low))
-    return math.floor(100 * low / float(total.high) + 1e-9), math.ceil(100 * most - 1e-9)
+    return math.floor(100 * low / float(total.high) + 1e-9), math.ceil(
+        100 * most - 1e-9
+    )

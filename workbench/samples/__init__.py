@@ -1,6 +1,8 @@
-"""Four invented tables to try everything on, and the public list that an attacker could hold.
+"""Four invented tables to try everything on, and the public list that an attacker could
+hold.
 
-No person in them exists. Columns depend on each other, so that there is something to find.
+No person in them exists. Columns depend on each other, so that there is something to
+find.
 """
 
 from collections.abc import Callable
@@ -32,39 +34,46 @@ class Sample:
 
 
 def census() -> pd.DataFrame:
-    """Read a census in the manner of the Adult table, one row per person; `?` stands for no answer.
+    """Read a census in the manner of the Adult table, one row per person; `?` stands
+    for no answer.
 
-    Education leads to occupation and both to income, age to marital status and that to relationship, region
-    to ethnic group. One person is 97, older than all others; everyone born on the Islands with a master's
-    degree earns more than 50K.
+    Education leads to occupation and both to income, age to marital status and that to
+    relationship, region to ethnic group. One person is 97, older than all others;
+    everyone born on the Islands with a master's degree earns more than 50K.
     """
     return _read("census")
 
 
 def hospital() -> pd.DataFrame:
-    """Read hospital visits of two years in order of admission, one to eight a person; some costs are unknown.
+    """Read hospital visits of two years in order of admission, one to eight a person;
+    some costs are unknown.
 
-    Diagnosis follows age and sex and comes back in the same person. One patient is 97, older than all
-    others; everyone from one hamlet has tuberculosis, so that knowing the zip code is knowing the diagnosis.
+    Diagnosis follows age and sex and comes back in the same person. One patient is 97,
+    older than all others; everyone from one hamlet has tuberculosis, so that knowing
+    the zip code is knowing the diagnosis.
     """
     return _read("hospital")
 
 
 def customers() -> pd.DataFrame:
-    """Read a company's customers: age, occupation and marital status, which depend on each other."""
+    """Read a company's customers: age, occupation and marital status, which depend on
+    each other.
+    """
     return _read("customers")
 
 
 def voter_list() -> pd.DataFrame:
-    """Read the list of voters of the hospital's town: most adults, patients or not; some have moved since."""
+    """Read the list of voters of the hospital's town: most adults, patients or not;
+    some have moved since.
+    """
     return _read("voter_list")
 
 
 def patients() -> pd.DataFrame:
     """Read inpatients of a hospital in China, one row per person.
 
-    Ids have right check digits, and codes of provinces in place of counties, with which none is issued.
-    One person is 97; everyone from one village has tuberculosis.
+    Ids have right check digits, and codes of provinces in place of counties, with which
+    none is issued. One person is 97; everyone from one village has tuberculosis.
     """
     return _read("patients")
 
@@ -75,7 +84,13 @@ def _read(name: str) -> pd.DataFrame:
 
 SAMPLES = (
     Sample(key="census", title="Census", build=census),
-    Sample(key="hospital", title="Hospital visits", build=hospital, id_column="patient_id", max_rows=3),
+    Sample(
+        key="hospital",
+        title="Hospital visits",
+        build=hospital,
+        id_column="patient_id",
+        max_rows=3,
+    ),
     Sample(key="customers", title="Customers", build=customers),
     Sample(key="patients", title="住院患者", build=patients),
 )

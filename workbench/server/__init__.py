@@ -1,1 +1,3 @@
-"""What runs around the pages, processes that compute for them and checks that every request passes."""
+"""What runs around the pages, processes that compute for them and checks that every
+request passes.
+"""

@@ -1,4 +1,7 @@
-"""The only module that touches session state. Everything here is of one browser tab, and ends with it."""
+"""The only module that touches session state.
+
+Everything here is of one browser tab, and ends with it.
+"""
 
 import threading
 import time
@@ -42,7 +45,8 @@ from workbench.store import start
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Declaration
 
-MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
+# files on their way in stay in memory: no temporary file holds rows
+MultiPartParser.spool_max_size = 2**40
 Result = TypeVar("Result")
 Value = TypeVar("Value")
 Key = tuple[Hashable, ...]
@@ -50,7 +54,9 @@ Key = tuple[Hashable, ...]
 
 
 class OfDataSet:
-    """Base of a state that ends when another data set is chosen, or when its rows are dropped."""
+    """Base of a state that ends when another data set is chosen, or when its rows are
+    dropped.
+    """
 
 
 @dataclass(kw_only=True, eq=False)
@@ -58,29 +64,36 @@ class Session:
     """State of one tab, shared by its pages, with a slot for the state of each room.
 
     Attributes:
-        data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
+        data_sets: data sets that this tab works with, by fingerprint, with or without
+            their rows.
         curators: those of them whose rows are here.
         bytes: how large each of these is.
         current: fingerprint of the one that the pages work on.
         draft: a table on its way to being opened.
         choosing: whether another table is being chosen although one is open.
-        declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
-        tables: second tables, such as an attacker's list, with their names, by the field that read them.
+        declaring: fingerprint of the data set that is to be declared anew, once its
+            file is brought.
+        tables: second tables, such as an attacker's list, with their names, by the
+            field that read them.
         uploads: how many files were read.
         request_id: minted for the next release, before its click.
         running: the run that is going on or has just ended.
         shown: request id of the release that the synthesize page shows.
         anonymized: the anonymized table that was made of the current data set.
-        offered: what the Anonymize page handed to the Links page, of the current data set.
-        reports: internal reports that were computed, and what was made of public numbers.
-        on_first_rows: whether what needs rows that do not fit is computed from the first ones.
+        offered: what the Anonymize page handed to the Links page, of the current data
+            set.
+        reports: internal reports that were computed, and what was made of public
+            numbers.
+        on_first_rows: whether what needs rows that do not fit is computed from the
+            first ones.
         notices: an error to show, by the page or field that it happened on.
         page: the one that is shown, by its name in the address.
-        slots: the state of each room and notes from one page to another, one of each class.
+        slots: the state of each room and notes from one page to another, one of each
+            class.
         tab: id of the tab; empty outside of any.
         used: when a person last did something here, on the monotonic clock.
-        lost: names of the tables that were dropped from an idle tab; None for an earlier session that
-            this browser requested, and that has ended.
+        lost: names of the tables that were dropped from an idle tab; None for an
+            earlier session that this browser requested, and that has ended.
         language: in which its pages speak.
     """
 
@@ -119,21 +132,29 @@ class Session:
         return self.curators.get(self.current or "")
 
     def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
-        """Keep what was declared of a data set that was opened, and make it the current one.
+        """Keep what was declared of a data set that was opened, and make it the current
+        one.
 
-        Args: size: of its rows, in bytes.
+        Args:
+            size: of its rows, in bytes.
         """
         dataset = curator.account.dataset
         datasets.keep(declaration, dataset, ledger())
         self.curators[dataset] = curator
         self.bytes[dataset] = size
-        self.enter(DataSet(account=curator.account, declaration=declaration, ledger=ledger()))
+        self.enter(
+            DataSet(account=curator.account, declaration=declaration, ledger=ledger())
+        )
 
     def enter(self, data_set: DataSet) -> None:
-        """Work with a data set from now on, and forget what was on its way to being opened."""
+        """Work with a data set from now on, and forget what was on its way to being
+        opened.
+        """
         self.data_sets[data_set.id] = data_set
         self.choose(data_set.id)
-        self.draft, self.choosing, self.declaring = None, False, None
+        self.draft = None
+        self.choosing = False
+        self.declaring = None
         self.notices.clear()
 
     def remove(self, dataset: str) -> None:
@@ -144,8 +165,12 @@ class Session:
         self.choose("")
 
     def choose(self, dataset: str) -> None:
-        """Work on another data set of this tab; what was shown of the one before goes."""
-        self.current, self.shown, self.running = dataset, None, None
+        """Work on another data set of this tab; what was shown of the one before
+        goes.
+        """
+        self.current = dataset
+        self.shown = None
+        self.running = None
         self.on_first_rows = False
         self._forget_results()
 
@@ -154,30 +179,42 @@ class Session:
         self.anonymized = self.offered = None
         # new ones: the run that this click ends may still write into the last
         self.reports = {}
-        self.slots = {kind: state for kind, state in self.slots.items() if not issubclass(kind, OfDataSet)}
+        self.slots = {
+            kind: state
+            for kind, state in self.slots.items()
+            if not issubclass(kind, OfDataSet)
+        }
 
     def own(self, kind: type[Value]) -> Value:
         """Return the state that a page keeps in this tab, made at its first use.
 
         Args:
-            kind: its class, which no other page uses; a subclass of `OfDataSet` ends with the data set.
+            kind: its class, which no other page uses; a subclass of `OfDataSet` ends
+                with the data set.
         """
         if kind not in self.slots:
             self.slots[kind] = kind()
         return cast(Value, self.slots[kind])
 
     def start(self, title: str, run: Callable[[Run], Release]) -> None:
-        """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
+        """Run in a thread.
+
+        Its release is in the ledger whatever becomes of this tab.
+        """
         running = Run(title=title, request_id=self.request_id)
         self.running = running
         self.request_id = uuid.uuid4().hex
 
         def work() -> None:
             try:
-                with cancelled_by(running.stopped.is_set), queue.runs().turn(running.wait):
+                with (
+                    cancelled_by(running.stopped.is_set),
+                    queue.runs().turn(running.wait),
+                ):
                     running.place = 0
                     running.release = run(running)
-            except Exception as error:  # shown to the person by the page; the ledger has its own line
+            # shown to the person by the page; the ledger has its own line
+            except Exception as error:
                 running.error = error
             finally:
                 running.done.set()
@@ -185,7 +222,9 @@ class Session:
         threading.Thread(target=work, daemon=False).start()
 
     def take_first_rows(self, first: bool) -> None:
-        """Compute what needs rows that do not fit from the first ones, or no more; what was computed goes."""
+        """Compute what needs rows that do not fit from the first ones, or no more; what
+        was computed goes.
+        """
         self.on_first_rows = first
         self._forget_results()
 
@@ -203,7 +242,9 @@ class Session:
         return self.running is not None and not self.running.done.is_set()
 
     def drop_tables(self) -> None:
-        """Forget all rows, and what was computed from them; the ledger and its releases stay."""
+        """Forget all rows, and what was computed from them; the ledger and its releases
+        stay.
+        """
         self.lost = tuple(curator.name for curator in self.curators.values())
         if self.draft is not None:
             self.lost += (self.draft.name,)
@@ -222,8 +263,12 @@ def session() -> Session:
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
-        language = chosen(st.query_params.get("lang"), st.context.headers.get("Accept-Language", ""))
-        state = st.session_state[holders.KEY] = Session(tab=tab, lost=lost, language=language)
+        language = chosen(
+            st.query_params.get("lang"), st.context.headers.get("Accept-Language", "")
+        )
+        state = st.session_state[holders.KEY] = Session(
+            tab=tab, lost=lost, language=language
+        )
         holders.register(state)
     state.used = time.monotonic()
     return state
@@ -245,21 +290,26 @@ def take(kind: type[Value]) -> Value | None:
 
 
 def _need_guard() -> None:
-    """Open nothing where hosts and origins are not checked: any site could reach the tables here."""
+    """Open nothing where hosts and origins are not checked: any site could reach the
+    tables here.
+    """
     if not guard.in_force.is_set():
         st.error(
-            "Nothing guards these pages, so they take no files and open no tables. Start them with "
-            "`make app`, or `streamlit run app.py`."
+            "Nothing guards these pages, so they take no files and open no tables. "
+            "Start them with "
+            "`make app`, or `streamlit run app.py`.",
         )
         st.stop()
 
 
 def _through_app() -> None:
-    """Go through navigation.py even when the first address that a new server is asked for is that of a page.
+    """Go through navigation.py even when the first address that a new server is asked
+    for is that of a page.
 
-    Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
-    pages, and would run the page alone, without header and navigation, for everybody. Only a new session
-    is sent back: in an older one this would swallow a click.
+    Until st.navigation was called once, Streamlit takes a folder named pages/ for its
+    older way of making pages, and would run the page alone, without header and
+    navigation, for everybody. Only a new session is sent back: in an older one this
+    would swallow a click.
     """
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
@@ -272,13 +322,21 @@ def once(
     evaluation: Callable[[], Evaluation[Any, Result]],
     on_progress: OnProgress = silent,
 ) -> Result:
-    """Compute an internal report once per session; it leaves a line in the ledger, outside the total."""
+    """Compute an internal report once per session; it leaves a line in the ledger,
+    outside the total.
+    """
     draft = session().draft
-    reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
+    reports = (
+        session().reports
+        if draft is None or draft.auditor is not curator
+        else draft.reports
+    )
     if key not in reports:
         first_rows = FIRST if session().on_first_rows else 0
         with cancelled_by(unwanted()):
-            reports[key] = curator.evaluate(evaluation(), on_progress, first_rows=first_rows)
+            reports[key] = curator.evaluate(
+                evaluation(), on_progress, first_rows=first_rows
+            )
     return cast("InternalReport[Result]", reports[key]).content
 
 
@@ -292,7 +350,11 @@ def kept(key: Key, make: Callable[[], Value]) -> Value:
 
 def language() -> str:
     """Return the language of this tab; English outside of any tab."""
-    return ENGLISH if get_script_run_ctx(suppress_warning=True) is None else session().language
+    return (
+        ENGLISH
+        if get_script_run_ctx(suppress_warning=True) is None
+        else session().language
+    )
 
 
 def browser_language() -> str:
@@ -307,12 +369,16 @@ def is_dark() -> bool:
 
 @dataclass(frozen=True)
 class Widget(Generic[Value]):
-    """A widget whose value other code reads or sets than the line that draws it: its key, and a type."""
+    """A widget whose value other code reads or sets than the line that draws it: its
+    key, and a type.
+    """
 
     key: str
 
     def value(self) -> Value | None:
-        """Return the value of this run; None before the widget is drawn for the first time."""
+        """Return the value of this run; None before the widget is drawn for the first
+        time.
+        """
         value: Value | None = st.session_state.get(self.key)
         return value
 
@@ -323,7 +389,9 @@ class Widget(Generic[Value]):
 
 @dataclass(frozen=True)
 class Selection:
-    """A chart in which something can be clicked: its key, and the name of the selection."""
+    """A chart in which something can be clicked: its key, and the name of the
+    selection.
+    """
 
     key: str
     name: str
@@ -335,7 +403,9 @@ class Selection:
 
 
 def file_field(name: str) -> Widget[UploadedFile]:
-    """Return a field for files; another one with every file that was read, so that the server forgets it."""
+    """Return a field for files; another one with every file that was read, so that the
+    server forgets it.
+    """
     return Widget(f"{name}-{session().uploads}")
 
 
@@ -393,7 +463,11 @@ def forget_person() -> None:
     st.session_state.clear()
 
 
-shares, surveys = start.shares, start.surveys
-"""Return those that all tabs of this server share. Raise: LedgerError, ParameterError."""
+shares = start.shares
+surveys = start.surveys
+"""Return those that all tabs of this server share.
+
+Raises: LedgerError, ParameterError.
+"""
 
 set_language_of_tab(language)

@@ -31,19 +31,25 @@ class Draft:
         data: the bytes of a file of text, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
         sample: key of the sample that it is.
-        unconfirmed: lines of the grid before the last answer on what is known from outside.
+        unconfirmed: lines of the grid before the last answer on what is known from
+            outside.
         left: columns that stay as they were taken from the table.
         singly: whether bounds are asked about one by one.
-        rare: spellings that few people hold, and cells that cannot be read, found so far.
-        cap: how many rows of a person count, as it was chosen before any figure of the rows was shown.
+        rare: spellings that few people hold, and cells that cannot be read, found so
+            far.
+        cap: how many rows of a person count, as it was chosen before any figure of the
+            rows was shown.
         cap_seen: whether such figures were shown.
         auditor: its rows behind a door without a budget, once an audit was asked for.
         reports: what that audit computed.
         size: of the rows, in bytes.
-        source: where the rows are, of which these are the first ones; None for a table of its own.
-        declared: who is protected, as the operator of the source declared it; None where nobody did.
+        source: where the rows are, of which these are the first ones; None for a table
+            of its own.
+        declared: who is protected, as the operator of the source declared it; None
+            where nobody did.
         page: where it is wanted, once it is open; "upload" for the Data page itself.
-        rows: how many are expected, of a table that is planned by the names of its columns; None for others.
+        rows: how many are expected, of a table that is planned by the names of its
+            columns; None for others.
         finding: columns of numbers whose cells are found privately when it is opened.
         searching: whether that is proposed; None before it was asked.
         plan: on what its releases are planned, with a ledger that is forgotten.

@@ -51,7 +51,8 @@ class PlanRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should stay unknown.
+    """A note to the Anonymize page: others may know these columns, and those should
+    stay unknown.
 
     Attributes:
         left_out: columns that do not leave.
@@ -66,7 +67,8 @@ class TakeColumns:
 
 @dataclass(frozen=True)
 class TakePlan:
-    """A note to the Anonymize page: take the plan of the file that was read, if it has one.
+    """A note to the Anonymize page: take the plan of the file that was read, if it has
+    one.
 
     Attributes: notes: what a person should know of it.
     """

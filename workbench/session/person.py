@@ -12,14 +12,21 @@ from workbench.store.settings import LOOPBACK, read_settings
 
 
 def person() -> Person | None:
-    """Return the person of this tab; None for one without a role. Raises: ParameterError."""
+    """Return the person of this tab; None for one without a role.
+
+    Raises: ParameterError.
+    """
     return roles.person_of(st.user.to_dict())
 
 
 def ledger() -> PersonalLedger:
-    """Return the durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
+    """Return the durable ledger as the person of this tab may use it.
+
+    Raises: LedgerError, ParameterError.
+    """
     context = get_script_run_ctx()
-    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
+    # the tab's own: emptied when its browser signs out
+    claims = context.user_info if context else {}
     who = roles.person_of(claims)
     if who is None:
         raise LedgerError("you are not signed in any more", remedy="sign in again")
@@ -41,7 +48,9 @@ def is_steward() -> bool:
 
 
 def is_shared() -> bool:
-    """Return whether others than the person at this computer may reach, or run, this server."""
+    """Return whether others than the person at this computer may reach, or run, this
+    server.
+    """
     return roles.sign_in_needed() or read_settings().hosts != LOOPBACK
 
 

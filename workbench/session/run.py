@@ -30,9 +30,12 @@ class Run:
     done: threading.Event = field(default_factory=threading.Event)
 
     def progress(self, stage: str, share: float) -> None:
-        """Take note of how far the run is; the first call says that the charge is on file."""
+        """Take note of how far the run is; the first call says that the charge is on
+        file.
+        """
         self.charged = True
-        self.stage, self.share = stage, share
+        self.stage = stage
+        self.share = share
 
     def listen(self, rows: int) -> None:
         """Take note of the rows that were read."""

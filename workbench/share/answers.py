@@ -1,7 +1,8 @@
 """Page behind an invitation to a survey, which is answered in the browser.
 
-`routes` is what a Starlette application mounts. Links that are unknown, answered, expired or closed are all
-answered alike. Nothing here sees a true answer: the browser perturbs it before anything is sent.
+`routes` is what a Starlette application mounts. Links that are unknown, answered,
+expired or closed are all answered alike. Nothing here sees a true answer: the browser
+perturbs it before anything is sent.
 """
 
 import json
@@ -30,17 +31,28 @@ STATIC = Path(__file__).parent / "static"
 MAX_BODY = 200_000
 Endpoint = Callable[[Request], Awaitable[Response]]
 _TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
-_FILES = {file.name: _TYPES[file.suffix[1:]] for file in STATIC.iterdir() if file.suffix[1:] in _TYPES}
+_FILES = {
+    file.name: _TYPES[file.suffix[1:]]
+    for file in STATIC.iterdir()
+    if file.suffix[1:] in _TYPES
+}
 
 
 SCRIPT_MESSAGES = {
     "names": N_("Your report says:"),
     "none": N_("none of the answers"),
     "mixed": N_("Your report is a number that fits your answer and many others."),
-    "no_randomness": N_("This browser has no safe source of randomness. Nothing was sent."),
-    "failed": N_("It could not be sent. Try again in a minute; your report stays the same."),
+    "no_randomness": N_(
+        "This browser has no safe source of randomness. Nothing was sent."
+    ),
+    "failed": N_(
+        "It could not be sent. Try again in a minute; your report stays the same."
+    ),
     "400": N_("The server did not accept this report. Open the link again."),
-    "404": N_("It was answered already, has expired, was closed, or never existed. Ask the sender for a new one."),
+    "404": N_(
+        "It was answered already, has expired, was closed, or never existed. Ask the "
+        "sender for a new one."
+    ),
 }
 """What the script of an answer page says, by the key that it uses."""
 
@@ -48,7 +60,9 @@ SCRIPT_MESSAGES = {
 def headers_with(policy: str) -> dict[str, str]:
     """Return the headers of pages for strangers.
 
-    Args: policy: what their scripts, styles and forms may do; whether a frame may show them is added.
+    Args:
+        policy: what their scripts, styles and forms may do; whether a frame may show
+            them is added.
     """
     policy = f"default-src 'none'; base-uri 'none'; {policy}; {frame_policy()}"
     return {
@@ -62,7 +76,9 @@ def headers_with(policy: str) -> dict[str, str]:
 
 
 class Limiter:
-    """Limit of the requests of each address in a minute, after which it forgets all addresses."""
+    """Limit of the requests of each address in a minute, after which it forgets all
+    addresses.
+    """
 
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
@@ -82,9 +98,13 @@ class Limiter:
 
 
 def limited(
-    endpoint: Endpoint, limiter: Limiter, headers: Mapping[str, str], busy: Callable[[], str]
+    endpoint: Endpoint,
+    limiter: Limiter,
+    headers: Mapping[str, str],
+    busy: Callable[[], str],
 ) -> Endpoint:
-    """Return an endpoint that speaks the visitor's language, and refuses a flood of one address.
+    """Return an endpoint that speaks the visitor's language, and refuses a flood of one
+    address.
 
     What the database cannot answer is refused too.
 
@@ -96,10 +116,17 @@ def limited(
     """
 
     async def answer(request: Request) -> Response:
-        with speaking(chosen(request.query_params.get("lang"), request.headers.get("Accept-Language", ""))):
+        with speaking(
+            chosen(
+                request.query_params.get("lang"),
+                request.headers.get("Accept-Language", ""),
+            )
+        ):
             try:
                 allowed = limiter.allows(request.client.host if request.client else "")
-                response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
+                response = (
+                    await endpoint(request) if allowed else HTMLResponse(busy(), 429)
+                )
             except LedgerError:
                 response = HTMLResponse(busy(), 503)
         for name, value in headers.items():
@@ -114,14 +141,21 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
 
     Args:
         surveys: those of the server.
-        per_minute: pages and reports that one address may ask for; many people may share one.
+        per_minute: pages and reports that one address may ask for; many people may
+            share one.
     """
     limiter = Limiter(per_minute)
-    headers = headers_with("script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'")
+    headers = headers_with(
+        "script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'"
+    )
 
     async def show(request: Request) -> Response:
         question = await run_in_threadpool(surveys.asked, request.path_params["token"])
-        return HTMLResponse(answer_page(question)) if question else HTMLResponse(notice(gone=True), 404)
+        return (
+            HTMLResponse(answer_page(question))
+            if question
+            else HTMLResponse(notice(gone=True), 404)
+        )
 
     async def take(request: Request) -> Response:
         body = await _body(request)
@@ -143,13 +177,19 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         name = request.path_params["name"]
         if name not in _FILES:
             return Response(status_code=404, headers=headers)
-        return Response((STATIC / name).read_bytes(), media_type=_FILES[name], headers=headers)
+        return Response(
+            (STATIC / name).read_bytes(), media_type=_FILES[name], headers=headers
+        )
 
     links_work.set()
     return [
         Route("/answer/static/{name}", static),
         *(
-            Route("/answer/{token}", limited(endpoint, limiter, headers, notice), methods=[method])
+            Route(
+                "/answer/{token}",
+                limited(endpoint, limiter, headers, notice),
+                methods=[method],
+            )
             for method, endpoint in (("GET", show), ("POST", take))
         ),
     ]
@@ -158,14 +198,18 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
 def read_report(question: Question, body: bytes) -> Any:
     """Read the plain report of a body as the script sends it.
 
-    Raises: ParameterError for another protocol or epsilon, and for what no report of this question is.
+    Raises: ParameterError for another protocol or epsilon, and for what no report of
+        this question is.
     """
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
         fields = None
     expected = {"protocol": question.protocol.kind, "epsilon": str(question.epsilon)}
-    if not isinstance(fields, dict) or {**fields, "report": None} != {**expected, "report": None}:
+    if not isinstance(fields, dict) or {**fields, "report": None} != {
+        **expected,
+        "report": None,
+    }:
         raise UsageError(
             "this is no report of the question's protocol and epsilon",
             remedy="open the link and answer again",
@@ -186,11 +230,15 @@ def answer_page(question: Question) -> str:
         "words": translated(SCRIPT_MESSAGES),
     }
     epsilon = answer_words(float(question.epsilon))
-    return fragment("answer.html", STATIC, question=question, asked=script, epsilon=epsilon)
+    return fragment(
+        "answer.html", STATIC, question=question, asked=script, epsilon=epsilon
+    )
 
 
 def notice(*, gone: bool = False) -> str:
-    """Return the page of every link that does not work, whatever the reason, or of one that must wait."""
+    """Return the page of every link that does not work, whatever the reason, or of one
+    that must wait.
+    """
     return fragment("notice.html", STATIC, gone=gone)
 
 

@@ -1,7 +1,8 @@
 """Page behind a link, with the files of one release and answers to questions about it.
 
-Links that are unknown, expired, revoked or malformed are all answered alike, after the same look into the
-database. Nothing here sees a row or a line of the ledger: what it reads was released before.
+Links that are unknown, expired, revoked or malformed are all answered alike, after the
+same look into the database. Nothing here sees a row or a line of the ledger: what it
+reads was released before.
 """
 
 from __future__ import annotations
@@ -33,16 +34,25 @@ from workbench.store.links.surveys import links_work
 
 MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
-CACHED_PAGES, CACHED_BYTES = 32, 64_000_000
-_FILE, _LANGUAGE = "file=", re.compile("(^|&)lang=[^&]*")
+CACHED_PAGES = 32
+CACHED_BYTES = 64_000_000
+_FILE = "file="
+_LANGUAGE = re.compile("(^|&)lang=[^&]*")
 NOTICES = {
     "gone": N_("This link does not work"),
     "busy": N_("Try again in a minute"),
     "large": N_("This file is too large for a link"),
 }
 REASONS = {
-    "gone": N_("It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to you as somebody who signs in here, sign in first and open it again. Else ask the sender for a new one."),
-    "busy": N_("The server is too busy, or cannot look anything up just now. The link stays as it is."),
+    "gone": N_(
+        "It has expired, was revoked, is meant for somebody else, or never existed. "
+        "If it was sent to you as somebody who signs in here, sign in first and open "
+        "it again. Else ask the sender for a new one."
+    ),
+    "busy": N_(
+        "The server is too busy, or cannot look anything up just now. The link stays "
+        "as it is."
+    ),
     "large": N_("Ask the sender of the link for the file itself."),
 }
 Value = TypeVar("Value")
@@ -53,14 +63,22 @@ SCRIPTED = f"{STYLED}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'sc
 
 
 class Cache:
-    """Cache of the pages and files that were requested last, up to a number and a size."""
+    """Cache of the pages and files that were requested last, up to a number and a
+    size.
+    """
 
     def __init__(self, most: int, size: int) -> None:
-        self._most, self._size = most, size
+        self._most = most
+        self._size = size
         self._values: OrderedDict[tuple[str, ...], tuple[object, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[str, ...], make: Callable[[], Value], size: Callable[[Value], int]) -> Value:
+    def get(
+        self,
+        key: tuple[str, ...],
+        make: Callable[[], Value],
+        size: Callable[[Value], int],
+    ) -> Value:
         """Return the value of a key, made now where it is not in the cache."""
         with self._lock:
             if key in self._values:
@@ -86,14 +104,19 @@ class Links:
         self._makers = threading.Semaphore(2)
 
     def answer(self, token: str, query: str, address: str | None) -> Response:
-        """Return the page of a link, with a question's answer, or one of its files. Raises: LedgerError.
+        """Return the page of a link, with a question's answer, or one of its files.
 
-        Args: address: of whoever signed in.
+        Raises: LedgerError.
+
+        Args:
+            address: of whoever signed in.
         """
         share = self._shares.open(token, address)
         if share is None:
             return HTMLResponse(notice("gone"), 404)
-        ready = self._pages.get((share, code()), lambda: self._ready(share), lambda ready: ready.size)
+        ready = self._pages.get(
+            (share, code()), lambda: self._ready(share), lambda ready: ready.size
+        )
         if query.startswith(_FILE):
             return self._file(share, ready, query.removeprefix(_FILE))
         self._shares.count(share)
@@ -119,7 +142,9 @@ class Links:
         return Response(
             data,
             media_type=downloads.TYPES[name.rpartition(".")[2]],
-            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.saved_as(name))}"},
+            headers={
+                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.saved_as(name))}"
+            },
         )
 
 
@@ -152,13 +177,17 @@ def ready_page(shown: SharedPage) -> ReadyPage:
         saved_as = functools.partial(file_name, shown.title)
     else:
         release, earlier, pictures = shown.releases()
-        document = of_release.document(release, earlier=earlier, pictures=pictures, **seen)
+        document = of_release.document(
+            release, earlier=earlier, pictures=pictures, **seen
+        )
         content = functools.partial(of_release.content, release, document)
         saved_as = functools.partial(release_file, shown.title, release)
     return ReadyPage(
         document=document,
         page=page(document),
-        questions=functools.partial(asking.section, release) if document.asks else lambda _: "",
+        questions=functools.partial(asking.section, release)
+        if document.asks
+        else lambda _: "",
         content=content,
         saved_as=lambda name: saved_as(*name.rsplit(".", 1)),
         size=2 * len(shown.text),
@@ -172,10 +201,12 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
         shares: those of the server.
         per_minute: pages, answers and files that one address may ask for.
     """
-    links, limiter = Links(shares), Limiter(per_minute)
+    links = Links(shares)
+    limiter = Limiter(per_minute)
 
     async def show(request: Request) -> Response:
-        token, query = request.path_params["token"], _LANGUAGE.sub("", request.url.query)
+        token = request.path_params["token"]
+        query = _LANGUAGE.sub("", request.url.query)
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
@@ -184,8 +215,10 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
 
 def notice(name: str) -> str:
-    """Return the page of a link that does not work, cannot be looked up just now, or has too large a file.
+    """Return the page of a link that does not work, cannot be looked up just now, or
+    has too large a file.
 
-    Args: name: "gone", whatever the reason, "busy" or "large".
+    Args:
+        name: "gone", whatever the reason, "busy" or "large".
     """
     return page(Document(title=_(NOTICES[name]), about=(_(REASONS[name]),))).html()

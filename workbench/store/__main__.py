@@ -1,4 +1,6 @@
-"""Commands of an operator, which back up, restore, check, accept, adopt and rekey, see docs/hosting.md."""
+"""Commands of an operator, which back up, restore, check, accept, adopt and rekey, see
+docs/hosting.md.
+"""
 
 import argparse
 import contextlib
@@ -26,23 +28,35 @@ from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path, key_target: Path | None = None) -> str:
-    """Copy the database as it is into a new folder, and the key into another, while the server may go on.
+    """Copy the database as it is into a new folder, and the key into another, while the
+    server may go on.
 
-    Whoever has both can forge lines, so they are never in one place. A key in `WORKBENCH_KEY` is not copied.
-    Returns how many accounts and lines the copy holds.
+    Whoever has both can forge lines, so they are never in one place. A key in
+    `WORKBENCH_KEY` is not copied. Returns how many accounts and lines the copy holds.
     """
     key = settings.data_dir / KEY
     if (settings.key is None) != (key_target is not None):
         raise ParameterError(
-            "the database and the file of the key go to two places; a WORKBENCH_KEY is copied to none",
-            remedy="make backup TO=folder KEY_TO=another; without KEY_TO where WORKBENCH_KEY is set",
+            (
+                "the database and the file of the key go to two places; a "
+                "WORKBENCH_KEY "
+                "is copied to none"
+            ),
+            remedy=(
+                "make backup TO=folder KEY_TO=another; without KEY_TO where "
+                "WORKBENCH_KEY is set"
+            ),
         )
     places = [target] if key_target is None else [target, key_target]
-    one, other = places[0].resolve(), places[-1].resolve()
+    one = places[0].resolve()
+    other = places[-1].resolve()
     inside = one.is_relative_to(other) or other.is_relative_to(one)
-    if (inside and len(places) > 1) or any(place.exists() and any(place.iterdir()) for place in places):
+    if (inside and len(places) > 1) or any(
+        place.exists() and any(place.iterdir()) for place in places
+    ):
         raise ParameterError(
-            "a folder of the backup is not empty, or lies in the other one", remedy="name two new ones"
+            "a folder of the backup is not empty, or lies in the other one",
+            remedy="name two new ones",
         )
     for place in places:
         make_folder(place)
@@ -52,9 +66,17 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
         if store.file is not None:
             _copy(connection.connection.driver_connection, target / "workbench.sqlite")
         else:
-            connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
-            snapshot = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
-            options = ("--format=custom", f"--snapshot={snapshot}", f"--file={target / 'workbench.dump'}")
+            connection.exec_driver_sql(
+                "SET LOCAL idle_in_transaction_session_timeout = 0"
+            )
+            snapshot = connection.exec_driver_sql(
+                "SELECT pg_export_snapshot()"
+            ).scalar_one()
+            options = (
+                "--format=custom",
+                f"--snapshot={snapshot}",
+                f"--file={target / 'workbench.dump'}",
+            )
             _postgres(settings, "pg_dump", *options)
     if key_target is not None:
         shutil.copy2(key, key_target / KEY)
@@ -65,7 +87,10 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
 
 def counts(connection: sa.Connection) -> str:
     """Return how many accounts and lines a ledger holds, in words."""
-    sizes = [connection.scalar(sa.select(sa.func.count()).select_from(table)) for table in (accounts, lines)]
+    sizes = [
+        connection.scalar(sa.select(sa.func.count()).select_from(table))
+        for table in (accounts, lines)
+    ]
     return "{} accounts, {} lines".format(*sizes)
 
 
@@ -79,31 +104,50 @@ def check_there(settings: Settings) -> None:
         with explained(), sa.create_engine(url).connect() as connection:
             if sa.inspect(connection).has_table(about.name):
                 return
-    remedy = "run this with the DATABASE_URL or WORKBENCH_DATA_DIR of the server, and as its user"
+    remedy = (
+        "run this with the DATABASE_URL or WORKBENCH_DATA_DIR of the server, and as "
+        "its user"
+    )
     raise LedgerError("there is no ledger where the settings say", remedy=remedy)
 
 
-def restore(settings: Settings, source: Path, key_source: Path | None = None) -> list[str]:
-    """Put a backup in the place of the database, and its key where that is a file; the server may go on.
+def restore(
+    settings: Settings, source: Path, key_source: Path | None = None
+) -> list[str]:
+    """Put a backup in the place of the database, and its key where that is a file; the
+    server may go on.
 
-    What is older than what was seen stays shut until `accept`: its data sets are returned.
-    Raises: LedgerError, and nothing is changed, when one of the two is not there or another key is.
+    What is older than what was seen stays shut until `accept`: its data sets are
+    returned.
+
+    Raises: LedgerError, and nothing is changed, when one of the two is not there or
+        another key is.
     """
     url = sa.make_url(settings.database_url)
     sqlite = url.get_backend_name() == "sqlite"
-    copied, key = source / ("workbench.sqlite" if sqlite else "workbench.dump"), settings.data_dir / KEY
+    copied = source / ("workbench.sqlite" if sqlite else "workbench.dump")
+    key = settings.data_dir / KEY
     if not copied.exists():
-        raise LedgerError("there is no database in the folder of the backup", remedy="name the right folder")
+        raise LedgerError(
+            "there is no database in the folder of the backup",
+            remedy="name the right folder",
+        )
     if settings.key is None:
         kept = key if key_source is None else key_source / KEY
         if not kept.exists():
             raise LedgerError(
                 "the key of the backup is not there, and nothing opens without it",
-                remedy="make restore FROM=folder KEY_FROM=folder of the key, or set WORKBENCH_KEY",
+                remedy=(
+                    "make restore FROM=folder KEY_FROM=folder of the key, or set "
+                    "WORKBENCH_KEY"
+                ),
             )
         if key.exists() and key.read_bytes() != kept.read_bytes():
             raise LedgerError(
-                "ledger.key in the data directory is another key than that of the backup",
+                (
+                    "ledger.key in the data directory is another key than that of the "
+                    "backup"
+                ),
                 remedy="keep it elsewhere, and begin again",
             )
         if not key.exists():
@@ -138,21 +182,29 @@ def check(settings: Settings) -> list[str]:
 
 
 def accept(settings: Settings) -> None:
-    """Go on with what is there although more was seen; a line in each account says so."""
+    """Go on with what is there although more was seen; a line in each account says
+    so.
+    """
     ledger = SqlLedger(Store(settings))
     for dataset in ledger.datasets():
         ledger.accept(dataset)
 
 
 def adopt(settings: Settings, address: str) -> int:
-    """Give all that was opened before people signed in to one steward; how many data sets."""
+    """Give all that was opened before people signed in to one steward; how many data
+    sets.
+    """
     if "@" not in address:
-        raise ParameterError("adopt needs the address of a steward", remedy="such as ada@example.org")
+        raise ParameterError(
+            "adopt needs the address of a steward", remedy="such as ada@example.org"
+        )
     return Owners(Store(settings)).adopt(address.strip().lower())
 
 
 def _copy(read: Any, target: Path) -> None:
-    """Copy in SQLite's own way, whole pages with what is still in its log, while others read and write."""
+    """Copy in SQLite's own way, whole pages with what is still in its log, while others
+    read and write.
+    """
     with contextlib.closing(sqlite3.connect(target, timeout=60)) as written:
         read.backup(written)
 
@@ -163,22 +215,39 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
     plain = url._replace(password=None).render_as_string(hide_password=False)
     try:
         done = subprocess.run(
-            [program, f"--dbname={plain}", *arguments], env={**os.environ, **password}, check=False
+            [program, f"--dbname={plain}", *arguments],
+            env={**os.environ, **password},
+            check=False,
         )
     except FileNotFoundError:
-        raise LedgerError(f"{program} is not installed", remedy="install the client of PostgreSQL") from None
+        raise LedgerError(
+            f"{program} is not installed", remedy="install the client of PostgreSQL"
+        ) from None
     if done.returncode:
         raise LedgerError(f"{program} failed", remedy="see what it says above")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command line, and return 0 when all is in order."""
-    parser = argparse.ArgumentParser(prog="python -m workbench.store", description=__doc__)
-    parser.add_argument("task", choices=["backup", "restore", "check", "accept", "adopt", "rekey"])
-    parser.add_argument(
-        "folder", nargs="?", help="of the backup; adopt: the address of a steward; rekey: file of the new key"
+    parser = argparse.ArgumentParser(
+        prog="python -m workbench.store", description=__doc__
     )
-    parser.add_argument("key", nargs="?", type=Path, help="folder of the key, apart from that of the backup")
+    parser.add_argument(
+        "task", choices=["backup", "restore", "check", "accept", "adopt", "rekey"]
+    )
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        help=(
+            "of the backup; adopt: the address of a steward; rekey: file of the new key"
+        ),
+    )
+    parser.add_argument(
+        "key",
+        nargs="?",
+        type=Path,
+        help="folder of the key, apart from that of the backup",
+    )
     given = parser.parse_args(arguments)
     if given.task in ("backup", "restore", "adopt") and given.folder is None:
         parser.error("name a folder, or the address of a steward")
@@ -194,15 +263,24 @@ def main(arguments: Sequence[str]) -> int:
         elif given.task == "check":
             broken = check(settings)
         elif given.task == "adopt":
-            print(f"{adopt(settings, given.folder)} data sets now belong to {given.folder}")
+            print(
+                f"{adopt(settings, given.folder)} data sets now belong to "
+                f"{given.folder}"
+            )
         elif given.task == "rekey":
-            print(f"{rekey(settings, Path(given.folder) if given.folder else None)} accounts sealed again")
+            print(
+                f"{rekey(settings, Path(given.folder) if given.folder else None)} "
+                "accounts sealed again"
+            )
         else:
             accept(settings)
     except DpcoreError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{given.task}: done" + (f"; {len(broken)} accounts are not in order" if broken else ""))
+    print(
+        f"{given.task}: done"
+        + (f"; {len(broken)} accounts are not in order" if broken else "")
+    )
     return 1 if broken else 0
 
 

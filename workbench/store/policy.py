@@ -1,10 +1,10 @@
-"""The limits of whoever runs the workbench, in a small TOML file that `WORKBENCH_POLICY` names.
+"""The limits of whoever runs the workbench, in a small TOML file that
+`WORKBENCH_POLICY` names.
 
-epsilon = 2        # the most that may ever be spent on a table that is opened from now on
-delta = 1e-6
-k = 5              # the fewest people in a group of an anonymized table
-[purposes]         # what is proposed for a release; 1 where nothing stands here
-open = 0.5         # also: report, learning, analysis
+epsilon = 2        # the most that may ever be spent on a table that is opened from now
+on delta = 1e-6 k = 5              # the fewest people in a group of an anonymized table
+[purposes]         # what is proposed for a release; 1 where nothing stands here open =
+0.5         # also: report, learning, analysis
 """
 
 from __future__ import annotations
@@ -56,40 +56,62 @@ class Policy:
 
     def check_budget(self, budget: AnyLoss) -> None:
         """Refuse a budget beyond the limits. Raises: ParameterError."""
-        delta = float(budget.delta + budget.threshold_delta) if isinstance(budget, ApproxDP) else 0.0
+        delta = (
+            float(budget.delta + budget.threshold_delta)
+            if isinstance(budget, ApproxDP)
+            else 0.0
+        )
         if isinstance(budget, ZCDP):
             epsilon = epsilon_of(float(budget.rho), min(self.delta, _STRICTEST))
         else:
             epsilon = float(budget.epsilon)
         if epsilon > self.epsilon or delta > self.delta:
             raise ParameterError(
-                "the policy of this workbench allows a table at most epsilon {epsilon:g} and delta {delta:g}",
+                (
+                    "the policy of this workbench allows a table at most epsilon "
+                    "{epsilon:g} and delta {delta:g}"
+                ),
                 remedy="choose less",
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
 
     def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan by which groups may be smaller than the limit, before any work is done.
+        """Refuse a plan by which groups may be smaller than the limit, before any work
+        is done.
 
-        The table that leaves is judged again, see `smallest_group` of `Curator.anonymize`.
+        The table that leaves is judged again, see `smallest_group` of
+        `Curator.anonymize`.
+
         Raises: ParameterError.
         """
-        sizes: list[Any] = [getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"]
+        sizes: list[Any] = [
+            getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"
+        ]
         if max(sizes, default=1) < self.k:
             raise ParameterError(
-                "the policy of this workbench asks for groups of at least {k}", remedy="raise k", k=self.k
+                "the policy of this workbench asks for groups of at least {k}",
+                remedy="raise k",
+                k=self.k,
             )
         if self.k > 1 and plan.limit > 0 and plan.suppressed in ("kept", "blanked"):
             raise ParameterError(
-                "the policy of this workbench asks for groups of at least {k}: suppressed rows may be fewer",
-                remedy="leave suppressed rows out, or keep them only where they are enough",
+                (
+                    "the policy of this workbench asks for groups of at least {k}: "
+                    "suppressed rows may be fewer"
+                ),
+                remedy=(
+                    "leave suppressed rows out, or keep them only where they are enough"
+                ),
                 k=self.k,
             )
 
 
 def read_policy() -> Policy:
-    """Return the policy of this process. Raises: ParameterError for a file that cannot be read."""
+    """Return the policy of this process.
+
+    Raises: ParameterError for a file that cannot be read.
+    """
     file = read_settings().policy
     return Policy() if file is None else _policy_in(file)
 

@@ -19,12 +19,19 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LEVELS = ("debug", "info", "warning", "error")
 FRAMES = ("none", "self")
-CLOUD, CLOUD_PATH = ".streamlit.app", "/~/+"
-"""End of the names on Streamlit Community Cloud, and where an app is there, within a frame of the host."""
+CLOUD = ".streamlit.app"
+CLOUD_PATH = "/~/+"
+"""End of the names on Streamlit Community Cloud, and where an app is there, within a
+frame of the host.
+"""
 TEMPORARY_HOSTS = (CLOUD, ".hf.space")
-"""Ends of the names of hosts whose disk does not last: Streamlit Community Cloud, Hugging Face Spaces."""
+"""Ends of the names of hosts whose disk does not last: Streamlit Community Cloud,
+Hugging Face Spaces.
+"""
 _LOOPBACK_NUMBER = re.compile(r"127(\.[0-9]{1,3}){3}")
-_ADDRESS = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[A-Za-z0-9._~+/-]*)?")
+_ADDRESS = re.compile(
+    r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[A-Za-z0-9._~+/-]*)?"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,21 +40,25 @@ class Settings:
 
     Attributes:
         data_dir: folder for what must last: the SQLite file and the key.
-        database_url: of the ledger; empty for a SQLite file in `data_dir`. May hold a password.
+        database_url: of the ledger; empty for a SQLite file in `data_dir`. May hold a
+            password.
         key: secret of the ledger, 32 bytes; None for the one in a file of `data_dir`.
         lock_timeout: seconds that a spend waits for others before it gives up.
         limits: the largest table that is read.
         hosts: names by which the server may be asked for, without ports; "*" for any.
-        address: public root of the links that are handed out, without a slash at its end; empty for the
-            address that the browser shows.
-        frames: which pages may show this one in a frame: "none", or "self" for those of its own address.
+        address: public root of the links that are handed out, without a slash at its
+            end; empty for the address that the browser shows.
+        frames: which pages may show this one in a frame: "none", or "self" for those of
+            its own address.
         metrics: whether Streamlit's metrics address is open.
         log_level: "debug", "info", "warning" or "error".
-        demo: whether there are samples only, for visitors, on a disk that need not last.
-        until_database: whether it is a demo only because the disk of this host does not last, so that
-            DATABASE_URL ends it.
+        demo: whether there are samples only, for visitors, on a disk that need not
+            last.
+        until_database: whether it is a demo only because the disk of this host does not
+            last, so that DATABASE_URL ends it.
         runs: how many long runs compute at once; more wait in line.
-        tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
+        tables: how many tables are open at once in all tabs, and `table_bytes` how
+            large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
         threads: how many read a connected source at a time.
         sources: the list of connected sources; None where there is none.
@@ -91,7 +102,10 @@ class Settings:
         if self.log_level not in LEVELS:
             raise _wrong("WORKBENCH_LOG", ", ".join(LEVELS))
         if self.address and not _is_root(self.address):
-            raise _wrong("WORKBENCH_ADDRESS", "https://name.example.org, https://name.example.org/path")
+            raise _wrong(
+                "WORKBENCH_ADDRESS",
+                "https://name.example.org, https://name.example.org/path",
+            )
         if self.frames not in FRAMES:
             raise _wrong("WORKBENCH_FRAMES", ", ".join(FRAMES))
 
@@ -99,7 +113,11 @@ class Settings:
 def is_loopback(address: str) -> bool:
     """Return whether an address, or a name, leads a browser to its own computer."""
     name = urlsplit(address if "//" in address else f"//{address}").hostname or ""
-    return name.endswith(".localhost") or name in LOOPBACK or bool(_LOOPBACK_NUMBER.fullmatch(name))
+    return (
+        name.endswith(".localhost")
+        or name in LOOPBACK
+        or bool(_LOOPBACK_NUMBER.fullmatch(name))
+    )
 
 
 def _is_root(address: str) -> bool:
@@ -117,29 +135,39 @@ _KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
 
 def _wrong(name: str, form: str) -> ParameterError:
     return ParameterError(
-        "{name} must be of the form {form}", remedy="correct it as docs/hosting.md says", name=name, form=form
+        "{name} must be of the form {form}",
+        remedy="correct it as docs/hosting.md says",
+        name=name,
+        form=form,
     )
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
     """Read settings from environment variables, each of which may be missing or empty.
 
-    WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
-    of this computer; WORKBENCH_ADDRESS: public root of links, whose name is one of them;
-    WORKBENCH_FRAMES: "none" or "self"; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of
-    the log; WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said,
-    "auto" for that until DATABASE_URL is set, "0" for own tables too; "auto" on hosts that are known.
-    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES, WORKBENCH_THREADS: numbers.
-    WORKBENCH_SOURCES: path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size;
-    WORKBENCH_POLICY: file of limits; WORKBENCH_FILES: folder of files that are opened where they lie.
+    WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas
+    between, beside those of this computer; WORKBENCH_ADDRESS: public root of links,
+    whose name is one of them; WORKBENCH_FRAMES: "none" or "self"; WORKBENCH_METRICS:
+    "1" opens the metrics; WORKBENCH_LOG: level of the log; WORKBENCH_DEMO: "1" for
+    samples only, kept in a temporary folder where nothing else is said, "auto" for that
+    until DATABASE_URL is set, "0" for own tables too; "auto" on hosts that are known.
+    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES,
+    WORKBENCH_THREADS: numbers. WORKBENCH_SOURCES: path of the list of connected
+    sources. WORKBENCH_OUTPUT: folder for tables of any size; WORKBENCH_POLICY: file of
+    limits; WORKBENCH_FILES: folder of files that are opened where they lie.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
     address = values.get("WORKBENCH_ADDRESS", "").strip().rstrip("/")
-    names = [name.strip().lower() for name in values.get("WORKBENCH_HOSTS", "").split(",") if name.strip()]
+    names = [
+        name.strip().lower()
+        for name in values.get("WORKBENCH_HOSTS", "").split(",")
+        if name.strip()
+    ]
     if address and _is_root(address):
         names.append(str(urlsplit(address).hostname))
-    database, demo = values.get("DATABASE_URL", ""), values.get("WORKBENCH_DEMO", "")
+    database = values.get("DATABASE_URL", "")
+    demo = values.get("WORKBENCH_DEMO", "")
     if not demo:
         demo = "auto" if any(name.endswith(TEMPORARY_HOSTS) for name in names) else "0"
     if demo not in ("0", "1", "auto"):
@@ -152,7 +180,11 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         raise _wrong("WORKBENCH_KEY", _KEY) from None
     if demo == "auto" and database and not key:
         raise ParameterError(
-            "WORKBENCH_KEY is missing beside DATABASE_URL: a key on a disk that does not last would be lost",
+            (
+                "WORKBENCH_KEY is missing beside DATABASE_URL: a key on a disk that "
+                "does "
+                "not last would be lost"
+            ),
             remedy="set WORKBENCH_KEY, or WORKBENCH_DEMO=0 where the data folder lasts",
         )
     folder = values.get("WORKBENCH_DATA_DIR")
@@ -171,7 +203,9 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         until_database=until_database,
         runs=int(_number(values, "WORKBENCH_RUNS", Settings.runs)),
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
-        table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),
+        table_bytes=int(
+            _number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6
+        ),
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
         threads=int(_number(values, "WORKBENCH_THREADS", Settings.threads)),
         sources=_path(values.get("WORKBENCH_SOURCES")),
@@ -186,7 +220,10 @@ def check_data_dir(settings: Settings) -> None:
     if not _can_be_written(settings.data_dir):
         raise ParameterError(
             "the data folder {folder} cannot be written",
-            remedy="give its user the right to write it, or name another folder in WORKBENCH_DATA_DIR",
+            remedy=(
+                "give its user the right to write it, or name another folder in "
+                "WORKBENCH_DATA_DIR"
+            ),
             folder=str(settings.data_dir),
         )
 
@@ -208,21 +245,29 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
         number = float(values.get(name, "") or default)
     except ValueError:
         number = 0.0
-    if not 0 < number < 10**9 or (name.endswith(("RUNS", "TABLES", "THREADS")) and number < 1):
+    if not 0 < number < 10**9 or (
+        name.endswith(("RUNS", "TABLES", "THREADS")) and number < 1
+    ):
         raise _wrong(name, "> 0")
     return number
 
 
 def unreadable(file: str) -> ParameterError:
-    """Return the error of a file of this server that its administrator has to correct."""
+    """Return the error of a file of this server that its administrator has to
+    correct.
+    """
     return ParameterError(
-        "{file} of this server cannot be read", remedy="correct it as docs/hosting.md says", file=file
+        "{file} of this server cannot be read",
+        remedy="correct it as docs/hosting.md says",
+        file=file,
     )
 
 
 @functools.cache
 def read_settings() -> Settings:
-    """Return the settings of this process; Streamlit's secrets go before the environment."""
+    """Return the settings of this process; Streamlit's secrets go before the
+    environment.
+    """
     texts = {name: value for name, value in secrets().items() if isinstance(value, str)}
     return settings_from({**os.environ, **texts})
 
@@ -230,8 +275,8 @@ def read_settings() -> Settings:
 def secrets() -> Mapping[str, Any]:
     """Streamlit's secrets as they are now, or nothing where there is no such file.
 
-    Raises: ParameterError for a file that cannot be read: going on without it would open an empty ledger
-        beside the right one, and ask nobody to sign in.
+    Raises: ParameterError for a file that cannot be read: going on without it would
+        open an empty ledger beside the right one, and ask nobody to sign in.
     """
     import streamlit as st
 

@@ -1,4 +1,6 @@
-"""The one ledger of this process, opened and checked at the start, with what is wrong in the log."""
+"""The one ledger of this process, opened and checked at the start, with what is wrong
+in the log.
+"""
 
 import functools
 import logging
@@ -45,21 +47,30 @@ def _store() -> Store:
 
 @_once
 def ledger() -> SqlLedger:
-    """Open the durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Open the durable ledger that all tabs of this server share.
+
+    Raises: LedgerError, ParameterError.
+    """
     opened = SqlLedger(_store())
     opened.end_dead()
     return opened
 
 
 owners = _once(lambda: Owners(_store()))
-"""Opens the owners of data sets, once, as do those below. Raises: LedgerError, ParameterError."""
+"""Opens the owners of data sets, once, as do those below.
+
+Raises: LedgerError, ParameterError.
+"""
 surveys = _once(lambda: Surveys(_store()))
 shares = _once(lambda: Shares(_store()))
 sign_outs = _once(lambda: SignOuts(_store()))
 
 
 def settle() -> None:
-    """Write down what time brings about, and read what other servers wrote. Raises: LedgerError."""
+    """Write down what time brings about, and read what other servers wrote.
+
+    Raises: LedgerError.
+    """
     ledger().store_kept()
     ledger().end_dead()
     shares().settle()
@@ -79,7 +90,9 @@ def check_ready() -> None:
 
 
 def check_all() -> None:
-    """Check settings, key, database and every chain; the log says what is wrong, and so do the pages."""
+    """Check settings, key, database and every chain; the log says what is wrong, and so
+    do the pages.
+    """
     broken = 0
     try:
         opened = ledger()
@@ -93,4 +106,8 @@ def check_all() -> None:
     except DpcoreError as error:
         _log.error("the ledger cannot be used: %s", error)
         return
-    _log.info("the ledger is open: %d accounts, %d of them not in order", len(datasets), broken)
+    _log.info(
+        "the ledger is open: %d accounts, %d of them not in order",
+        len(datasets),
+        broken,
+    )

@@ -23,7 +23,8 @@ from workbench.report.charts import (
 
 
 def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
-    """Draw the error of a cell over the rows of a mean cell, for tables of (name, cells, half-width).
+    """Draw the error of a cell over the rows of a mean cell, for tables of (name,
+    cells, half-width).
 
     Without a number of rows the bars are in rows.
     """
@@ -31,7 +32,11 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
     altair, chart = drawing(frame)
     length = (
-        altair.X("share:Q", title=_("off by, beside the rows of a mean cell"), axis=altair.Axis(format="%"))
+        altair.X(
+            "share:Q",
+            title=_("off by, beside the rows of a mean cell"),
+            axis=altair.Axis(format="%"),
+        )
         if rows
         else altair.X("half:Q", title=_(HEADINGS["half"]))
     )
@@ -41,7 +46,9 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
         tooltip=tips("table", half=",.0f"),
     )
     values = chart.mark_text(align="left", dx=4).encode(
-        y=altair.Y("table:N", sort=None), x=length, text=altair.Text("half:Q", format=",.0f")
+        y=altair.Y("table:N", sort=None),
+        x=length,
+        text=altair.Text("half:Q", format=",.0f"),
     )
     words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
     return Chart(
@@ -54,54 +61,98 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
 def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
     """Draw cells in a public shape, in gray, each with the error to expect."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
-    frame["low"], frame["high"] = np.maximum(0, frame["rows"] - half), frame["rows"] + half
+    frame["low"], frame["high"] = (
+        np.maximum(0, frame["rows"] - half),
+        frame["rows"] + half,
+    )
     altair, chart = drawing(frame)
-    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
-    bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(x=x, y=altair.Y("rows:Q", title=_("rows")))
+    x = altair.X(
+        "cell:N",
+        sort=None,
+        title=column,
+        axis=altair.Axis(labelOverlap=True, labelLimit=120),
+    )
+    bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(
+        x=x, y=altair.Y("rows:Q", title=_("rows"))
+    )
     rules = chart.mark_rule(color=PRIVATE, strokeWidth=2).encode(
-        x=x, y=altair.Y("low:Q", title=_("rows")), y2=altair.Y2("high:Q")
+        x=x,
+        y=altair.Y("low:Q", title=_("rows")),
+        y2=altair.Y2("high:Q"),
     )
     alt = named(column, f"± {whole(half)}")
-    return Chart(spec=altair.layer(bars, rules, height=240), alt=alt, table=headed(frame))
+    return Chart(
+        spec=altair.layer(bars, rules, height=240), alt=alt, table=headed(frame)
+    )
 
 
 def pair_grid(names: Sequence[str]) -> Chart:
-    """Draw a square for each pair of columns, to be clicked; a click with Shift adds to the choice."""
+    """Draw a square for each pair of columns, to be clicked; a click with Shift adds to
+    the choice.
+    """
     order = list(names)
     pairs_of = [(b, a) for i, a in enumerate(order) for b in order[:i]]
     frame = pd.DataFrame(pairs_of, columns=["first", "second"])
     altair, chart = drawing(frame)
-    pairs = altair.selection_point(name="pairs", fields=["first", "second"], toggle="true")
+    pairs = altair.selection_point(
+        name="pairs", fields=["first", "second"], toggle="true"
+    )
     spec = (
         chart.mark_rect(stroke="white")
         .encode(
             x=names_axis(altair.X, "first", order),
             y=names_axis(altair.Y, "second", order),
-            color=altair.condition(pairs, altair.value(PRIVATE), altair.value("#D5DDE3"), empty=False),
+            color=altair.condition(
+                pairs, altair.value(PRIVATE), altair.value("#D5DDE3"), empty=False
+            ),
             tooltip=tips("first", "second"),
         )
         .add_params(pairs)
     )
     alt = _("Pairs that matter most")
-    return Chart(spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=headed(frame))
+    return Chart(
+        spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=headed(frame)
+    )
 
 
 def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
-    """Draw columns on a circle, with a line between those whose relation was measured."""
+    """Draw columns on a circle, with a line between those whose relation was
+    measured.
+    """
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
-    at = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in zip(names, angle, strict=True)}
+    at = {
+        name: (float(np.cos(a)), float(np.sin(a)))
+        for name, a in zip(names, angle, strict=True)
+    }
     ends = [(a, b, *at[a], *at[b]) for a, b in links]
     edges = pd.DataFrame(ends, columns=["from", "to", "x", "y", "x2", "y2"])
-    nodes = pd.DataFrame([{"column": name, "x": x, "y": y} for name, (x, y) in at.items()])
+    nodes = pd.DataFrame(
+        [{"column": name, "x": x, "y": y} for name, (x, y) in at.items()]
+    )
     altair, lines_of = drawing(edges)
     hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}
-    x, y = altair.X("x:Q", **hidden), altair.Y("y:Q", **hidden)
+    x = altair.X("x:Q", **hidden)
+    y = altair.Y("y:Q", **hidden)
     rules = lines_of.mark_rule(color=PRIVATE, opacity=0.6, strokeWidth=2).encode(
-        x=x, y=y, x2=altair.X2("x2:Q"), y2=altair.Y2("y2:Q"), tooltip=tips("from", "to")
+        x=x,
+        y=y,
+        x2=altair.X2("x2:Q"),
+        y2=altair.Y2("y2:Q"),
+        tooltip=tips("from", "to"),
     )
-    points = altair.Chart(nodes).mark_point(filled=True, size=80, color=SYNTHETIC).encode(x=x, y=y)
-    texts = altair.Chart(nodes).mark_text(dy=-12).encode(x=x, y=y, text=altair.Text("column:N"))
+    points = (
+        altair.Chart(nodes)
+        .mark_point(filled=True, size=80, color=SYNTHETIC)
+        .encode(x=x, y=y)
+    )
+    texts = (
+        altair.Chart(nodes)
+        .mark_text(dy=-12)
+        .encode(x=x, y=y, text=altair.Text("column:N"))
+    )
     alt = named(_("Relations"), "; ".join(f"{a} × {b}" for a, b in links[:40]))
     return Chart(
-        spec=altair.layer(rules, points, texts, height=420), alt=alt, table=headed(edges[["from", "to"]])
+        spec=altair.layer(rules, points, texts, height=420),
+        alt=alt,
+        table=headed(edges[["from", "to"]]),
     )

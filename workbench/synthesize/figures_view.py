@@ -18,7 +18,9 @@ from workbench.ui import releases
 
 
 def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
-    """Show the figures with their intervals, and the same from rows of another release."""
+    """Show the figures with their intervals, and the same from rows of another
+    release.
+    """
     st.dataframe(figures_table(model), hide_index=True)
     st.caption(_("Each interval holds in 95 of 100 cases."))
     column = release.schema.column(model.column)
@@ -47,36 +49,55 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
         "standard deviation": middles.std(),
         "quantile 1/2": middles.median(),
     }
-    names, numbers = map(figure_name, figures), map(number, map(float, figures.values()))
-    st.dataframe(pd.DataFrame({_("figure"): names, _("value"): numbers}), hide_index=True)
+    names = map(figure_name, figures)
+    numbers = map(number, map(float, figures.values()))
+    st.dataframe(
+        pd.DataFrame({_("figure"): names, _("value"): numbers}), hide_index=True
+    )
 
 
 def show_classes(release: Release, model: GaussianModel) -> None:
-    """Show means and deviations of the features of each class, on the scale of their columns."""
+    """Show means and deviations of the features of each class, on the scale of their
+    columns.
+    """
     laws = model.moments
     means, variances = laws.clipped
     scales = np.sqrt(np.diagonal(laws.covariances, axis1=1, axis2=2))
     lines = []
     for place, name in enumerate(model.features):
-        column, line = release.schema.column(name), {_("column"): name}
+        column = release.schema.column(name)
+        line = {_("column"): name}
         for code, label in enumerate(release.schema.column(model.label).labels):
             if isinstance(column, Integer | Real):
-                mean, spread = on_scale(column, laws.centers[code, place], scales[code, place])
+                mean, spread = on_scale(
+                    column, laws.centers[code, place], scales[code, place]
+                )
             else:
-                mean, spread = float(means[code, place]), float(variances[code, place]) ** 0.5
+                mean = float(means[code, place])
+                spread = float(variances[code, place]) ** 0.5
             line[label] = f"{number(mean)} ± {number(spread)}"
         lines.append(line)
-    st.markdown(_("**What each class is like: mean ± standard deviation, from the noisy sums alone.**"))
+    st.markdown(
+        _(
+            "**What each class is like: mean ± standard deviation, from the noisy "
+            "sums alone.**"
+        )
+    )
     st.dataframe(pd.DataFrame(lines), hide_index=True)
 
 
-def on_scale(column: IntervalColumn, center: float, scale: float) -> tuple[float, float]:
-    """Return the mean and the standard deviation of a column in its unit, of drawn cells at their middle.
+def on_scale(
+    column: IntervalColumn, center: float, scale: float
+) -> tuple[float, float]:
+    """Return the mean and the standard deviation of a column in its unit, of drawn
+    cells at their middle.
 
     Args:
         column: an interval column.
-        center: of a normal law of places, evenly from -1 for the first cell to 1 for the last.
-        scale: standard deviation of that law, whose places are drawn to the nearest cell.
+        center: of a normal law of places, evenly from -1 for the first cell to 1 for
+            the last.
+        scale: standard deviation of that law, whose places are drawn to the nearest
+            cell.
     """
     from scipy.special import ndtr
 

@@ -15,7 +15,8 @@ from workbench.synthesize.state import SynthesizeState
 
 def choose_card() -> type[RecipeForm]:
     """Show the kinds, and return the one that is chosen."""
-    kinds, current = RecipeForm.kinds(), session.own(SynthesizeState).kind
+    kinds = RecipeForm.kinds()
+    current = session.own(SynthesizeState).kind
     with st.container(horizontal=True, gap="xsmall"):
         for kind, card in kinds.items():
             st.button(
@@ -31,14 +32,22 @@ def choose_card() -> type[RecipeForm]:
 
 
 def choose_part(curator: Curator) -> dict[str, str]:
-    """Return the one part of the table that is read, {column: category}; empty for the whole table."""
-    columns = [each for each in curator.schema.columns if isinstance(each, Categorical | Boolean)]
+    """Return the one part of the table that is read, {column: category}; empty for the
+    whole table.
+    """
+    columns = [
+        each
+        for each in curator.schema.columns
+        if isinstance(each, Categorical | Boolean)
+    ]
     names = [each.name for each in columns if each.values_origin != Origin.DATA]
     if not names:
         return {}
     key = f"part-{curator.account.dataset}"
     with st.expander(_("Only rows with")):
-        name = st.selectbox(capital("column"), names, index=None, key=key, persist_state="session")
+        name = st.selectbox(
+            capital("column"), names, index=None, key=key, persist_state="session"
+        )
         if name is None:
             return {}
         label = st.selectbox(
@@ -47,5 +56,12 @@ def choose_part(curator: Curator) -> dict[str, str]:
             key=f"{key}-{name}",
             persist_state="session",
         )
-        st.caption(_("Every part costs as much as all rows.") if curator.account.source else _("No person is in two parts: releases of all parts of one column cost as much as the most expensive of them."))
+        st.caption(
+            _("Every part costs as much as all rows.")
+            if curator.account.source
+            else _(
+                "No person is in two parts: releases of all parts of one column cost "
+                "as much as the most expensive of them."
+            )
+        )
     return {name: label}

@@ -28,7 +28,9 @@ MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
     "": ("logistic", "svm"),
     "pair": ("linear", "k-means"),
 }
-"""Details of the recipe, open where there is none, and the learners that each serves best."""
+"""Details of the recipe, open where there is none, and the learners that each serves
+best.
+"""
 
 ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 CLASS_ROWS = (100, 1_000, 10_000)
@@ -41,7 +43,9 @@ class LearningForm(RecipeForm):
     place = 4
     title = N_("A table for learning")
     icon = "model_training"
-    text = N_("Numbers with a label, class by class, to train and test models on (Gaussian).")
+    text = N_(
+        "Numbers with a label, class by class, to train and test models on (Gaussian)."
+    )
 
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
@@ -55,7 +59,11 @@ class LearningForm(RecipeForm):
         others = [name for name in names if name != label]
         varied = [name for name in others if schema.column(name).values_size > 1]
         columns = st.multiselect(
-            capital("columns"), others, varied, key=f"features-{table}-{label}", persist_state="session"
+            capital("columns"),
+            others,
+            varied,
+            key=f"features-{table}-{label}",
+            persist_state="session",
         )
         one_hot = st.multiselect(
             _("Drawn by their categories (one-hot)"),
@@ -66,7 +74,9 @@ class LearningForm(RecipeForm):
         detail = st.selectbox(
             capital("learner"),
             list(MADE_FOR),
-            format_func=lambda each: commas(_(LEARNERS[learner]) for learner in MADE_FOR[each]),
+            format_func=lambda each: commas(
+                _(LEARNERS[learner]) for learner in MADE_FOR[each]
+            ),
             key="learners",
             persist_state="session",
         )
@@ -80,26 +90,44 @@ class LearningForm(RecipeForm):
         groups = None if together else ()
         try:
             return Gaussian.of(
-                schema, label=label, columns=columns, one_hot=one_hot, groups=groups, detail=detail or None
+                schema,
+                label=label,
+                columns=columns,
+                one_hot=one_hot,
+                groups=groups,
+                detail=detail or None,
             )
         except DpcoreError as error:
             widgets.error_box(error)
             return None
 
     @classmethod
-    def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:
-        domain, most = curator.schema.domain, curator.schema.unit.max_rows
-        ratios = [recipe.signal_to_noise(domain, loss, most, people) for people in CLASS_ROWS]
+    def expectations(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> list[str]:
+        domain = curator.schema.domain
+        most = curator.schema.unit.max_rows
+        ratios = [
+            recipe.signal_to_noise(domain, loss, most, people) for people in CLASS_ROWS
+        ]
         noise = recipe.mean_noise(domain, loss, most)
         sizes = [
             _("{rows:,} rows: ± {error}, {ratio} to 1").format(
-                rows=people, error=hundredths(50 * noise / people), ratio=number(ratio)
+                rows=people,
+                error=hundredths(50 * noise / people),
+                ratio=number(ratio),
             )
             for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
         ]
         return [
-            _("How far each mean of a class is off, in parts of the column's range, and the expected signal-to-noise ratio, for {sizes}.").format(sizes="; ".join(sizes)),
-            _("Below 1 to 1, in classes of fewer than about {rows} rows, noise hides what sets them apart: take fewer features, or more epsilon.").format(rows=number(CLASS_ROWS[0] / ratios[0])),
+            _(
+                "How far each mean of a class is off, in parts of the column's "
+                "range, and the expected signal-to-noise ratio, for {sizes}."
+            ).format(sizes="; ".join(sizes)),
+            _(
+                "Below 1 to 1, in classes of fewer than about {rows} rows, noise "
+                "hides what sets them apart: take fewer features, or more epsilon."
+            ).format(rows=number(CLASS_ROWS[0] / ratios[0])),
         ]
 
 
@@ -112,12 +140,19 @@ class StatisticsForm(RecipeForm):
 
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
-        numeric = [name for name in names if isinstance(curator.schema.column(name), Integer | Real)]
+        numeric = [
+            name
+            for name in names
+            if isinstance(curator.schema.column(name), Integer | Real)
+        ]
         if not numeric:
             st.info(_("No column holds numbers."))
             return None
         column = st.selectbox(
-            capital("column"), numeric, key=f"figures-column-{table}", persist_state="session"
+            capital("column"),
+            numeric,
+            key=f"figures-column-{table}",
+            persist_state="session",
         )
         moments = st.checkbox(
             f"{capital('mean')}, {_('standard deviation')}",
@@ -138,25 +173,37 @@ class StatisticsForm(RecipeForm):
         return Statistics.of(curator.schema, column, moments=moments, quantiles=orders)
 
     @classmethod
-    def mean_width(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> float | None:
+    def mean_width(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> float | None:
         if not recipe.moments:
             return None
-        width: float = recipe.mean_width(loss, rows=curator.schema.unit.max_rows, people=rows)
+        width: float = recipe.mean_width(
+            loss, rows=curator.schema.unit.max_rows, people=rows
+        )
         return width
 
     @classmethod
-    def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:
-        sentences, people = [], rows or USUAL_ROWS
+    def expectations(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> list[str]:
+        sentences = []
+        people = rows or USUAL_ROWS
         width = cls.mean_width(recipe, curator, loss, people)
         if width is not None:
             sentences.append(
                 _("The mean of {rows} rows is off by at most {width}.").format(
-                    rows=number(people), width=number(width)
-                )
+                    rows=number(people),
+                    width=number(width),
+                ),
             )
         if recipe.quantiles:
-            error = number(recipe.rank_error(loss, rows=curator.schema.unit.max_rows)[0])
+            error = number(
+                recipe.rank_error(loss, rows=curator.schema.unit.max_rows)[0]
+            )
             sentences.append(
-                _("A quantile is off by at most {error} places in the order.").format(error=error)
+                _("A quantile is off by at most {error} places in the order.").format(
+                    error=error
+                ),
             )
         return [*sentences, _("Each interval holds in 95 of 100 cases.")]

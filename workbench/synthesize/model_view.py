@@ -14,12 +14,15 @@ from workbench.synthesize.charts import graph
 from workbench.ui import widgets
 from workbench.ui.widgets import show_noise
 
-COLUMNS, ABREAST = 12, 3
+COLUMNS = 12
+ABREAST = 3
 """Columns that are drawn, and how many of them beside each other."""
 
 
 def show(release: Release, model: SyntheticModel) -> None:
-    """Show each column, the graph of the model, its answers, or the error that its noise explains."""
+    """Show each column, the graph of the model, its answers, or the error that its
+    noise explains.
+    """
     st.subheader(_("Columns and relations"))
     looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
         capital("columns"): _columns,
@@ -27,7 +30,9 @@ def show(release: Release, model: SyntheticModel) -> None:
         capital("answers"): _answers,
         capital("error by noise"): lambda _release, model: show_noise(model),
     }
-    look = widgets.choose(_("Show"), dict(zip(looks, looks, strict=True)), key="model-look")
+    look = widgets.choose(
+        _("Show"), dict(zip(looks, looks, strict=True)), key="model-look"
+    )
     looks[look](release, model)
 
 
@@ -36,28 +41,54 @@ def _columns(release: Release, model: SyntheticModel) -> None:
     for name in model.columns[:COLUMNS]:
         (labels,), counts = release.shown(release.answer((name,)))
         cells, counts = charts.folded(labels, counts)
-        pictures.append(charts.counts(cells, counts.values, counts.low, counts.high, column=name))
+        pictures.append(
+            charts.counts(cells, counts.values, counts.low, counts.high, column=name)
+        )
     lines = [pictures[i : i + ABREAST] for i in range(0, len(pictures), ABREAST)]
     widgets.show_pictures(charts.Pictures(lines=lines, legend=[]), key="model-columns")
     if len(model.columns) > COLUMNS:
-        shown, all_ = COLUMNS, len(model.columns)
-        st.caption(_("The first {shown} of {all} are shown.").format(shown=shown, all=all_))
+        shown = COLUMNS
+        all_ = len(model.columns)
+        st.caption(
+            _("The first {shown} of {all} are shown.").format(shown=shown, all=all_)
+        )
 
 
 def _graph(release: Release, model: SyntheticModel) -> None:
-    links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
+    links = sorted(
+        {
+            (a, b)
+            for clique in model.cliques
+            for i, b in enumerate(clique)
+            for a in clique[:i]
+        }
+    )
     rising = len(model.concordances.rows) if model.concordances else 0
     if links or rising:
-        st.markdown(_("**{links} relations of two columns were measured, and of {rising} pairs of numbers whether they rise together; the others follow from these.** A rule that only three or more columns show may be lost.").format(links=len(links), rising=rising))
+        st.markdown(
+            _(
+                "**{links} relations of two columns were measured, and of {rising} "
+                "pairs of numbers whether they rise together; the others follow from "
+                "these.** A rule that only three or more columns show may be lost."
+            ).format(links=len(links), rising=rising)
+        )
     else:
-        st.warning(_("No relation between columns was measured: rows are drawn as if they were independent. Use this for single columns only, or release fewer columns with a larger epsilon."))
+        st.warning(
+            _(
+                "No relation between columns was measured: rows are drawn as if they "
+                "were independent. Use this for single columns only, or release "
+                "fewer columns with a larger epsilon."
+            )
+        )
     names = list(model.columns)
     if len(names) > widgets.READABLE:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}
         names.sort(key=lambda name: -len(links_of[name]))
         name = st.selectbox(capital("column"), names, key="graph-column")
         links = links_of[name]
-        names = sorted({name, *(each for link in links for each in link)}, key=names.index)
+        names = sorted(
+            {name, *(each for link in links for each in link)}, key=names.index
+        )
     widgets.show_chart(graph(names, links), key="model-graph")
 
 
@@ -75,13 +106,21 @@ def _answers(release: Release, model: SyntheticModel) -> None:
 
 
 def choose_cells(release: Release) -> dict[str, list[int]]:
-    """Return the cells that drawn rows are to have, by column; none where all rows are meant."""
+    """Return the cells that drawn rows are to have, by column; none where all rows are
+    meant.
+    """
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"
-    for name in left.multiselect(_("Only rows with"), list(release.model.columns), key=key):
+    for name in left.multiselect(
+        _("Only rows with"), list(release.model.columns), key=key
+    ):
         labels = release.schema.column(name).labels
         cells[name] = widgets.by_title(
-            right.multiselect, plain(name), dict(enumerate(labels)), [0], key=f"{key}-{name}"
+            right.multiselect,
+            plain(name),
+            dict(enumerate(labels)),
+            [0],
+            key=f"{key}-{name}",
         )
     return cells if all(cells.values()) else {}

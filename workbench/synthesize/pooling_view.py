@@ -20,25 +20,44 @@ PEOPLE = {
 
 
 def show(name: str, release: Release) -> None:
-    """Ask for releases of other holders, and draw one table from all. Free: nothing private is read.
+    """Ask for releases of other holders, and draw one table from all.
 
-    Args: name: of the data set, for the name of the file.
+    Free: nothing private is read.
+
+    Args:
+        name: of the data set, for the name of the file.
     """
     with st.expander(_("Pool with releases of other holders")), errors_shown():
-        st.write(_("Bring their files of noisy counts and model, made under the same columns. A row of the pooled table comes from each release as often as its noisy number of rows says. Free."))
+        st.write(
+            _(
+                "Bring their files of noisy counts and model, made under the same "
+                "columns. A row of the pooled table comes from each release as often "
+                "as its noisy number of rows says. Free."
+            )
+        )
         key = f"pool-{release.request_id}"
         files = file_view.file_uploaders(
-            _("Noisy counts and model (JSON)"), type=["json"], key=f"{key}-files"
+            _("Noisy counts and model (JSON)"),
+            type=["json"],
+            key=f"{key}-files",
         )
         if not files:
             return
         people = by_title(
-            st.radio, _("Who is in these tables?"), translated(PEOPLE), horizontal=True, key=f"{key}-people"
+            st.radio,
+            _("Who is in these tables?"),
+            translated(PEOPLE),
+            horizontal=True,
+            key=f"{key}-people",
         )
         others = [file_view.release_in(file) for file in files]
         pooled = Pooled(releases=(release, *others), people=people)
         rows = st.number_input(
-            capital("rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
+            capital("rows"),
+            0,
+            1_000_000,
+            min(round(pooled.total), 1_000_000),
+            key=f"{key}-rows",
         )
         shown = session.kept(
             (key, people, int(rows), *(file.file_id for file in files)),
@@ -51,11 +70,17 @@ def show(name: str, release: Release) -> None:
             release_file(name, release, "pooled rows", "csv"),
             key=f"{key}-csv",
         )
-        for place, guarantee in zip(st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True):
-            place.markdown("\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee)))
+        for place, guarantee in zip(
+            st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True
+        ):
+            place.markdown(
+                "\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee))
+            )
         if pooled.loss is None:
             st.caption(_("Each promise is about its own table. They are not added."))
         else:
             st.markdown(
-                _("**All together, a person loses at most {loss}.**").format(loss=loss_words(pooled.loss))
+                _("**All together, a person loses at most {loss}.**").format(
+                    loss=loss_words(pooled.loss)
+                ),
             )

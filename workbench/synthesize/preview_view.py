@@ -17,7 +17,14 @@ from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, capital, digits, named, ngettext
-from workbench.language.wording import amount, listed, number, plain, rule_unit, spent_epsilon
+from workbench.language.wording import (
+    amount,
+    listed,
+    number,
+    plain,
+    rule_unit,
+    spent_epsilon,
+)
 from workbench.report import charts
 from workbench.report.files import file_name
 from workbench.store.sources.job import Job
@@ -32,8 +39,11 @@ VERDICT = {
     "not fit": N_("Not fit for what it was made for."),
 }
 
-DROWNED, ROUGH = 1.0, 0.3
-"""Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
+DROWNED = 1.0
+ROUGH = 0.3
+"""Error over the rows of a mean cell, from which noise drowns counts, and blurs
+them.
+"""
 GROUP_ERROR = 0.2
 """Largest error over the rows of a group that is called clear."""
 TABLES = 20
@@ -74,12 +84,16 @@ class Preview:
         return self.rows / max(1, each.cells)
 
     def epsilon_for(self, half_width: float) -> float | None:
-        """Return the epsilon at which every cell is within `half_width` rows, rounded up to three digits.
+        """Return the epsilon at which every cell is within `half_width` rows, rounded
+        up to three digits.
 
-        None where no loss brings that, or the error of the recipe is not known in advance.
+        None where no loss brings that, or the error of the recipe is not known in
+        advance.
         """
         try:
-            loss = self.curator.loss_for(self.recipe, half_width, pure=self.curator.rule.pure)
+            loss = self.curator.loss_for(
+                self.recipe, half_width, pure=self.curator.rule.pure
+            )
         except DpcoreError:
             return None
         epsilon = spent_epsilon(self.curator.rule.units(loss), self.curator.account)
@@ -95,8 +109,16 @@ def show(
     epsilon: session.Widget[float],
     offer: DeltaGenerator,
 ) -> None:
-    """Show the preview, with the price and the button at `offer`; buttons change the `epsilon` typed."""
-    st.subheader(_("What you would get"), help=_("Computed from what is declared, and from the number of rows that count, in one digit, which only you see. Nothing is charged."))
+    """Show the preview, with the price and the button at `offer`; buttons change the
+    `epsilon` typed.
+    """
+    st.subheader(
+        _("What you would get"),
+        help=_(
+            "Computed from what is declared, and from the number of rows that count, "
+            "in one digit, which only you see. Nothing is charged."
+        ),
+    )
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
     preview = Preview(
@@ -126,7 +148,9 @@ def show(
 
 
 def rows_of(curator: Curator) -> float:
-    """Return about how many rows there are: of the latest release that tells it, or one digit of the file."""
+    """Return about how many rows there are: of the latest release that tells it, or one
+    digit of the file.
+    """
     for line in releases.earlier(curator):
         release = curator.release(line["request_id"])
         if release.part is None and release.marginals and release.tells_rows:
@@ -135,11 +159,17 @@ def rows_of(curator: Curator) -> float:
 
 
 def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
-    """Return trials of half of the columns, and of twice the epsilon, by their names for people."""
-    curator, half, twice = preview.curator, len(trial.sizes) // 2, 2 * (preview.epsilon.value() or 0.0)
+    """Return trials of half of the columns, and of twice the epsilon, by their names
+    for people.
+    """
+    curator = preview.curator
+    half = len(trial.sizes) // 2
+    twice = 2 * (preview.epsilon.value() or 0.0)
     trials = {}
     if half > 1:
-        trials[_("With the {half} columns of the fewest cells").format(half=half)] = trial.narrowest(half)
+        trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
+            trial.narrowest(half)
+        )
     spent = curator.rule.spends(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
@@ -147,15 +177,23 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
 
 
 def _metrics(preview: Preview) -> None:
-    account, quote, rows = preview.curator.account, preview.quote, preview.rows
+    account = preview.curator.account
+    quote = preview.quote
+    rows = preview.rows
     cost, after, error = st.columns(3)
-    cost.metric(capital("cost"), amount(quote.charge, account), help=_(GLOSSARY["charge"]))
+    cost.metric(
+        capital("cost"), amount(quote.charge, account), help=_(GLOSSARY["charge"])
+    )
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
         help=named(rule_unit(account), _(GLOSSARY["budget"])),
     )
-    width = preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows) if rows else None
+    width = (
+        preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows)
+        if rows
+        else None
+    )
     if width is not None:
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
     elif quote.expected:
@@ -166,9 +204,21 @@ def _metrics(preview: Preview) -> None:
 def _warn(preview: Preview) -> None:
     """Show the error over the rows of a mean cell, and a button for each remedy."""
     curator = preview.curator
-    worst = max(preview.quote.expected, key=lambda each: each.half_width() / preview.mean_cell(each))
-    mean, half = preview.mean_cell(worst), worst.half_width()
-    facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(half=number(half), mean=number(mean), rows=number(preview.rows), table=" × ".join(map(plain, worst.clique)) or _("number of rows"))
+    worst = max(
+        preview.quote.expected,
+        key=lambda each: each.half_width() / preview.mean_cell(each),
+    )
+    mean = preview.mean_cell(worst)
+    half = worst.half_width()
+    facts = _(
+        "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} "
+        "rows in all."
+    ).format(
+        half=number(half),
+        mean=number(mean),
+        rows=number(preview.rows),
+        table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
+    )
     if half < ROUGH * mean:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
@@ -176,7 +226,9 @@ def _warn(preview: Preview) -> None:
         st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
-        _("**Noise will drown this.** {facts} Nothing is charged yet.").format(facts=facts),
+        _("**Noise will drown this.** {facts} Nothing is charged yet.").format(
+            facts=facts
+        ),
         icon=":material/warning:",
     )
     with st.container(horizontal=True):
@@ -184,32 +236,49 @@ def _warn(preview: Preview) -> None:
             st.button(label, on_click=take)
         epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
-            _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon")
+            _use_epsilon(
+                preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon"
+            )
         _leave_out(preview)
     st.caption(_("Fewer columns or wider steps would help too."))
 
 
 def _leave_out(preview: Preview) -> None:
-    """Offer to leave out the columns that noise drowns, where each is counted by itself."""
-    errors = {each.clique: each.half_width() / preview.mean_cell(each) for each in preview.quote.expected}
+    """Offer to leave out the columns that noise drowns, where each is counted by
+    itself.
+    """
+    errors = {
+        each.clique: each.half_width() / preview.mean_cell(each)
+        for each in preview.quote.expected
+    }
     if any(len(clique) != 1 for clique in errors):
         return
     lost = [name for (name,), error in errors.items() if error >= DROWNED]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
         label = capital("leave out {columns}").format(columns=listed(lost))
-        st.button(label, on_click=preview.form.fill_in, args=(kept, preview.curator.account.dataset))
+        st.button(
+            label,
+            on_click=preview.form.fill_in,
+            args=(kept, preview.curator.account.dataset),
+        )
 
 
 def _group_words(half: float) -> str:
     """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
-    return _("A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly.").format(rows=group, low=round(group - half), high=round(group + half))
+    return _(
+        "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller "
+        "ones less exactly."
+    ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
     st.button(
-        label.format(epsilon=digits(f"{epsilon:g}")), key=key, on_click=preview.epsilon.put, args=(epsilon,)
+        label.format(epsilon=digits(f"{epsilon:g}")),
+        key=key,
+        on_click=preview.epsilon.put,
+        args=(epsilon,),
     )
 
 
@@ -232,23 +301,39 @@ def _take_along(preview: Preview) -> None:
     with st.container(horizontal=True):
         for label, text, ending in files:
             file_view.download(
-                label, text, file_name(releases.describe(job.recipe.to_dict()), "plan", ending)
+                label,
+                text,
+                file_name(releases.describe(job.recipe.to_dict()), "plan", ending),
             )
-    st.caption(_("Nothing was read and nothing is charged. Where the data is, as table.csv: the script prints this quote and writes release.json, with a ledger that it forgets; the command keeps one. The page Ledger opens release.json, and the codebook declares the file on the page Data."))
+    st.caption(
+        _(
+            "Nothing was read and nothing is charged. Where the data is, as "
+            "table.csv: the script prints this quote and writes release.json, with a "
+            "ledger that it forgets; the command keeps one. The page Ledger opens "
+            "release.json, and the codebook declares the file on the page Data."
+        )
+    )
 
 
 def _buy(preview: Preview) -> None:
     if preview.curator is runs.planned():
         _take_along(preview)
         return
-    curator, quote, account = preview.curator, preview.quote, preview.curator.account
+    curator = preview.curator
+    quote = preview.quote
+    account = preview.curator.account
     stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     verdict = charged.verdict_on(curator, curator.release(stored)) if stored else None
     is_unfit = verdict is not None and charged.fitness(verdict.content) == "not fit"
     with st.container(horizontal=True):
         if stored:
-            st.button(_("Show the stored release, free"), type="primary", on_click=runs.show, args=(stored,))
+            st.button(
+                _("Show the stored release, free"),
+                type="primary",
+                on_click=runs.show,
+                args=(stored,),
+            )
         if st.button(
             label.format(cost=amount(quote.charge, account)),
             type="secondary" if stored else "primary",
@@ -257,63 +342,110 @@ def _buy(preview: Preview) -> None:
         ):
             view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
     if is_unfit:
-        ways = _("Release it again with a larger share of the budget, or with fewer columns.")
+        ways = _(
+            "Release it again with a larger share of the budget, or with fewer columns."
+        )
         st.caption(f"{_(VERDICT['not fit'])} {ways}")
     if quote.charge < quote.own_charge:
-        st.caption(_("By itself it would cost {own}: other parts have paid for this one too.").format(own=amount(quote.own_charge, account)))
+        st.caption(
+            _(
+                "By itself it would cost {own}: other parts have paid for this one too."
+            ).format(own=amount(quote.own_charge, account))
+        )
     if quote.balance.left <= 0:
-        st.caption(_("Nothing is left of the budget. What was released stays free to use."))
+        st.caption(
+            _("Nothing is left of the budget. What was released stays free to use.")
+        )
     elif not quote.affordable:
-        st.caption(_("This costs more than the {left} that is left. Choose less.").format(left=amount(quote.balance.left, account)))
+        st.caption(
+            _("This costs more than the {left} that is left. Choose less.").format(
+                left=amount(quote.balance.left, account)
+            )
+        )
 
 
 def _expectation(preview: Preview) -> None:
-    tables, repeats = preview.quote.expected, preview.quote.repeats
+    tables = preview.quote.expected
+    repeats = preview.quote.repeats
     if preview.single_column is not None:
         _picture(preview, preview.single_column, tables[0])
     else:
         lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
         widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
         if len(lines) > TABLES:
-            st.caption(_("The first {shown} of {all} are shown.").format(shown=TABLES, all=len(lines)))
+            st.caption(
+                _("The first {shown} of {all} are shown.").format(
+                    shown=TABLES, all=len(lines)
+                )
+            )
     noisy = [each for each in tables if each.variance]
-    if noisy:  # by the most precise of tables that agree, else by the inverse-variance mean of all
+    # by the most precise of tables that agree, else by the inverse-variance mean of all
+    if noisy:
         variances = [each.cells * each.variance for each in noisy]
-        variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
-        st.caption(
-            _("The number of rows would be reported within ± {half}.").format(half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1)))
+        variance = (
+            min(variances)
+            if noisy[0].pooled
+            else 1 / sum(1 / each for each in variances)
         )
-    st.caption(ngettext("The budget allows one such release.", "The budget allows {number:,} such releases.", repeats))
+        st.caption(
+            _("The number of rows would be reported within ± {half}.").format(
+                half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
+            ),
+        )
+    st.caption(
+        ngettext(
+            "The budget allows one such release.",
+            "The budget allows {number:,} such releases.",
+            repeats,
+        )
+    )
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
-    """Return (name, cells, half-width) of the tables; those of one size and error share a line."""
+    """Return (name, cells, half-width) of the tables; those of one size and error share
+    a line.
+    """
     names: dict[tuple[int, float], list[str]] = {}
     for each in tables:
         name = " × ".join(each.clique) or _("number of rows")
         names.setdefault((each.cells, each.half_width()), []).append(name)
     more = _("{table} and {others} like it")
     return [
-        (first if not others else more.format(table=first, others=len(others)), cells, half)
+        (
+            first if not others else more.format(table=first, others=len(others)),
+            cells,
+            half,
+        )
         for (cells, half), (first, *others) in names.items()
     ]
 
 
 def _picture(preview: Preview, name: str, each: Expected) -> None:
-    """Draw the cells with their error: around the last release of the column, else around a flat shape."""
-    column, part = preview.curator.schema.column(name), next(iter(preview.part.items()), None)
+    """Draw the cells with their error: around the last release of the column, else
+    around a flat shape.
+    """
+    column = preview.curator.schema.column(name)
+    part = next(iter(preview.part.items()), None)
     for line in releases.earlier(preview.curator):
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in askable(release):
-            caption = _("Around the release of {when}, which is public.").format(when=line["when"])
+            caption = _("Around the release of {when}, which is public.").format(
+                when=line["when"]
+            )
             shape = release.answer((name,)).values
             break
     else:
-        caption = _("The shape is not known in advance: all cells are drawn equal. The bars show the error.")
+        caption = _(
+            "The shape is not known in advance: all cells are drawn equal. The bars "
+            "show the error."
+        )
         shape = np.full(column.size, preview.mean_cell(each))
-    labels, cells = charts.fold_labels(column.labels), charts.fold_table(np.ones(column.size))[0]
+    labels = charts.fold_labels(column.labels)
+    cells = charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
-    widgets.show_chart(picture(labels, charts.fold_table(shape), half, column=name), key="expected")
+    widgets.show_chart(
+        picture(labels, charts.fold_table(shape), half, column=name), key="expected"
+    )
     st.caption(caption)
 
 
@@ -334,11 +466,20 @@ def _wanted_error(preview: Preview) -> None:
         return
     epsilon = preview.epsilon_for(wanted)
     if epsilon is None:
-        st.caption(_("The error of this recipe is not known in advance, or no loss brings that."))
+        st.caption(
+            _(
+                "The error of this recipe is not known in advance, or no loss brings "
+                "that."
+            )
+        )
         return
     is_too_much = epsilon > epsilon_view.left(preview.curator)
     sentence = _("For ±{rows} rows you need epsilon {epsilon}; {left} is left.")
     left = amount(preview.quote.balance.left, preview.curator.account)
-    st.caption(sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}"), left=left))
+    st.caption(
+        sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}"), left=left)
+    )
     if not is_too_much:
-        _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use")
+        _use_epsilon(
+            preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use"
+        )

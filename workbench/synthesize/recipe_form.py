@@ -1,4 +1,7 @@
-"""Forms of recipes. Each kind of release is a card of the page, and registers itself."""
+"""Forms of recipes.
+
+Each kind of release is a card of the page, and registers itself.
+"""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -34,7 +37,8 @@ class RecipeForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
-        """Draw the form and return the recipe that it says; None while something is missing.
+        """Draw the form and return the recipe that it says; None while something is
+        missing.
 
         Args:
             curator: of the data set.
@@ -48,34 +52,55 @@ class RecipeForm(Registered, ABC):
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        """Return what makes the recipe ask for less: the label of a button, and its callback."""
+        """Return what makes the recipe ask for less: the label of a button, and its
+        callback.
+        """
         return []
 
     @classmethod
-    def mean_width(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> float | None:
-        """Return how far the mean of `rows` rows is off at most; None for a recipe without a mean."""
+    def mean_width(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> float | None:
+        """Return how far the mean of `rows` rows is off at most; None for a recipe
+        without a mean.
+        """
         return None
 
     @classmethod
-    def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:
+    def expectations(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> list[str]:
         """Return what else to expect, from public facts alone.
 
-        Args: rows: about how many there are; 0 where that is not known.
+        Args:
+            rows: about how many there are; 0 where that is not known.
         """
         if recipe.choosing is None:
             return []
         domain = curator.schema.domain
         pairs = list(itertools.combinations(recipe.reads(domain), 2))
         return [
-            _("The bars are the error of single columns. Which pairs are measured is decided on the way."),
-            _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
-                pairs=len(pairs), cells=sum(map(domain.cells, pairs)), seconds=translate(recipe.choosing)
+            _(
+                "The bars are the error of single columns. Which pairs are measured "
+                "is decided on the way."
+            ),
+            _(
+                "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes "
+                "{seconds}."
+            ).format(
+                pairs=len(pairs),
+                cells=sum(map(domain.cells, pairs)),
+                seconds=translate(recipe.choosing),
             ),
         ]
 
     @classmethod
-    def trial(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> RelationTrial | None:
-        """Return the trial of a recipe that chooses relations between columns; None for any other."""
+    def trial(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> RelationTrial | None:
+        """Return the trial of a recipe that chooses relations between columns; None for
+        any other.
+        """
         return None
 
 
@@ -103,7 +128,10 @@ class MarginalsForm(RecipeForm):
     place = 2
     title = N_("A few columns together")
     icon = "grid_on"
-    text = N_("Marginals: noisy tables of chosen sets of columns, which agree with each other.")
+    text = N_(
+        "Marginals: noisy tables of chosen sets of columns, which agree with each "
+        "other."
+    )
 
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
@@ -113,9 +141,18 @@ class MarginalsForm(RecipeForm):
             key=f"marginal-columns-{table}",
             persist_state="session",
         )
-        ways = {"one": _("each column alone"), "pairs": _("every pair"), "all": _("all together, one table")}
+        ways = {
+            "one": _("each column alone"),
+            "pairs": _("every pair"),
+            "all": _("all together, one table"),
+        }
         way = widgets.by_title(
-            st.radio, capital("table"), ways, index=1, key=WAYS.key, persist_state="session"
+            st.radio,
+            capital("table"),
+            ways,
+            index=1,
+            key=WAYS.key,
+            persist_state="session",
         )
         if not columns:
             return None

@@ -44,8 +44,15 @@ RESULTS = {
 }
 
 
-def show(curator: Curator | None, release: Release, rows: int, draw: int, drawn: tuple[Any, ...]) -> None:
-    """Show the record of a release and its drawn rows, and a test against the table, charged each time.
+def show(
+    curator: Curator | None,
+    release: Release,
+    rows: int,
+    draw: int,
+    drawn: tuple[Any, ...],
+) -> None:
+    """Show the record of a release and its drawn rows, and a test against the table,
+    charged each time.
 
     Args:
         curator: of the table, where its rows are here.
@@ -58,12 +65,16 @@ def show(curator: Curator | None, release: Release, rows: int, draw: int, drawn:
     tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})
     known = dict(tests)
     with st.expander(_("All steps as one record")):
-        sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows, "draw": draw + 1}),)
+        sample: tuple[Step, ...] = (
+            Step(name="sample", result={"rows": rows, "draw": draw + 1}),
+        )
         if st.toggle(
-            _("Look for rows that repeat others, and for the nearest ones; free"), key=f"{key}-free"
+            _("Look for rows that repeat others, and for the nearest ones; free"),
+            key=f"{key}-free",
         ):
             tested = session.kept(
-                ("tested", *drawn), lambda: widgets.compute_in_line(drawing.steps, release, rows, draw)
+                ("tested", *drawn),
+                lambda: widgets.compute_in_line(drawing.steps, release, rows, draw),
             )
             sample += tested[1:]
         sample += _combinations(release, rows, draw, drawn, key)
@@ -79,60 +90,106 @@ def show(curator: Curator | None, release: Release, rows: int, draw: int, drawn:
 
 
 def _combinations(
-    release: Release, rows: int, draw: int, drawn: tuple[Any, ...], key: str
+    release: Release,
+    rows: int,
+    draw: int,
+    drawn: tuple[Any, ...],
+    key: str,
 ) -> tuple[Step, ...]:
-    """Ask for columns and a number of rows, and test the drawn rows for combinations with fewer."""
+    """Ask for columns and a number of rows, and test the drawn rows for combinations
+    with fewer.
+    """
     if not st.toggle(
-        _("Does every combination occur often enough among the drawn rows? free"), key=f"{key}-k"
+        _("Does every combination occur often enough among the drawn rows? free"),
+        key=f"{key}-k",
     ):
         return ()
     left, right = st.columns([3, 1])
-    columns = left.multiselect(capital("columns"), list(release.model_columns), key=f"{key}-combined")
-    least = int(right.number_input(_("Rows, at least"), 2, 1_000, 5, key=f"{key}-least"))
-    st.caption(_("Drawn rows have no people behind them, so this protects nobody further: the guarantee is that of the release. Where it fails, draw other rows or ask for fewer columns; both are free."))
+    columns = left.multiselect(
+        capital("columns"), list(release.model_columns), key=f"{key}-combined"
+    )
+    least = int(
+        right.number_input(_("Rows, at least"), 2, 1_000, 5, key=f"{key}-least")
+    )
+    st.caption(
+        _(
+            "Drawn rows have no people behind them, so this protects nobody further: "
+            "the guarantee is that of the release. Where it fails, draw other rows "
+            "or ask for fewer columns; both are free."
+        )
+    )
     if not columns:
         return ()
     given = (release, rows, draw, columns, least)
     step = session.kept(
-        ("combined", *drawn, *columns, least), lambda: widgets.compute_in_line(drawing.combinations, *given)
+        ("combined", *drawn, *columns, least),
+        lambda: widgets.compute_in_line(drawing.combinations, *given),
     )
     return (step,)
 
 
 def _outliers(curator: Curator, release: Release) -> None:
-    """Show the share of outliers of the original, for its owner; it is no step of the release."""
+    """Show the share of outliers of the original, for its owner; it is no step of the
+    release.
+    """
     names = tuple(
-        name for name in release.model_columns if isinstance(release.schema.column(name), IntervalColumn)
+        name
+        for name in release.model_columns
+        if isinstance(release.schema.column(name), IntervalColumn)
     )
     if not names or not st.toggle(
-        _("Rows of the original that lie apart"), key=f"apart-{release.request_id}"
+        _("Rows of the original that lie apart"),
+        key=f"apart-{release.request_id}",
     ):
         return
     widgets.internal_badge()
-    outliers = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
+    outliers = widgets.once_in_line(
+        curator, ("thin rows", names), lambda: ThinRowsOf(columns=names)
+    )
     st.markdown(
-        _("**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times as far away as that of a middle row.").format(share=percent(outliers.share), columns=plain(commas(names), at_most=200))
+        _(
+            "**{share} of the rows lie apart over {columns}:** their fifth neighbor "
+            "is more than three times as far away as that of a middle row."
+        ).format(
+            share=percent(outliers.share), columns=plain(commas(names), at_most=200)
+        ),
     )
 
 
 def _test(
-    curator: Curator, release: Release, rows: int, draw: int, tests: dict[str, Step | None], key: str
+    curator: Curator,
+    release: Release,
+    rows: int,
+    draw: int,
+    tests: dict[str, Step | None],
+    key: str,
 ) -> None:
-    tab, test_ids = session.session(), session.own(SynthesizeState).test_ids
+    tab = session.session()
+    test_ids = session.own(SynthesizeState).test_ids
     widgets.show_notice(key)
     columns = st.multiselect(
-        _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
+        _("Compare the drawn rows with the table over"),
+        list(release.model_columns),
+        key=f"{key}-columns",
     )
     largest = max(0.01, min(10.0, epsilon_view.left(curator)))
     epsilon = epsilon_view.picker(
-        _("Share of the budget, epsilon"), key="test-loss", default=0.1, largest=largest
+        _("Share of the budget, epsilon"),
+        key="test-loss",
+        default=0.1,
+        largest=largest,
     )
     left = MAX_ATTEMPTS - len(tests)
     question = (release.request_id, rows, draw, tuple(columns), epsilon)
     request_id = test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
-        _("Test against the table for epsilon {epsilon}").format(epsilon=digits(f"{epsilon:g}")),
-        disabled=not columns or left < 1 or release.part is not None or None in tests.values(),
+        _("Test against the table for epsilon {epsilon}").format(
+            epsilon=digits(f"{epsilon:g}")
+        ),
+        disabled=not columns
+        or left < 1
+        or release.part is not None
+        or None in tests.values(),
         key=f"{key}-run-{request_id}",
     ):
         try:
@@ -144,24 +201,46 @@ def _test(
         if request_id not in tests:
             tests[request_id] = None
             try:
-                step = closeness_step(curator.run(closeness, loss, request_id=request_id), loss)
-                tests[request_id] = dataclasses.replace(step, result={"draw": draw + 1, **step.result})
+                step = closeness_step(
+                    curator.run(closeness, loss, request_id=request_id), loss
+                )
+                tests[request_id] = dataclasses.replace(
+                    step, result={"draw": draw + 1, **step.result}
+                )
             except DpcoreError as error:
                 tab.notices[key] = error
-            finally:  # another click may have ended this run: nothing of the page is asked from here on
+            # another click may have ended this run: nothing of the page is asked from
+            # here on
+            finally:
                 test_ids.pop(question, None)
                 if tests[request_id] is None:
                     del tests[request_id]
         st.rerun()
     last = next(reversed([*filter(None, tests.values())]), None)
     if last is not None and not last.passed and left > 0:
-        st.warning(_("The test failed: draw other rows and test them, for epsilon {epsilon} each; {left} left.").format(epsilon=digits(f"{epsilon:g}"), left=left))
-    st.caption(_("Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left.").format(limit=MAX_ATTEMPTS, left=left))
+        st.warning(
+            _(
+                "The test failed: draw other rows and test them, for epsilon "
+                "{epsilon} each; {left} left."
+            ).format(epsilon=digits(f"{epsilon:g}"), left=left)
+        )
+    st.caption(
+        _(
+            "Every test is charged, its answer is noisy, and there are at most "
+            "{limit}; {left} are left."
+        ).format(limit=MAX_ATTEMPTS, left=left)
+    )
 
 
 def _line(step: Step) -> dict[str, str]:
-    words = [f"{_(RESULTS[name])}: {_value(value)}" for name, value in step.result.items()]
-    return {_("step"): _(STEPS[step.name]), _("cost"): _charge(step.loss), _("result"): "; ".join(words)}
+    words = [
+        f"{_(RESULTS[name])}: {_value(value)}" for name, value in step.result.items()
+    ]
+    return {
+        _("step"): _(STEPS[step.name]),
+        _("cost"): _charge(step.loss),
+        _("result"): "; ".join(words),
+    }
 
 
 def _charge(loss: str) -> str:
@@ -172,4 +251,10 @@ def _charge(loss: str) -> str:
 def _value(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    return translate(value) if isinstance(value, Text) else value if isinstance(value, str) else f"{value:,.4g}"
+    return (
+        translate(value)
+        if isinstance(value, Text)
+        else value
+        if isinstance(value, str)
+        else f"{value:,.4g}"
+    )

@@ -17,35 +17,52 @@ AT_ONCE = 20
 
 
 def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
-    """Show the strength from which relations come out of invented tables of the same shape.
+    """Show the strength from which relations come out of invented tables of the same
+    shape.
 
-    Args: others: trials of weaker demands, by their names for people.
+    Args:
+        others: trials of weaker demands, by their names for people.
     """
     label = _("Try on invented tables which relations would come out")
     waits = len(trial.sizes) > AT_ONCE and not _is_known(trial)
     if waits and not st.button(label, key="try-relations"):
         return
     weakest = _weakest(trial)
-    kept, lost = _kept(weakest), _lost(weakest)
+    kept = _kept(weakest)
+    lost = _lost(weakest)
     if kept:
-        sentence = _("Relations come out {strong} (Cramer's V: 0 for none, 1 where one column tells the other).").format(strong=kept)
+        sentence = _(
+            "Relations come out {strong} (Cramer's V: 0 for none, 1 where one column "
+            "tells the other)."
+        ).format(strong=kept)
         if lost:
             sentence += " " + named(capital("none"), lost) + "."
-        if not lost and all(each is not None and each <= CLEAR[kind] for kind, each in weakest.items()):
+        if not lost and all(
+            each is not None and each <= CLEAR[kind] for kind, each in weakest.items()
+        ):
             st.caption(sentence)
             return
     if kept:
         st.info(sentence, icon=":material/link:")
     else:
-        st.warning(_("**No relation between columns would come out**, however strong."), icon=":material/link_off:")
+        st.warning(
+            _("**No relation between columns would come out**, however strong."),
+            icon=":material/link_off:",
+        )
     st.caption(_("Fewer columns or wider steps would help too."))
     if all(map(_is_known, others.values())) or st.button(
-        _("Try fewer columns and a larger epsilon"), key="try-other-relations"
+        _("Try fewer columns and a larger epsilon"),
+        key="try-other-relations",
     ):
-        most = 1.0 if lost else max(each for each in weakest.values() if each is not None)
+        most = (
+            1.0 if lost else max(each for each in weakest.values() if each is not None)
+        )
         for name, other in others.items():
             of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
-            parts = [_kept(of_other), _lost(of_other) and named(_("none"), _lost(of_other))]
+            parts = [
+                _kept(of_other),
+                _lost(of_other) and named(_("none"), _lost(of_other)),
+            ]
             st.caption(named(name, "; ".join(filter(None, parts))))
 
 
@@ -53,7 +70,9 @@ def _is_known(trial: RelationTrial) -> bool:
     return ("relations", repr(trial)) in session.session().reports
 
 
-def _weakest(trial: RelationTrial, strengths: list[float] | None = None) -> dict[bool, float | None]:
+def _weakest(
+    trial: RelationTrial, strengths: list[float] | None = None
+) -> dict[bool, float | None]:
     with st.spinner(_("Computing")):
         return session.kept(
             ("relations", repr(trial)),
@@ -75,10 +94,14 @@ def _kept(weakest: Mapping[bool, float | None]) -> str:
             line.format(where=_where(kind), strength=number(strength))
             for kind, strength in sorted(weakest.items())
             if strength is not None
-        ]
+        ],
     )
 
 
 def _lost(weakest: Mapping[bool, float | None]) -> str:
-    """Write the columns between which no relation comes out; empty where there are none."""
-    return join([_where(kind) for kind, strength in sorted(weakest.items()) if strength is None])
+    """Write the columns between which no relation comes out; empty where there are
+    none.
+    """
+    return join(
+        [_where(kind) for kind, strength in sorted(weakest.items()) if strength is None]
+    )

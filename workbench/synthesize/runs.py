@@ -14,8 +14,16 @@ from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view
 
 
-def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], request_id: str) -> None:
-    """Run once for this request id, in a thread; a second click with the same id is the same run."""
+def start(
+    curator: Curator,
+    recipe: Recipe,
+    loss: AnyLoss,
+    part: dict[str, str],
+    request_id: str,
+) -> None:
+    """Run once for this request id, in a thread; a second click with the same id is the
+    same run.
+    """
     tab = session.session()
     if request_id != tab.request_id:
         return
@@ -24,7 +32,11 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str],
     def run(running: Run) -> Release:
         with rows_reported_to(running.listen):
             return curator.run(
-                recipe, loss, part=part or None, request_id=request_id, on_progress=running.progress
+                recipe,
+                loss,
+                part=part or None,
+                request_id=request_id,
+                on_progress=running.progress,
             )
 
     tab.start(capital("release"), run)
@@ -38,14 +50,20 @@ def stop() -> None:
 
 
 def is_kept(running: Run) -> bool:
-    """Say whether the run was paid and ended well, and only the database could not take its release yet."""
+    """Say whether the run was paid and ended well, and only the database could not take
+    its release yet.
+    """
     return shared_ledger().is_kept(running.request_id)
 
 
 def kept(running: Run) -> tuple[str, str] | None:
     """Return the data set of such a run, and its release as text."""
     dataset = session.session().current
-    text = None if dataset is None else shared_ledger().kept(dataset).get(running.request_id)
+    text = (
+        None
+        if dataset is None
+        else shared_ledger().kept(dataset).get(running.request_id)
+    )
     return None if dataset is None or text is None else (dataset, text)
 
 
@@ -66,7 +84,9 @@ def _states(running: Run) -> set[str]:
 
 
 def store_again(request_id: str) -> None:
-    """Try once more to store a paid release; it is shown if the database takes it now."""
+    """Try once more to store a paid release; it is shown if the database takes it
+    now.
+    """
     ledger = shared_ledger()
     ledger.store_kept()
     if not ledger.is_kept(request_id):
@@ -74,9 +94,12 @@ def store_again(request_id: str) -> None:
 
 
 def show(request_id: str | None) -> None:
-    """Show a stored release, which costs nothing; or, with None, the plan of another one."""
+    """Show a stored release, which costs nothing; or, with None, the plan of another
+    one.
+    """
     tab = session.session()
-    tab.shown, tab.running = request_id, None
+    tab.shown = request_id
+    tab.running = None
 
 
 def choose_kind(kind: str) -> None:
@@ -92,7 +115,8 @@ def planned() -> Curator | None:
 
 def take_note() -> None:
     """Plan the kind of release that another page proposed, if any."""
-    note, curator = session.take(session.PlanRelease), planned() or session.session().curator
+    note = session.take(session.PlanRelease)
+    curator = planned() or session.session().curator
     if note is None:
         return
     show(None)

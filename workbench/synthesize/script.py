@@ -30,7 +30,8 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
 
     None where the declaration is not on file, or the recipe cannot be read back.
     """
-    recipe, declaration = load_recipe(release.recipe), data_set.declaration
+    recipe = load_recipe(release.recipe)
+    declaration = data_set.declaration
     if recipe is None or declaration is None:
         return None
     job = Job(
@@ -45,7 +46,11 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
 
 
 def script(job: Job, reading: str) -> str:
-    """Write a Python program that does a job. Args: reading: the lines that read its table."""
+    """Write a Python program that does a job.
+
+    Args:
+        reading: the lines that read its table.
+    """
     about, *cells = _cells(job, reading)
     return f'"""{about[1]}"""\n\n' + "\n\n".join(text for _kind, text in cells) + "\n"
 
@@ -56,13 +61,19 @@ def notebook(job: Job, reading: str) -> str:
 
 
 def counts_file(release: Release) -> bytes:
-    """Write every noisy table as rows with low and high, as CSV or as a ZIP of one CSV per table."""
-    tables = [to_csv(PublicTable(release.table(clique))) for clique in release.marginals]
+    """Write every noisy table as rows with low and high, as CSV or as a ZIP of one CSV
+    per table.
+    """
+    tables = [
+        to_csv(PublicTable(release.table(clique))) for clique in release.marginals
+    ]
     if len(tables) == 1:
         return tables[0]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
-        for number, (clique, table) in enumerate(zip(release.marginals, tables, strict=True), 1):
+        for number, (clique, table) in enumerate(
+            zip(release.marginals, tables, strict=True), 1
+        ):
             name = re.sub(r"[^\w.-]+", "-", "-".join(clique))[:60] or "number-of-rows"
             file.writestr(f"{number:03d}-{name}.csv", table)
     return out.getvalue()
@@ -72,7 +83,8 @@ def _cells(job: Job, reading: str) -> list[Cell]:
     recipe = job.recipe.to_dict()
     what = releases.describe(recipe).replace("\\", "").replace('"', "'")
     about = (
-        f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count both releases. "
+        f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count "
+        "both releases. "
         "The ledger below is kept in memory and forgets; the workbench keeps its own."
     )
     part = "" if job.part is None else f", part={dict([job.part])!r}"
@@ -85,7 +97,8 @@ def _cells(job: Job, reading: str) -> list[Cell]:
         ("code", f"recipe = load_recipe({recipe!r})"),
         (
             "code",
-            "curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())\n"
+            "curator = dp.Curator.open(frame, schema, budget=budget, "
+            "ledger=dp.MemoryLedger())\n"
             "print(curator.quote(recipe, loss))  # reads no data\n"
             f"release = curator.run(recipe, loss{part})",
         ),
@@ -99,16 +112,25 @@ def _cells(job: Job, reading: str) -> list[Cell]:
 
 
 def _reading(declaration: Declaration, source: str | None) -> str:
-    if source is not None:  # its place and its password are in the settings of the server alone
+    # its place and its password are in the settings of the server alone
+    if source is not None:
         return (
             "from workbench.store.sources.files import all_sources\n"
             "from workbench.store.settings import read_settings\n\n"
             "listed = all_sources(read_settings())\n"
-            f"frame = next(each.source for each in listed if each.source.name == {source!r})"
+            "frame = next(each.source for each in listed if each.source.name == "
+            f"{source!r})"
         )
     if declaration.sample:
-        return f"from workbench.samples import {declaration.sample}\n\nframe = {declaration.sample}()"
-    given = {name: value for name, value in asdict(declaration.reading or ReadOptions()).items() if value}
+        return (
+            f"from workbench.samples import {declaration.sample}\n\nframe = "
+            f"{declaration.sample}()"
+        )
+    given = {
+        name: value
+        for name, value in asdict(declaration.reading or ReadOptions()).items()
+        if value
+    }
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return reading_of(f"table{PurePath(declaration.name).suffix}", options)
 
@@ -117,7 +139,8 @@ def reading_of(name: str, options: str = "") -> str:
     """Write the lines that read a file. Args: options: how, in Python."""
     return (
         f"name = {name!r}  # the file of the table\n"
-        f"frame = read_table(Path(name).read_bytes(), name, options=ReadOptions({options})).frame"
+        "frame = read_table(Path(name).read_bytes(), name, "
+        f"options=ReadOptions({options})).frame"
     )
 
 

@@ -16,10 +16,12 @@ class SynthesizeState:
     Attributes:
         kind: of the release that is planned.
         facts: what every row of a data set must keep, by its fingerprint.
-        tests: those of drawn rows against their table, by the request id of the release and by their own;
-            None for one that is being computed.
-        draws: how often other rows were drawn, by the request id of the release: the seed of its rows.
-        test_ids: minted for such tests before their click, by what is asked, until it is answered.
+        tests: those of drawn rows against their table, by the request id of the release
+            and by their own; None for one that is being computed.
+        draws: how often other rows were drawn, by the request id of the release: the
+            seed of its rows.
+        test_ids: minted for such tests before their click, by what is asked, until it
+            is answered.
     """
 
     kind: str = "histogram"

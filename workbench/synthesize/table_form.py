@@ -12,11 +12,24 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema import Date, IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
-from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible, never_above
+from dpcore.synthesis.discrete.constraints import (
+    Constraints,
+    Determines,
+    Impossible,
+    never_above,
+)
 from dpcore.synthesis.discrete.recipes import order_of
 from dpcore.synthesis.discrete.suggested import suggest_facts
 from workbench import session
-from workbench.language.messages import N_, _, capital, join, named, translate, translated
+from workbench.language.messages import (
+    N_,
+    _,
+    capital,
+    join,
+    named,
+    translate,
+    translated,
+)
 from workbench.language.wording import plain
 from workbench.synthesize.charts import pair_grid
 from workbench.synthesize.recipe_form import RecipeForm
@@ -32,7 +45,9 @@ RELATIONS = {
     "independent": N_("drop the relations (Independent)"),
 }
 MOST_VALUES = 200
-"""Values of a column up to which it can be written down which other value each of them decides."""
+"""Values of a column up to which it can be written down which other value each of them
+decides.
+"""
 
 
 class TableForm(RecipeForm):
@@ -45,7 +60,11 @@ class TableForm(RecipeForm):
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
         columns = st.multiselect(
-            capital("columns"), names, names, key=f"table-columns-{table}", persist_state="session"
+            capital("columns"),
+            names,
+            names,
+            key=f"table-columns-{table}",
+            persist_state="session",
         )
         relations = widgets.by_title(
             st.radio,
@@ -58,7 +77,9 @@ class TableForm(RecipeForm):
             kind = Joint if relations == "joint" else Independent
             return kind(columns=tuple(columns)) if columns else None
         constraints = _facts(curator, columns, table)
-        order = order_of(each for each in curator.schema.columns if each.name in columns)
+        order = order_of(
+            each for each in curator.schema.columns if each.name in columns
+        )
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
             weights = _important_pairs(columns, table) if len(columns) > 1 else {}
@@ -73,15 +94,24 @@ class TableForm(RecipeForm):
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
         if recipe.choosing is None:
             return []
-        return [(capital("drop the relations (Independent)"), lambda: CHOSEN_RELATIONS.put("independent"))]
+        return [
+            (
+                capital("drop the relations (Independent)"),
+                lambda: CHOSEN_RELATIONS.put("independent"),
+            )
+        ]
 
     @classmethod
-    def trial(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> RelationTrial | None:
+    def trial(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> RelationTrial | None:
         return RelationTrial.of(recipe, curator, loss, rows)
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
-    """Ask for pairs of columns that matter more than others, by name, in a grid, or by a target."""
+    """Ask for pairs of columns that matter more than others, by name, in a grid, or by
+    a target.
+    """
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
@@ -94,7 +124,10 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
         if len(columns) <= widgets.READABLE:  # a square of more could not be hit
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             widgets.show_clickable(pair_grid(columns), clicked)
-            important = [*important, *((pair["first"], pair["second"]) for pair in clicked.points())]
+            important = [
+                *important,
+                *((pair["first"], pair["second"]) for pair in clicked.points()),
+            ]
         target = st.selectbox(
             _("Column to predict"),
             columns,
@@ -103,12 +136,16 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             key=f"target-{table}-{len(columns)}",
             persist_state="session",
         )
-    return {tuple(pair): 4.0 for pair in (*important, *(each for each in pairs if target in each))}
+    return {
+        tuple(pair): 4.0
+        for pair in (*important, *(each for each in pairs if target in each))
+    }
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
     """Ask for facts that every row must keep, known from outside, and return them."""
-    key, kept_facts = f"facts-{table}", session.own(SynthesizeState).facts
+    key = f"facts-{table}"
+    kept_facts = session.own(SynthesizeState).facts
     facts = kept_facts.get(table, ())
 
     def keep(facts: tuple[Fact, ...]) -> None:
@@ -119,20 +156,38 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         left.markdown(plain(text, at_most=300))
         right.button(button, key=f"{key}-{name}", on_click=keep, args=(facts,))
 
-    with st.expander(_("Facts that every row must keep ({number})").format(number=len(facts))):
+    with st.expander(
+        _("Facts that every row must keep ({number})").format(number=len(facts))
+    ):
         for i, fact in enumerate(facts):
-            line(fact_words(curator, fact), _("Remove"), f"remove-{i}", facts[:i] + facts[i + 1 :])
+            line(
+                fact_words(curator, fact),
+                _("Remove"),
+                f"remove-{i}",
+                facts[:i] + facts[i + 1 :],
+            )
         for i, suggestion in enumerate(suggest_facts(curator.schema)):
-            if suggestion.fact not in facts and fact_columns(suggestion.fact) <= set(columns):
-                text = f"{fact_words(curator, suggestion.fact)} ({translate(suggestion.reason)})"
+            if suggestion.fact not in facts and fact_columns(suggestion.fact) <= set(
+                columns
+            ):
+                text = (
+                    f"{fact_words(curator, suggestion.fact)} "
+                    f"({translate(suggestion.reason)})"
+                )
                 line(text, _("Add"), f"suggested-{i}", (*facts, suggestion.fact))
         added = _new_fact(curator, columns, key)
         if len(columns) > 1:
             st.button(
-                _("Add"), disabled=added is None, key=f"{key}-add", on_click=keep, args=((*facts, added),)
+                _("Add"),
+                disabled=added is None,
+                key=f"{key}-add",
+                on_click=keep,
+                args=((*facts, added),),
             )
     used = [fact for fact in facts if fact_columns(fact) <= set(columns)]
-    rules = [rule for fact in used for rule in (fact if isinstance(fact, tuple) else [fact])]
+    rules = [
+        rule for fact in used for rule in (fact if isinstance(fact, tuple) else [fact])
+    ]
     constraints = Constraints(
         impossible=tuple(rule for rule in rules if isinstance(rule, Impossible)),
         determines=tuple(rule for rule in rules if isinstance(rule, Determines)),
@@ -151,32 +206,53 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
         "→": _("one column decides another"),
         "≤": _("one column is never above another, up to the width of a cell"),
     }
-    kind = widgets.by_title(st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind")
+    kind = widgets.by_title(
+        st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind"
+    )
     if len(columns) < 2:
         return None
-    ordered = {each.name: each for each in curator.schema.columns if isinstance(each, IntervalColumn)}
+    ordered = {
+        each.name: each
+        for each in curator.schema.columns
+        if isinstance(each, IntervalColumn)
+    }
     names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)
     first = left.selectbox(capital("column"), names, key=f"{key}-first")
     if kind == "≤":
         days = [name for name in names if isinstance(ordered[name], Date)]
         names = days if first in days else [name for name in names if name not in days]
-    second = right.selectbox(kind, [name for name in names if name != first], key=f"{key}-second")
+    second = right.selectbox(
+        kind, [name for name in names if name != first], key=f"{key}-second"
+    )
     if kind == "≤":
         return never_above(ordered[first], ordered[second]) or None if second else None
     return (_impossible if kind == "×" else _determines)(curator, first, second, key)
 
 
-def _impossible(curator: Curator, first: str, second: str, key: str) -> Impossible | None:
+def _impossible(
+    curator: Curator, first: str, second: str, key: str
+) -> Impossible | None:
     cells = []
     for side, name in zip(st.columns(2), (first, second), strict=True):
         labels = dict(enumerate(curator.schema.column(name).labels))
-        cells.append(widgets.by_title(side.multiselect, capital("values"), labels, key=f"{key}-{name}"))
-    return Impossible(columns=(first, second), cells=tuple(map(tuple, cells))) if all(cells) else None
+        cells.append(
+            widgets.by_title(
+                side.multiselect, capital("values"), labels, key=f"{key}-{name}"
+            )
+        )
+    return (
+        Impossible(columns=(first, second), cells=tuple(map(tuple, cells)))
+        if all(cells)
+        else None
+    )
 
 
-def _determines(curator: Curator, first: str, second: str, key: str) -> Determines | None:
-    of, to = curator.schema.column(first).labels, curator.schema.column(second).labels
+def _determines(
+    curator: Curator, first: str, second: str, key: str
+) -> Determines | None:
+    of = curator.schema.column(first).labels
+    to = curator.schema.column(second).labels
     if len(of) > MOST_VALUES:
         st.caption(_("This column has too many values to write down by hand."))
         return None
@@ -193,13 +269,21 @@ def _determines(curator: Curator, first: str, second: str, key: str) -> Determin
     )
     if grid["decides"].isna().any():
         return None
-    return Determines(column=first, target=second, cells=tuple(to.index(value) for value in grid["decides"]))
+    return Determines(
+        column=first,
+        target=second,
+        cells=tuple(to.index(value) for value in grid["decides"]),
+    )
 
 
 def fact_columns(fact: Fact) -> set[str]:
     """Return the columns that a fact is about."""
     rule = fact[0] if isinstance(fact, tuple) else fact
-    return set(rule.columns) if isinstance(rule, Impossible) else {rule.column, rule.target}
+    return (
+        set(rule.columns)
+        if isinstance(rule, Impossible)
+        else {rule.column, rule.target}
+    )
 
 
 def fact_words(curator: Curator, fact: Fact) -> str:
@@ -209,7 +293,8 @@ def fact_words(curator: Curator, fact: Fact) -> str:
     if isinstance(fact, Determines):
         return f"{fact.column} → {fact.target}"
     sides = [
-        f"{name} = " + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
+        f"{name} = "
+        + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
     return named(_("never"), join(sides))

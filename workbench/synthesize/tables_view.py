@@ -16,7 +16,9 @@ def show(release: Release) -> None:
     """Ask which of them, and draw it."""
     if isinstance(release.model, FoundCategories):
         st.dataframe(
-            pd.DataFrame(release.model.counts.items(), columns=[_("value"), _("rows (noisy)")]),
+            pd.DataFrame(
+                release.model.counts.items(), columns=[_("value"), _("rows (noisy)")]
+            ),
             hide_index=True,
         )
         return
@@ -31,7 +33,11 @@ def show(release: Release) -> None:
         )
     if len(clique) > 2:
         pair = st.multiselect(
-            capital("columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
+            capital("columns"),
+            list(clique),
+            list(clique[:2]),
+            max_selections=2,
+            key="shown-pair",
         )
         if len(pair) != 2:
             return
@@ -40,20 +46,38 @@ def show(release: Release) -> None:
 
 
 def show_answer(release: Release, counts: Answer, *, key: str) -> None:
-    """Draw the counts of one or two columns, or the number of rows, with what they may be off by."""
+    """Draw the counts of one or two columns, or the number of rows, with what they may
+    be off by.
+    """
     if not counts.clique:
-        st.metric(capital("number of rows"), f"{number(float(counts.values))} ± {number(counts.reach)}")
+        st.metric(
+            capital("number of rows"),
+            f"{number(float(counts.values))} ± {number(counts.reach)}",
+        )
         return
     labels, counts = release.shown(counts)
     if len(counts.clique) == 1:
         cells, counts = charts.folded(labels[0], counts)
     if counts.measured:
-        st.markdown(_("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(cells=counts.values.size, half=number(counts.reach)))
+        st.markdown(
+            _(
+                "**Each of {cells:,} counts is within {half} rows of the truth in 95 "
+                "of 100 cases.**"
+            ).format(cells=counts.values.size, half=number(counts.reach))
+        )
     else:
-        st.warning(_("This follows from the model: no table of these columns was measured. If they are related otherwise, it is wrong, and no interval says by how much."))
+        st.warning(
+            _(
+                "This follows from the model: no table of these columns was "
+                "measured. If they are related otherwise, it is wrong, and no "
+                "interval says by how much."
+            )
+        )
     ends = (counts.low, counts.high) if counts.measured else None
     if len(counts.clique) == 1:
-        chart = charts.counts(cells, counts.values, counts.low, counts.high, column=counts.clique[0])
+        chart = charts.counts(
+            cells, counts.values, counts.low, counts.high, column=counts.clique[0]
+        )
     else:
         names = (counts.clique[0], counts.clique[1])
         chart = charts.two_way(counts.values, labels[0], labels[1], names, ends=ends)

@@ -1,4 +1,6 @@
-"""The verdict on a release: bought with a little of the budget, never looked up in the rows for nothing."""
+"""The verdict on a release: bought with a little of the budget, never looked up in the
+rows for nothing.
+"""
 
 import streamlit as st
 
@@ -15,31 +17,54 @@ NOTICE = "verdict"
 MESSAGES = {
     "fit": N_("Good enough, on average."),
     "not fit": N_("Not fit for what it was made for."),
-    "open": N_("This cannot be told: the noise of the verdict is as large as what it is about."),
-    "offer": N_("It compares the release with the rows, with noise of its own, and may be shown to anybody."),
-    "too small": N_("At this size and loss a verdict would be noise alone. Decide by what is shown before paying."),
+    "open": N_(
+        "This cannot be told: the noise of the verdict is as large as what it is about."
+    ),
+    "offer": N_(
+        "It compares the release with the rows, with noise of its own, and may be "
+        "shown to anybody."
+    ),
+    "too small": N_(
+        "At this size and loss a verdict would be noise alone. Decide by what is "
+        "shown before paying."
+    ),
 }
 
 
 def show(curator: Curator | None, release: Release) -> None:
-    """Show the verdict that was bought, or offer it; what the rows say is a fold, which says why."""
+    """Show the verdict that was bought, or offer it; what the rows say is a fold, which
+    says why.
+    """
     widgets.show_notice(NOTICE)
     with widgets.errors_shown():
         if curator is not None and charged.takes_verdict(release):
             report = charged.verdict_on(curator, release)
-            _offer(curator, release) if report is None else _bought(curator, release, report)
+            _offer(curator, release) if report is None else _bought(
+                curator, release, report
+            )
     with st.expander(_("Why? What the rows say is internal")):
-        st.write(_("Nobody has paid for what this page shows. Understand a release by it; whoever chooses one by it, or draws again until it looks well, gives away what no loss covers."))
+        st.write(
+            _(
+                "Nobody has paid for what this page shows. Understand a release by "
+                "it; whoever chooses one by it, or draws again until it looks well, "
+                "gives away what no loss covers."
+            )
+        )
         if st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
 
 
 def _offer(curator: Curator, release: Release) -> None:
-    question, loss = charged.question_about(release), charged.price(curator, release)
+    question = charged.question_about(release)
+    loss = charged.price(curator, release)
     units = curator.rule.units(curator.rule.spends(loss))
-    is_told = session.kept((NOTICE, release.request_id), lambda: charged.is_told(curator, release))
+    is_told = session.kept(
+        (NOTICE, release.request_id), lambda: charged.is_told(curator, release)
+    )
     st.button(
-        _("Is it good enough? A verdict for {cost}").format(cost=amount(units, curator.account)),
+        _("Is it good enough? A verdict for {cost}").format(
+            cost=amount(units, curator.account)
+        ),
         icon=":material/balance:",
         disabled=not is_told or units > curator.balance().left,
         on_click=charged.pay,
@@ -58,17 +83,28 @@ def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
 
 
 def _ways_on(curator: Curator, release: Release) -> None:
-    """Offer a larger loss or fewer columns; a second draw of the same would be chosen by the rows."""
+    """Offer a larger loss or fewer columns; a second draw of the same would be chosen
+    by the rows.
+    """
     spent = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
-    epsilon, size = spent_epsilon(spent, curator.account), curator.schema.domain.size
+    epsilon = spent_epsilon(spent, curator.account)
+    size = curator.schema.domain.size
     kind = "table" if isinstance(release.model, SyntheticModel) else "marginals"
     if isinstance(release.model, GaussianModel):
         kind = "learning"
     names = sorted(release.model_columns, key=size)
-    plans = {_("Use this epsilon: {epsilon}").format(epsilon=number(2 * epsilon)): (2 * epsilon, names)}
+    plans = {
+        _("Use this epsilon: {epsilon}").format(epsilon=number(2 * epsilon)): (
+            2 * epsilon,
+            names,
+        )
+    }
     if len(names) > 1 and kind != "learning":
         fewer = names[: len(names) // 2]
-        plans[_("Plan it for {columns} alone").format(columns=join(fewer))] = (epsilon, fewer)
+        plans[_("Plan it for {columns} alone").format(columns=join(fewer))] = (
+            epsilon,
+            fewer,
+        )
     with st.container(horizontal=True):
         for label, (loss, columns) in plans.items():
             plan = session.PlanRelease(kind=kind, epsilon=loss, columns=tuple(columns))

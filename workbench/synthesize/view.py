@@ -44,17 +44,31 @@ from workbench.synthesize import (
 )
 from workbench.synthesize.script import counts_file, job_of, notebook, script
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui import file_view, folder_view, kept_view, questions_view, releases, widgets
+from workbench.ui import (
+    file_view,
+    folder_view,
+    kept_view,
+    questions_view,
+    releases,
+    widgets,
+)
 
 
-def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
+def confirm(
+    curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote
+) -> None:
     """Show for a last time what is read and published, and what it costs."""
     request_id = session.session().request_id
 
     @st.dialog(_("Pay and release"))
     def last_look() -> None:
         st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
-        st.write(_("Read: the counts of these columns in {name}. Published: the noisy counts, and rows drawn from them.").format(name=plain(curator.name)))
+        st.write(
+            _(
+                "Read: the counts of these columns in {name}. Published: the noisy "
+                "counts, and rows drawn from them."
+            ).format(name=plain(curator.name))
+        )
         for column, category in part.items():
             st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
         st.write(
@@ -62,13 +76,15 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
                 [
                     named(capital("cost"), amount(quote.charge, curator.account)),
                     named(_("Left after"), amount(quote.left_after, curator.account)),
-                ]
-            )
+                ],
+            ),
         )
         if quote.expected:
             worst = max(each.half_width() for each in quote.expected)
             st.write(
-                _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(half=number(worst))
+                _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(
+                    half=number(worst)
+                ),
             )
         read = recipe.reads(curator.schema.domain)
         taken = taken_facts(curator.schema.from_data, curator.schema.found)
@@ -121,7 +137,9 @@ def _what_it_cost(running: Run) -> None:
             dataset, text = waiting
             kept_view.offer(dataset, running.request_id, text)
     elif runs.is_charged(running):
-        st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it."))
+        st.caption(
+            _("The charge stays: noise may have been drawn. The Ledger page lists it.")
+        )
     else:
         st.caption(_("Nothing was charged."))
 
@@ -132,20 +150,38 @@ def _progress() -> None:
     if running is None or running.done.is_set():
         st.rerun()
     if running.place:
-        st.progress(0.0, text=_("Other runs go first: place {place} in line.").format(place=running.place))
+        st.progress(
+            0.0,
+            text=_("Other runs go first: place {place} in line.").format(
+                place=running.place
+            ),
+        )
     else:
-        read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
+        read = (
+            " · " + _("{rows:,} rows read").format(rows=running.rows)
+            if running.rows
+            else ""
+        )
         st.progress(
             min(1.0, running.share),
             text=f"{percent(running.share) if running.stage else _('Computing')}{read}",
         )
     stopping = running.stopped.is_set()
     st.caption(
-        _("Stopping. If all noise is drawn by now, the release is finished and kept: it is paid for.")
+        _(
+            "Stopping. If all noise is drawn by now, the release is finished and "
+            "kept: it is paid for."
+        )
         if stopping
-        else _("The charge is on file. You may leave this page: the release will be in the list below.")
+        else _(
+            "The charge is on file. You may leave this page: the release will be in "
+            "the list below."
+        )
         if running.charged
-        else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
+        else _(
+            "Nothing is charged yet. You may leave this page: the release will be in "
+            "the list below."
+        ),
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop"),
@@ -170,7 +206,12 @@ def show(data_set: DataSet, request_id: str) -> None:
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):
-        st.button(_("Release something else"), on_click=runs.show, args=(None,), icon=":material/arrow_back:")
+        st.button(
+            _("Release something else"),
+            on_click=runs.show,
+            args=(None,),
+            icon=":material/arrow_back:",
+        )
         mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave(session.ShowRelease(request_id=request_id))
@@ -202,7 +243,9 @@ def show(data_set: DataSet, request_id: str) -> None:
 
 
 _Drawn = tuple[Release, int, int, tuple[Any, ...]]
-"""What rows were drawn from, how many, how often others were drawn, and what changes with them."""
+"""What rows were drawn from, how many, how often others were drawn, and what changes
+with them.
+"""
 
 
 def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
@@ -213,18 +256,43 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         pooling_view.show(public_name(data_set.lines()), release)
     offer = _offers(data_set, release)
     with st.container(horizontal=True):
-        offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
+        offer(
+            _("Noisy counts and model (JSON)"),
+            release.to_json,
+            "release",
+            "json",
+            "data_object",
+        )
         job = job_of(data_set, release)
         if job is not None:
             offer(_("Script (Python)"), lambda: script(*job), "script", "py", "code")
-            offer(_("Notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book")
-            offer(_("Download as a job (JSON)"), job[0].to_json(), "job", "json", "terminal", _("The same as a command next to the data: python -m workbench release job.json --to release.json"))
+            offer(
+                _("Notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book"
+            )
+            offer(
+                _("Download as a job (JSON)"),
+                job[0].to_json(),
+                "job",
+                "json",
+                "terminal",
+                _(
+                    "The same as a command next to the data: python -m workbench "
+                    "release job.json --to release.json"
+                ),
+            )
 
 
 def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
     """Return what offers a file of a release."""
 
-    def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
+    def offer(
+        label: str,
+        data: Any,
+        what: str,
+        ending: str,
+        icon: str,
+        help: str | None = None,
+    ) -> None:
         name = release_file(public_name(data_set.lines()), release, what, ending)
         file_view.download(label, data, name, icon=icon, help=help)
 
@@ -233,7 +301,10 @@ def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
 
 def _files(data_set: DataSet, release: Release) -> None:
     """Offer the files of a release, for people and for programs."""
-    st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
+    st.subheader(
+        _("Take it with you"),
+        help=_("All of this may be published. Nothing is charged."),
+    )
     offer = _offers(data_set, release)
     with st.container(horizontal=True):
         if release.marginals:
@@ -255,7 +326,13 @@ def _files(data_set: DataSet, release: Release) -> None:
         offer(label, lambda: of_release.file(release), "report", "html", "description")
         if explorable(release):
             label = _("Interactive page (an HTML file: it cannot be revoked)")
-            offer(label, lambda: of_release.interactive_file(release), "explore", "html", "filter_alt")
+            offer(
+                label,
+                lambda: of_release.interactive_file(release),
+                "explore",
+                "html",
+                "filter_alt",
+            )
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
@@ -264,24 +341,39 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
     if suggested > SURE_ROWS and not release.tells_rows:
-        st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
+        st.warning(
+            _("Noise alone decides how many rows were counted. Say how many to draw.")
+        )
         suggested = 1_000
     rows = int(
         st.number_input(
-            capital("rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}"
-        )
+            capital("rows"),
+            0,
+            1_000_000,
+            suggested,
+            key=f"rows-{release.request_id}-{suggested}",
+        ),
     )
     state = session.own(SynthesizeState)
     draw = state.draws.get(release.request_id, 0)
     key = (release.request_id, str(cells), rows, draw)
-    shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw))
+    shown = session.kept(
+        ("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw)
+    )
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
-        st.caption(_("A drawn row may hold values that nobody has, such as an age that is not in the table: empty cells get noise too."))
+        st.caption(
+            _(
+                "A drawn row may hold values that nobody has, such as an age that is "
+                "not in the table: empty cells get noise too."
+            )
+        )
     with st.container(horizontal=True):
         name = release_file(public_name(data_set.lines()), release, "rows", "csv")
         file_view.download(
-            f"{capital('drawn rows')} (CSV)", lambda: drawing.csv_file(release, rows, draw), name
+            f"{capital('drawn rows')} (CSV)",
+            lambda: drawing.csv_file(release, rows, draw),
+            name,
         )
         file_view.download(
             f"{capital('drawn rows')} (Parquet)",
@@ -289,16 +381,22 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             release_file(public_name(data_set.lines()), release, "rows", "parquet"),
         )
         st.button(
-            _("Draw other rows"), on_click=state.draw_again, args=(release.request_id,), key="draw-again"
+            _("Draw other rows"),
+            on_click=state.draw_again,
+            args=(release.request_id,),
+            key="draw-again",
         )
     st.caption(
         _(
-            "Do not test hypotheses on one drawn table: it hides its noise. Count the columns of the test "
-            "together, as one table."
+            "Do not test hypotheses on one drawn table: it hides its noise. Count "
+            "the columns of the test "
+            "together, as one table.",
         ),
         help=_(
-            "In the test each cell is a row that stands for n people, its count as measured, and in a "
-            "variance for n + s², with the standard deviation s of a cell from the guarantee (JSON)."
+            "In the test each cell is a row that stands for n people, its count as "
+            "measured, and in a "
+            "variance for n + s², with the standard deviation s of a cell from the "
+            "guarantee (JSON).",
         ),
     )
     _folder(data_set, release)
@@ -310,10 +408,16 @@ def _folder(data_set: DataSet, release: Release) -> None:
     if not places.has_place():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):
-        rows = int(st.number_input(capital("rows"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
+        rows = int(
+            st.number_input(
+                capital("rows"), 1, 1_000_000_000, 10_000_000, key="folder-rows"
+            )
+        )
         folder_view.offer(
             _("Write a table of any size on the server"),
-            release_file(public_name(data_set.lines()), release, "rows", "parquet").removesuffix(".parquet"),
+            release_file(
+                public_name(data_set.lines()), release, "rows", "parquet"
+            ).removesuffix(".parquet"),
             lambda place: drawing.folder(release, rows, place),
             key="synthetic",
         )

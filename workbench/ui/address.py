@@ -1,8 +1,9 @@
-"""The address in the browser: which data set and which release are shown, so that it can be kept and sent.
+"""The address in the browser: which data set and which release are shown, so that it
+can be kept and sent.
 
-It holds beginnings of two random-looking texts: the keyed fingerprint of the table and the id of the request.
-Neither tells anything about the rows. Names that people gave, of a connected source or a request of theirs,
-are written whole: they may begin alike.
+It holds beginnings of two random-looking texts: the keyed fingerprint of the table and
+the id of the request. Neither tells anything about the rows. Names that people gave, of
+a connected source or a request of theirs, are written whole: they may begin alike.
 """
 
 import re
@@ -25,13 +26,17 @@ class AddressState:
 
 
 def follow(*, shows_release: bool) -> None:
-    """Go where the address says that a tab begins with or steps back to, and write into it where this tab is.
+    """Go where the address says that a tab begins with or steps back to, and write into
+    it where this tab is.
 
-    A click brings the address of the page that it was made on, which may be of before: it leads nowhere.
+    A click brings the address of the page that it was made on, which may be of before:
+    it leads nowhere.
 
-    Args: shows_release: whether the page shows the release of this tab.
+    Args:
+        shows_release: whether the page shows the release of this tab.
     """
-    tab, memory = session.session(), session.own(AddressState)
+    tab = session.session()
+    memory = session.own(AddressState)
     wanted = session.address()
     if "data" in wanted and (not memory.arrived or session.stepped_back()):
         _go(wanted)
@@ -52,10 +57,15 @@ def written(name: str) -> str:
 
 def _go(wanted: dict[str, str]) -> None:
     tab = session.session()
-    dataset, request = wanted.get("data", ""), wanted.get("release", "")
+    dataset = wanted.get("data", "")
+    request = wanted.get("release", "")
     if tab.data_set is None or not _is(tab.data_set.id, dataset):
         try:
-            known = [each for each in (*tab.data_sets, *session.ledger().datasets()) if _is(each, dataset)]
+            known = [
+                each
+                for each in (*tab.data_sets, *session.ledger().datasets())
+                if _is(each, dataset)
+            ]
         except DpcoreError:
             known = [dataset]  # the notice says what is wrong
         if not known:

@@ -9,7 +9,8 @@ def link_root(page: str, kind: str) -> str:
     """Return the root of pages for people with a link.
 
     Args:
-        page: the address of a page of the workbench in the browser; WORKBENCH_ADDRESS goes before it.
+        page: the address of a page of the workbench in the browser; WORKBENCH_ADDRESS
+            goes before it.
         kind: of the pages, "share" or "answer".
     """
     parts = urlsplit(page)
@@ -20,5 +21,7 @@ def link_root(page: str, kind: str) -> str:
 
 
 def is_here_only(root: str) -> bool:
-    """Return whether links under this root open on the computer alone on which the server runs."""
+    """Return whether links under this root open on the computer alone on which the
+    server runs.
+    """
     return is_loopback(root)

@@ -1,4 +1,6 @@
-"""The list of known people that an attacker may hold: a file, or for the sample its own."""
+"""The list of known people that an attacker may hold: a file, or for the sample its
+own.
+"""
 
 import functools
 
@@ -14,16 +16,26 @@ from workbench.ui import widgets
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
     """Ask for the list: its name for sentences and its rows; None while there is none.
 
-    The voter list of the sample is offered with the sample alone, which is known by its fingerprint.
+    The voter list of the sample is offered with the sample alone, which is known by its
+    fingerprint.
 
-    Args: key: of the widgets.
+    Args:
+        key: of the widgets.
     """
-    widgets.table_uploader(_("A list of known people that an attacker may hold (CSV)"), key=key)
+    widgets.table_uploader(
+        _("A list of known people that an attacker may hold (CSV)"), key=key
+    )
     if (given := session.session().tables.get(key)) is not None:
         return given
-    if curator.account.dataset != session.kept(("sample with a list",), _fingerprint_of_the_sample):
+    if curator.account.dataset != session.kept(
+        ("sample with a list",), _fingerprint_of_the_sample
+    ):
         return None
-    if st.toggle(capital("the invented voter list of the sample"), value=True, key=f"{key}-sample"):
+    if st.toggle(
+        capital("the invented voter list of the sample"),
+        value=True,
+        key=f"{key}-sample",
+    ):
         return _("the invented voter list of the sample"), _voter_list()
     return None
 

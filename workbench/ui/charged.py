@@ -29,10 +29,12 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
     """Return the figures that can be bought about this release."""
     names = release.model_columns
     figures: dict[str, PrivateEvaluation] = {
-        _("distance of single columns"): PrivateMarginalError(release=release, way=1)
+        _("distance of single columns"): PrivateMarginalError(release=release, way=1),
     }
     if len(names) > 1:
-        figures[_("distance of pairs of columns")] = PrivateMarginalError(release=release, way=2)
+        figures[_("distance of pairs of columns")] = PrivateMarginalError(
+            release=release, way=2
+        )
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
                 title = describe({"kind": PrivateAccuracy.kind, "target": name})
@@ -41,35 +43,53 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
 
 
 def pay(
-    curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str, page: str = "evaluate"
+    curator: Curator,
+    evaluation: PrivateEvaluation,
+    loss: AnyLoss,
+    request_id: str,
+    page: str = "evaluate",
 ) -> None:
-    """Ask and pay once for this request id; a second click, or one in another tab, is the same request."""
-    notices = session.session().notices  # the run may be ended by another click before the answer is there
+    """Ask and pay once for this request id; a second click, or one in another tab, is
+    the same request.
+    """
+    # the run may be ended by another click before the answer is there
+    notices = session.session().notices
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
     except DpcoreError as error:
-        if not isinstance(error, RequestConflict) or request_id in _requests(curator, "failed"):
+        if not isinstance(error, RequestConflict) or request_id in _requests(
+            curator, "failed"
+        ):
             notices[page] = error
 
 
 def running(curator: Curator) -> list[str]:
-    """Return requests of figures of this data set that are being computed, in any tab."""
+    """Return requests of figures of this data set that are being computed, in any
+    tab.
+    """
     return _requests(curator, "reserved")
 
 
 def reports(curator: Curator) -> list[PrivateReport]:
     """Return the figures that were bought for this data set, newest first."""
-    return [curator.report(request_id) for request_id in reversed(_requests(curator, "committed"))]
+    return [
+        curator.report(request_id)
+        for request_id in reversed(_requests(curator, "committed"))
+    ]
 
 
 def _requests(curator: Curator, state: State) -> list[str]:
-    """Return requests of figures whose last line is of this state, in the order in which they were made."""
+    """Return requests of figures whose last line is of this state, in the order in
+    which they were made.
+    """
     lines = curator.lines()
     ends = {line.request_id: line.state for line in lines}
     return [
         line.request_id
         for line in lines
-        if line.state == "reserved" and "report" in line.content and ends[line.request_id] == state
+        if line.state == "reserved"
+        and "report" in line.content
+        and ends[line.request_id] == state
     ]
 
 
@@ -83,18 +103,28 @@ def title(report: PrivateReport) -> str:
 def words(report: PrivateReport) -> str:
     """Return the answer in a sentence."""
     content = {
-        name: percent(value) if isinstance(value, float) else value for name, value in report.content.items()
+        name: percent(value) if isinstance(value, float) else value
+        for name, value in report.content.items()
     }
     if "accuracy" in content:
-        words = _("{accuracy}, between {low} and {high}; one answer for all has {majority}.")
+        words = _(
+            "{accuracy}, between {low} and {high}; one answer for all has {majority}."
+        )
         return capital(words.format(**content))
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
     if report.kind == CellsOfNumbers.kind:
         columns = map(Column.from_dict, report.content["columns"])
-        return "; ".join(named(plain(column.name), values_words(column)) for column in columns)
+        return "; ".join(
+            named(plain(column.name), values_words(column)) for column in columns
+        )
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
-    return capital(_("{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); each ± {half_width}.").format(**content))
+    return capital(
+        _(
+            "{mean} of the rows would have to change on average, {worst} in the "
+            "worst place ({columns}); each ± {half_width}."
+        ).format(**content)
+    )
 
 
 def question_about(release: Release) -> PrivateEvaluation:
@@ -103,7 +133,9 @@ def question_about(release: Release) -> PrivateEvaluation:
         return PrivateAccuracy(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
     wide = release.model_columns if recipe is not None and recipe.choosing else ()
-    return PrivateMarginalError(release=release, way=min(2, max(map(len, (wide, *release.marginals)))))
+    return PrivateMarginalError(
+        release=release, way=min(2, max(map(len, (wide, *release.marginals))))
+    )
 
 
 def price(curator: Curator, release: Release) -> AnyLoss:
@@ -113,32 +145,56 @@ def price(curator: Curator, release: Release) -> AnyLoss:
 
 
 def takes_verdict(release: Release) -> bool:
-    """Return whether a release has a verdict: one with a model of all rows, from which some are drawn."""
-    return release.part is None and bool(release.model.columns) and round(release.model.total) > 0
+    """Return whether a release has a verdict: one with a model of all rows, from which
+    some are drawn.
+    """
+    return (
+        release.part is None
+        and bool(release.model.columns)
+        and round(release.model.total) > 0
+    )
 
 
 def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
-    """Return the verdict that was bought on a release; None before, and for one that takes none."""
+    """Return the verdict that was bought on a release; None before, and for one that
+    takes none.
+    """
     if not takes_verdict(release):
         return None
     request_id = curator.request_of(question_about(release), price(curator, release))
-    return curator.report(request_id) if request_id in _requests(curator, "committed") else None
+    return (
+        curator.report(request_id)
+        if request_id in _requests(curator, "committed")
+        else None
+    )
 
 
 def is_told(curator: Curator, release: Release) -> bool:
-    """Return whether its verdict would tell anything at this price, from public facts alone."""
-    question, loss = question_about(release), price(curator, release)
+    """Return whether its verdict would tell anything at this price, from public facts
+    alone.
+    """
+    question = question_about(release)
+    loss = price(curator, release)
     question.check(curator.schema)
     answer = question.measure(
-        rehearsal_of(curator.schema, curator.rule.spends(loss)), curator.schema
+        rehearsal_of(curator.schema, curator.rule.spends(loss)),
+        curator.schema,
     )  # of one row, without noise
     return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
 
 
 def fitness(content: Mapping[str, Any]) -> Literal["fit", "not fit", "open"]:
-    """Judge a release by its charged answer alone: "open" where the noise of that answer decides nothing."""
+    """Judge a release by its charged answer alone: "open" where the noise of that
+    answer decides nothing.
+    """
     if "mean" in content:
         low, high = (content["mean"] + sign * content["half_width"] for sign in (-1, 1))
         return "fit" if high <= OFF else "not fit" if low > OFF else "open"
     is_below = content["high"] <= content["majority"]
-    return "fit" if content["low"] > content["majority"] else "not fit" if is_below else "open"
+    return (
+        "fit"
+        if content["low"] > content["majority"]
+        else "not fit"
+        if is_below
+        else "open"
+    )

@@ -1,4 +1,6 @@
-"""Data sets on file as pages show them: the list of all, and what to bring where rows are needed."""
+"""Data sets on file as pages show them: the list of all, and what to bring where rows
+are needed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,25 +10,69 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.language.messages import N_, _, minute, ngettext
-from workbench.language.wording import SAMPLE_LINES, SAMPLE_TITLES, budget_line, listed, plain, unit_words
+from workbench.language.wording import (
+    SAMPLE_LINES,
+    SAMPLE_TITLES,
+    budget_line,
+    listed,
+    plain,
+    unit_words,
+)
 from workbench.session import person
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 
 ENDINGS = (
-    "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
+    "csv",
+    "tsv",
+    "txt",
+    "data",
+    "parquet",
+    "xlsx",
+    "xlsm",
+    "xls",
+    "ods",
+    "sav",
+    "zsav",
+    "dta",
+    "sas7bdat",
     "deid",
-)  # fmt: skip
-SHOWN, MORE = 5, 50
+)
+SHOWN = 5
+MORE = 50
 WHAT_FOR = {
-    "ledger": N_("Here is every charge on a data set: what was asked, what it cost, and what is left. Nothing is read before its line is written."),
-    "links": N_("Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, on one page: without an account, and without access to the rows."),
-    "evaluate": N_("Here a release is compared with the original: each column, each pair of columns, questions such as how many people are between 20 and 30, what can be learned from it, and what it gives away."),
-    "audit": N_("Here you learn how re-identifiable a table is: how many people are unique, which columns name people, and what somebody with a voter list would find."),
-    "anonymize": N_("Here a table is made k-anonymous: what others may know about people becomes coarser until everybody looks like at least k - 1 others. You see what each k costs before you choose."),
-    "codebook": N_("Here is what was declared of a data set: its columns, their values, and who is protected."),
-    "synthesize": N_("Here you release a histogram, a few marginals or a synthetic table: first you see the expected error and the cost, then you decide."),
+    "ledger": N_(
+        "Here is every charge on a data set: what was asked, what it cost, and what "
+        "is left. Nothing is read before its line is written."
+    ),
+    "links": N_(
+        "Here a release gets a link. Whoever opens it sees pictures, tables and what "
+        "is promised, on one page: without an account, and without access to the "
+        "rows."
+    ),
+    "evaluate": N_(
+        "Here a release is compared with the original: each column, each pair of "
+        "columns, questions such as how many people are between 20 and 30, what can "
+        "be learned from it, and what it gives away."
+    ),
+    "audit": N_(
+        "Here you learn how re-identifiable a table is: how many people are unique, "
+        "which columns name people, and what somebody with a voter list would find."
+    ),
+    "anonymize": N_(
+        "Here a table is made k-anonymous: what others may know about people becomes "
+        "coarser until everybody looks like at least k - 1 others. You see what each "
+        "k costs before you choose."
+    ),
+    "codebook": N_(
+        "Here is what was declared of a data set: its columns, their values, and who "
+        "is protected."
+    ),
+    "synthesize": N_(
+        "Here you release a histogram, a few marginals or a synthetic table: first "
+        "you see the expected error and the cost, then you decide."
+    ),
 }
 
 
@@ -38,7 +84,9 @@ class ListState:
 
 
 def my_data_sets() -> bool:
-    """List the data sets of this person, the last used first; return whether there is any."""
+    """List the data sets of this person, the last used first; return whether there is
+    any.
+    """
     state = session.own(ListState)
     try:
         ledger = session.ledger()
@@ -55,7 +103,8 @@ def my_data_sets() -> bool:
     for each in data_sets:
         _line(each)
     if (rest := len(on_file) - state.most) > 0:
-        words, more = _("{more} more").format(more=rest), (state, "most", state.most + MORE)
+        words = _("{more} more").format(more=rest)
+        more = (state, "most", state.most + MORE)
         st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
@@ -65,12 +114,19 @@ def _line(entry: Entry) -> None:
     facts = [
         unit_words(data_set.unit),
         budget_line(entry.balance, data_set.account),
-        ngettext("{number} release", "{number} releases", len(releases.of_lines(entry.lines, data_set.account))),
+        ngettext(
+            "{number} release",
+            "{number} releases",
+            len(releases.of_lines(entry.lines, data_set.account)),
+        ),
         _("last used {when} UTC").format(when=minute(entry.lines[-1].at)),
     ]
     with st.container(border=True):
         left, right = st.columns([4, 2], vertical_alignment="center")
-        left.markdown(f"**{plain(data_set.name)}**  \n:small[{plain(' · '.join(facts), at_most=400)}]")
+        left.markdown(
+            f"**{plain(data_set.name)}**  "
+            f"\n:small[{plain(' · '.join(facts), at_most=400)}]"
+        )
         right.button(
             _("Continue with {name}").format(name=plain(data_set.name, at_most=40)),
             key=f"continue-{data_set.id}",
@@ -87,12 +143,20 @@ def earlier_releases(data_set: DataSet) -> None:
         st.subheader(_("Releases of this data set"))
     for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
-        what = plain(" · ".join(filter(None, (line["what"], line["part"]))), at_most=160)
-        label, key = _("Open {what}").format(what=what), f"open-{line['request_id']}"
-        if left.button(label, key=key, type="tertiary", icon=":material/verified_user:"):
-            session.session().shown, session.session().running = line["request_id"], None
+        what = plain(
+            " · ".join(filter(None, (line["what"], line["part"]))), at_most=160
+        )
+        label = _("Open {what}").format(what=what)
+        key = f"open-{line['request_id']}"
+        if left.button(
+            label, key=key, type="tertiary", icon=":material/verified_user:"
+        ):
+            session.session().shown = line["request_id"]
+            session.session().running = None
             st.switch_page("pages/synthesize.py")
-        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
+        right.caption(
+            _("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"])
+        )
 
 
 def bring_rows(data_set: DataSet) -> None:
@@ -101,9 +165,11 @@ def bring_rows(data_set: DataSet) -> None:
     declaration = data_set.declaration
     if data_set.account.source is not None:
         st.write(
-            _("The rows are in the connected source {name}. Open it on the Data page.").format(
-                name=plain(data_set.account.source)
-            )
+            _(
+                "The rows are in the connected source {name}. Open it on the Data page."
+            ).format(
+                name=plain(data_set.account.source),
+            ),
         )
         return
     if notice := tab.notices.get(reopening.NOTICE):
@@ -113,20 +179,31 @@ def bring_rows(data_set: DataSet) -> None:
         return
     if declaration is None:
         st.write(
-            _("This data set was opened before descriptions were kept. Open its file on the Data page once.")
+            _(
+                "This data set was opened before descriptions were kept. Open its "
+                "file on the Data page once."
+            ),
         )
         return
     if declaration.sample in reopening.SAMPLES:
         st.button(
-            _("Bring the rows of {name} back").format(name=_(SAMPLE_TITLES[declaration.sample])),
+            _("Bring the rows of {name} back").format(
+                name=_(SAMPLE_TITLES[declaration.sample])
+            ),
             type="primary",
             on_click=reopening.take_sample,
             args=(data_set,),
         )
         return
     names = reopening.columns_of(data_set)
-    columns, name = listed(names, most=15), plain(declaration.name)
-    st.markdown(_("The rows are not kept here. Bring the table with these {number} columns: {columns}. It was called **{name}**.").format(number=len(names), columns=columns, name=name))
+    columns = listed(names, most=15)
+    name = plain(declaration.name)
+    st.markdown(
+        _(
+            "The rows are not kept here. Bring the table with these {number} "
+            "columns: {columns}. It was called **{name}**."
+        ).format(number=len(names), columns=columns, name=name)
+    )
     file_view.file_uploader(
         _("Drop a table here"),
         type=ENDINGS,
@@ -150,14 +227,24 @@ def ways_to_a_table() -> None:
         return
     st.write(_("Open a data set first."))
     draft = session.session().draft
-    if draft and st.button(_("Continue with {name}").format(name=plain(draft.name)), type="primary"):
+    if draft and st.button(
+        _("Continue with {name}").format(name=plain(draft.name)), type="primary"
+    ):
         st.switch_page("pages/upload.py")
-    bring_table(_("Drop a table here"), _("Open this sample: {title}"), page=session.session().page)
+    bring_table(
+        _("Drop a table here"),
+        _("Open this sample: {title}"),
+        page=session.session().page,
+    )
     my_data_sets()
 
 
 def bring_table(
-    label: str, of_sample: str, *, page: str, keys: Sequence[str] = tuple(reopening.SAMPLES)
+    label: str,
+    of_sample: str,
+    *,
+    page: str,
+    keys: Sequence[str] = tuple(reopening.SAMPLES),
 ) -> None:
     """Offer a field for a table, and samples; the Data page reads what is brought.
 
@@ -167,7 +254,9 @@ def bring_table(
         page: where the table is wanted.
         keys: of the samples.
     """
-    file = file_view.file_uploader(label, type=ENDINGS, key=session.file_field(f"table-{page}").key)
+    file = file_view.file_uploader(
+        label, type=ENDINGS, key=session.file_field(f"table-{page}").key
+    )
     if file is not None:
         session.session().uploads += 1
         _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))

@@ -9,7 +9,13 @@ from dpcore.curator import Curator
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
-from workbench.language.wording import delta_of, epsilon_verdict, epsilon_words, number, spent_epsilon
+from workbench.language.wording import (
+    delta_of,
+    epsilon_verdict,
+    epsilon_words,
+    number,
+    spent_epsilon,
+)
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
@@ -24,7 +30,8 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
 
     What a person chose is never changed: where less is left by now, the page says so.
     """
-    slider, typed = session.Widget[float](f"{key}-slider"), box(key)
+    slider = session.Widget[float](f"{key}-slider")
+    typed = box(key)
     ends = math.floor(1000 * largest) / 1000
     before = typed.value()
     value = (min(default, ends) or default) if before is None else before
@@ -42,7 +49,12 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
         persist_state="session",
     )
     exactly = columns[1].number_input(
-        _("exactly"), min_value=0.0, format="%g", step=0.1, key=typed.key, persist_state="session"
+        _("exactly"),
+        min_value=0.0,
+        format="%g",
+        step=0.1,
+        key=typed.key,
+        persist_state="session",
     )
     return float(exactly or 0.0)
 

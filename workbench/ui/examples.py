@@ -1,7 +1,8 @@
-"""A guided example: small tables of a textbook, on which k-anonymity and its limits can be counted by hand.
+"""A guided example: small tables of a textbook, on which k-anonymity and its limits can
+be counted by hand.
 
-The tables are numbered as in the book, and their rows are its rows. Whatever is said to come out of them is
-computed here, by the same functions that the page uses.
+The tables are numbered as in the book, and their rows are its rows. Whatever is said to
+come out of them is computed here, by the same functions that the page uses.
 """
 
 import functools
@@ -26,11 +27,21 @@ from dpcore.tables.classes import equivalence_classes, leaves_of
 from workbench.language.messages import N_, _, commas
 from workbench.language.wording import number
 
-BOOK = N_("The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning (2023), chapter 6.")
-_DATA = tomllib.loads(Path(__file__).with_name("examples.toml").read_text(encoding="utf-8"))
-TABLES = {each["number"]: pd.DataFrame(each["rows"], columns=each["columns"]) for each in _DATA["table"]}
+BOOK = N_(
+    "The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning "
+    "(2023), chapter 6."
+)
+_DATA = tomllib.loads(
+    Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
+)
+TABLES = {
+    each["number"]: pd.DataFrame(each["rows"], columns=each["columns"])
+    for each in _DATA["table"]
+}
 
-_AGES = tuple(str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]}))
+_AGES = tuple(
+    str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]})
+)
 _KNOWN: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
 _ZIP = mask(sorted({*TABLES["6.2"]["zip"], *TABLES["6.4"]["zip"]}), (2, 5))
 _TENS = Hierarchy(
@@ -42,7 +53,10 @@ _TENS = Hierarchy(
         ("*",) * len(_AGES),
     ),
 )
-_WIDE = Hierarchy(values=("20-29", "40-49"), levels=(("20-29", "40-49"), ("20-49", "20-49"), ("*", "*")))
+_WIDE = Hierarchy(
+    values=("20-29", "40-49"),
+    levels=(("20-29", "40-49"), ("20-49", "20-49"), ("*", "*")),
+)
 _MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 
@@ -52,7 +66,9 @@ def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of a search at k = 2 that may suppress one in five, in pairs (6.4 to 6.3)."""
+    """Keep the rows of a search at k = 2 that may suppress one in five, in pairs (6.4
+    to 6.3).
+    """
     kept = (_anonymized(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
     return in_pairs(table[kept.to_numpy()].reset_index(drop=True))
 
@@ -97,7 +113,8 @@ class ExampleTable:
         number: as in the book.
         says: what there is to see, in a sentence or two.
         known: sets of columns that others may know; k and l are counted by each.
-        operations: what is done with the table, in a few words, and what does it when it is shown.
+        operations: what is done with the table, in a few words, and what does it when
+            it is shown.
     """
 
     number: str
@@ -110,9 +127,13 @@ class ExampleTable:
         return TABLES[self.number]
 
     def counted(self) -> list[str]:
-        """Count k, and l where a disease is to stay unknown, by each set of known columns."""
+        """Count k, and l where a disease is to stay unknown, by each set of known
+        columns.
+        """
         return [
-            _("By {columns}: {counts}.").format(columns=commas(by), counts=self._counts(by))
+            _("By {columns}: {counts}.").format(
+                columns=commas(by), counts=self._counts(by)
+            )
             for by in self.known
         ]
 
@@ -123,13 +144,17 @@ class ExampleTable:
             return _("k = {k}").format(k=k)
         risk = attribute_risk(classes, leaves_of(self.frame(), "disease").codes)
         return _("k = {k}, l = {l}, entropy l = {entropy}").format(
-            k=k, l=risk.distinct_l, entropy=number(risk.entropy_l)
+            k=k,
+            l=risk.distinct_l,
+            entropy=number(risk.entropy_l),
         )
 
 
 @functools.cache
 def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.DataFrame]]:
-    """Return what is counted in a table and what each operation makes, computed once per language."""
+    """Return what is counted in a table and what each operation makes, computed once
+    per language.
+    """
     return step.counted(), [run(step.frame()) for _says, run in step.operations]
 
 
@@ -146,7 +171,10 @@ EXAMPLES = tuple(
         number=each["number"],
         says=each["says"],
         known=tuple(map(tuple, each.get("known", [["zip", "age"]]))),
-        operations=tuple((says, _OPERATIONS[made]) for made, says in each.get("operations", {}).items()),
+        operations=tuple(
+            (says, _OPERATIONS[made])
+            for made, says in each.get("operations", {}).items()
+        ),
     )
     for each in _DATA["table"]
 )

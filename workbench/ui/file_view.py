@@ -20,20 +20,30 @@ from workbench.store.settings import read_settings
 from workbench.ui import progress_view
 
 MESSAGES = {
-    "until database": N_("The disk of this host does not last, and a ledger that is lost forgets what was spent. To open tables of your own here, whoever runs it sets DATABASE_URL, a PostgreSQL database that lasts, and WORKBENCH_KEY."),
+    "until database": N_(
+        "The disk of this host does not last, and a ledger that is lost forgets what "
+        "was spent. To open tables of your own here, whoever runs it sets "
+        "DATABASE_URL, a PostgreSQL database that lasts, and WORKBENCH_KEY."
+    ),
 }
 _GUESSED = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
     """Show `st.file_uploader`, or a sentence where files are not taken."""
-    file: UploadedFile | None = None if _refused() else st.file_uploader(label, **options)
+    file: UploadedFile | None = (
+        None if _refused() else st.file_uploader(label, **options)
+    )
     return file
 
 
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """Show the same field for several files."""
-    return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+    return (
+        []
+        if _refused()
+        else st.file_uploader(label, accept_multiple_files=True, **options)
+    )
 
 
 Content = str | bytes
@@ -41,7 +51,12 @@ Content = str | bytes
 
 
 def download(
-    label: str, data: Content | Callable[[], Content], name: str, *, icon: str = "download", **options: Any
+    label: str,
+    data: Content | Callable[[], Content],
+    name: str,
+    *,
+    icon: str = "download",
+    **options: Any,
 ) -> None:
     """Offer a file, whose download draws no page anew.
 
@@ -53,7 +68,9 @@ def download(
         options: the key and the help of the button.
     """
     kind, _encoding = mimetypes.guess_type(name)
-    st.download_button(label, data, name, kind, on_click="ignore", icon=f":material/{icon}:", **options)
+    st.download_button(
+        label, data, name, kind, on_click="ignore", icon=f":material/{icon}:", **options
+    )
 
 
 def release_in(file: UploadedFile) -> Release:
@@ -61,41 +78,73 @@ def release_in(file: UploadedFile) -> Release:
 
     Raises: ReadError, LimitError.
     """
-    return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
+    return session.kept(
+        ("release file", file.file_id), lambda: reading.read_release(file.getvalue())
+    )
 
 
 def _refused() -> bool:
     if person.is_demo():
-        st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
+        st.caption(
+            _(
+                "This is a demo: it takes no files. Start the workbench on your own "
+                "computer for that."
+            )
+        )
     return person.is_demo()
 
 
 def demo_notice() -> None:
     """Show what a visitor of a demo has to know, on the first page."""
     if person.is_demo():
-        until_database = f" {_(MESSAGES['until database'])}" if read_settings().until_database else ""
-        st.info(_("This is a demo with invented tables. It takes no files, each browser has its own budgets, and nothing is kept: links, releases and budgets are gone when the server starts again.") + until_database, icon=":material/info:")
+        until_database = (
+            f" {_(MESSAGES['until database'])}"
+            if read_settings().until_database
+            else ""
+        )
+        st.info(
+            _(
+                "This is a demo with invented tables. It takes no files, each "
+                "browser has its own budgets, and nothing is kept: links, releases "
+                "and budgets are gone when the server starts again."
+            )
+            + until_database,
+            icon=":material/info:",
+        )
 
 
 def read(
-    data: bytes, name: str, *, notice: str, key: bytes | None = None, options: ReadOptions = _GUESSED
+    data: bytes,
+    name: str,
+    *,
+    notice: str,
+    key: bytes | None = None,
+    options: ReadOptions = _GUESSED,
 ) -> TableFile | None:
-    """Read a table from a file with a bar on the page; None, and a notice, where that fails or is stopped.
+    """Read a table from a file with a bar on the page; None, and a notice, where that
+    fails or is stopped.
 
     Args:
         data: bytes of the file.
         name: of the file.
-        notice: page or field among the notices of the session that shows what went wrong.
-        key: of the ledger, for the fingerprint; None where the table is not to be opened.
+        notice: page or field among the notices of the session that shows what went
+            wrong.
+        key: of the ledger, for the fingerprint; None where the table is not to be
+            opened.
         options: how the file is read.
     """
     notices = session.session().notices
     notices[notice] = reading.interrupted()  # until it has been read
-    title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
-    file, waits = None, dict[str, str]()
+    title = _("Reading {name}, {size} MB").format(
+        name=plain(name, at_most=80), size=number(len(data) / 1e6)
+    )
+    file = None
+    waits = dict[str, str]()
 
     def on_place(place: int) -> None:
-        waits["line"] = _("Other runs go first: place {place} in line.").format(place=place)
+        waits["line"] = _("Other runs go first: place {place} in line.").format(
+            place=place
+        )
         tell("line", 0.0)
 
     try:
@@ -104,7 +153,14 @@ def read(
             cancelled_by(session.unwanted()),
             progress_view.told(title, waits, key="stop-reading") as tell,
         ):
-            file = reading.read(data, name, key=key, on_progress=tell, on_place=on_place, options=options)
+            file = reading.read(
+                data,
+                name,
+                key=key,
+                on_progress=tell,
+                on_place=on_place,
+                options=options,
+            )
             del notices[notice]
     finally:
         session.drop_uploads()

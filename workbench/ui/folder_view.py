@@ -1,4 +1,6 @@
-"""Tables of any size written as a folder of Parquet, to the place that the settings allow."""
+"""Tables of any size written as a folder of Parquet, to the place that the settings
+allow.
+"""
 
 import re
 from collections.abc import Callable
@@ -28,19 +30,23 @@ class FolderState(session.OfDataSet):
 
 
 def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> None:
-    """Show a field for the name of a new folder and a button; nothing where the settings name no place.
+    """Show a field for the name of a new folder and a button; nothing where the
+    settings name no place.
 
     Args:
         label: of the button.
         name: proposed for the folder.
-        write: writes a folder that is not there yet, all of it or nothing, and returns its rows.
+        write: writes a folder that is not there yet, all of it or nothing, and returns
+            its rows.
         key: of the widgets and of the notice.
     """
     if not places.has_place() or not person.is_steward():
         return
     name_field = session.Widget[str](f"{key}-folder")
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    left.text_input(_("Name of the new folder"), folder_of(name), key=name_field.key, max_chars=80)
+    left.text_input(
+        _("Name of the new folder"), folder_of(name), key=name_field.key, max_chars=80
+    )
     right.button(
         label,
         key=f"{key}-write",
@@ -50,7 +56,14 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
     )
     widgets.show_notice(key)
     if written := session.own(FolderState).written.get(key):
-        st.success(ngettext("{number:,} row is in the folder {name}.", "{number:,} rows are in the folder {name}.", written[1], name=plain(written[0])))
+        st.success(
+            ngettext(
+                "{number:,} row is in the folder {name}.",
+                "{number:,} rows are in the folder {name}.",
+                written[1],
+                name=plain(written[0]),
+            )
+        )
 
 
 def folder_of(name: str) -> str:
@@ -58,13 +71,18 @@ def folder_of(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
 
 
-def _write(name_field: session.Widget[str], write: Callable[[Path], int], key: str) -> None:
-    tab, folders = session.session(), session.own(FolderState).written
+def _write(
+    name_field: session.Widget[str], write: Callable[[Path], int], key: str
+) -> None:
+    tab = session.session()
+    folders = session.own(FolderState).written
     name = (name_field.value() or "").strip()
     folders.pop(key, None)
     try:
         place = places.place_for(name)
-        with rows_view.being_scanned(_("Writing {name}").format(name=plain(name)), key=f"{key}-stop"):
+        with rows_view.being_scanned(
+            _("Writing {name}").format(name=plain(name)), key=f"{key}-stop"
+        ):
             folders[key] = (name, write(place))
     except DpcoreError as error:
         tab.notices[key] = error

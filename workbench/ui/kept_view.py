@@ -9,23 +9,31 @@ from workbench.ui import file_view
 
 
 def show(dataset: str) -> None:
-    """List those of a data set, each to be downloaded before a second fault loses it."""
+    """List those of a data set, each to be downloaded before a second fault loses
+    it.
+    """
     for request_id, text in shared_ledger().kept(dataset).items():
         st.warning(
             _(
-                "Release {request} was paid for and computed, but the ledger cannot take it yet. It is in "
-                "the memory of this server, and is stored once the ledger takes it. Do not stop the server "
-                "before."
-            ).format(request=request_id[:8])
+                "Release {request} was paid for and computed, but the ledger cannot "
+                "take it yet. It is in "
+                "the memory of this server, and is stored once the ledger takes it. "
+                "Do not stop the server "
+                "before.",
+            ).format(request=request_id[:8]),
         )
         offer(dataset, request_id, text)
 
 
 def offer(dataset: str, request_id: str, text: str) -> None:
-    """Offer the file of a kept release, named by the fingerprint, as the ledger may be shut."""
+    """Offer the file of a kept release, named by the fingerprint, as the ledger may be
+    shut.
+    """
     file_view.download(
         _("Download it now"),
         text,
-        file_name(dataset.removeprefix("source ")[:8], f"release {request_id[:8]}", "json"),
+        file_name(
+            dataset.removeprefix("source ")[:8], f"release {request_id[:8]}", "json"
+        ),
         key=f"kept-{request_id}",
     )

@@ -13,7 +13,16 @@ SCENARIOS = {
     "1": N_("1: learn from the original, test on the release"),
     "2": N_("2: learn from the release, test on the original"),
 }
-COLORS = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
+COLORS = (
+    "#009E73",
+    "#0072B2",
+    "#CC79A7",
+    "#D55E00",
+    "#7A7A7A",
+    "#56B4E9",
+    "#E69F00",
+    "#4D4D4D",
+)
 _SHAPES = {
     "circle": "●",
     "square": "■",
@@ -25,11 +34,17 @@ _SHAPES = {
 
 
 def against_epsilon(
-    frame: pd.DataFrame, *, measure: str, colors: Sequence[str] = COLORS, by: str = "method"
+    frame: pd.DataFrame,
+    *,
+    measure: str,
+    colors: Sequence[str] = COLORS,
+    by: str = "method",
 ) -> Pictures:
-    """Draw a measure against epsilon, in a line of pictures per table with one per scenario.
+    """Draw a measure against epsilon, in a line of pictures per table with one per
+    scenario.
 
-    Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the book.
+    Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the
+    book.
 
     Args:
         frame: table, method, scenario, epsilon, mean, low, high; and what `by` names.
@@ -37,10 +52,12 @@ def against_epsilon(
         colors: of the methods, in their order, repeated as needed.
         by: the field that is told by shapes, while colors tell the method.
     """
-    names, ways = list(frame["method"].unique()), list(frame[by].unique())
+    names = list(frame["method"].unique())
+    ways = list(frame[by].unique())
     wide = 0 < 20 * frame["mean"].min() < frame["mean"].max()
     if wide:
-        frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))  # on a log scale too
+        # on a log scale too
+        frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))
     colors = [colors[i % len(colors)] for i in range(len(names))]
     shapes = [list(_SHAPES)[i % len(_SHAPES)] for i in range(len(ways))]
     lines: list[list[Chart]] = []
@@ -53,29 +70,56 @@ def against_epsilon(
                     "epsilon:Q",
                     title=_("epsilon"),
                     scale=altair.Scale(type="log"),
-                    axis=altair.Axis(values=sorted(frame["epsilon"].unique()), format="~g"),
+                    axis=altair.Axis(
+                        values=sorted(frame["epsilon"].unique()), format="~g"
+                    ),
                 ),
                 y=altair.Y(
-                    "mean:Q", title=None, scale=altair.Scale(type="log") if wide else altair.Scale(zero=False)
+                    "mean:Q",
+                    title=None,
+                    scale=altair.Scale(type="log")
+                    if wide
+                    else altair.Scale(zero=False),
                 ),
-                color=altair.Color("method:N", scale=altair.Scale(domain=names, range=colors), legend=None),
+                color=altair.Color(
+                    "method:N",
+                    scale=altair.Scale(domain=names, range=colors),
+                    legend=None,
+                ),
             )
-            spread = chart.mark_rule(opacity=0.3).encode(y=altair.Y("low:Q"), y2=altair.Y2("high:Q"))
+            spread = chart.mark_rule(opacity=0.3).encode(
+                y=altair.Y("low:Q"), y2=altair.Y2("high:Q")
+            )
             line = chart.mark_line().encode(detail=altair.Detail(f"{by}:N"))
             points = chart.mark_point(filled=True, size=70, opacity=0.9).encode(
-                shape=altair.Shape(f"{by}:N", scale=altair.Scale(domain=ways, range=shapes), legend=None),
+                shape=altair.Shape(
+                    f"{by}:N",
+                    scale=altair.Scale(domain=ways, range=shapes),
+                    legend=None,
+                ),
                 tooltip=tips_of(shown),
             )
-            alt = _("{measure} against epsilon for {methods}: {table}, {scenario}.").format(
-                measure=measure, methods=commas(names), table=table, scenario=scenario
+            alt = _(
+                "{measure} against epsilon for {methods}: {table}, {scenario}."
+            ).format(
+                measure=measure,
+                methods=commas(names),
+                table=table,
+                scenario=scenario,
             )
             title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
             spec = altair.layer(spread, line, points, title=title, height=300)
             lines[-1].append(Chart(spec=spec, alt=alt, table=headed(shown)))
     signs = [_SHAPES[shape] for shape in shapes]
     if by == "method":
-        legend = [dot(*each) for each in zip(colors, map("{} {}".format, signs, names), strict=True)]
+        legend = [
+            dot(*each)
+            for each in zip(colors, map("{} {}".format, signs, names), strict=True)
+        ]
     else:
         legend = [dot(*each) for each in zip(colors, names, strict=True)]
-        legend += [f"<span>{sign} {html.escape(way)}</span>" for sign, way in zip(signs, ways, strict=True)]
+        legend += [
+            f"<span>{sign} {html.escape(way)}</span>"
+            for sign, way in zip(signs, ways, strict=True)
+        ]
     return Pictures(lines=lines, legend=legend)

@@ -7,7 +7,11 @@ Cell = tuple[str, str]
 
 
 def in_cells(cells: Iterable[Cell]) -> str:
-    """Write a notebook (nbformat 4). Args: cells: the kind of each, "markdown" or "code", and its text."""
+    """Write a notebook (nbformat 4).
+
+    Args:
+        cells: the kind of each, "markdown" or "code", and its text.
+    """
     return json.dumps(
         {
             "nbformat": 4,
@@ -19,7 +23,11 @@ def in_cells(cells: Iterable[Cell]) -> str:
                     "id": f"cell-{number}",
                     "metadata": {},
                     "source": text.splitlines(keepends=True),
-                    **({"outputs": [], "execution_count": None} if kind == "code" else {}),
+                    **(
+                        {"outputs": [], "execution_count": None}
+                        if kind == "code"
+                        else {}
+                    ),
                 }
                 for number, (kind, text) in enumerate(cells)
             ],

@@ -16,8 +16,12 @@ PATIENCE = 1.0
 _EACH = 0.2
 
 
-def stoppable(place: Any, *, key: str, on_stop: Callable[[], None] | None = None) -> Any:
-    """Room for words or a bar, in a place of the page, beside a button: any click ends what runs."""
+def stoppable(
+    place: Any, *, key: str, on_stop: Callable[[], None] | None = None
+) -> Any:
+    """Room for words or a bar, in a place of the page, beside a button: any click ends
+    what runs.
+    """
     with place.container(horizontal=True, vertical_alignment="center"):
         shown = st.empty()
         st.button(_("Stop"), key=key, icon=":material/stop_circle:", on_click=on_stop)
@@ -26,15 +30,23 @@ def stoppable(place: Any, *, key: str, on_stop: Callable[[], None] | None = None
 
 @st.fragment(run_every=2.0)
 def redraw_when(is_other: Callable[[], bool]) -> None:
-    """Poll every two seconds, and draw the page anew once it differs from what was drawn."""
+    """Poll every two seconds, and draw the page anew once it differs from what was
+    drawn.
+    """
     if is_other():
         st.rerun()
 
 
 def being_computed(is_done: Callable[[], bool]) -> None:
-    """Say that an answer is on its way, for which another click pays. The page is drawn again with it."""
+    """Say that an answer is on its way, for which another click pays.
+
+    The page is drawn again with it.
+    """
     redraw_when(is_done)
-    st.info(_("This is being computed; its answer will be here."), icon=":material/hourglass_top:")
+    st.info(
+        _("This is being computed; its answer will be here."),
+        icon=":material/hourglass_top:",
+    )
 
 
 @contextmanager
@@ -46,7 +58,8 @@ def told(
     patience: float = 0.0,
     on_stop: Callable[[], None] | None = None,
 ) -> Iterator[OnProgress]:
-    """Show a bar with the stage and the share that is done, gone after the block; yields its callback.
+    """Show a bar with the stage and the share that is done, gone after the block;
+    yields its callback.
 
     Args:
         title: of the work.
@@ -57,14 +70,16 @@ def told(
     """
     place = st.empty()
     bar: Any = None
-    due, before = time.monotonic() + patience, ""
+    due = time.monotonic() + patience
+    before = ""
 
     def tell(stage: str, share: float) -> None:
         nonlocal bar, due, before
         now = time.monotonic()
         if now < due and (bar is None or stage == before):
             return
-        due, before = now + _EACH, stage
+        due = now + _EACH
+        before = stage
         if bar is None:
             bar = stoppable(place, key=key, on_stop=on_stop)
         words = f": {stages[stage]}" if stage in stages else ""

@@ -13,7 +13,10 @@ from workbench.ui import widgets
 
 @widgets.errors_shown()
 def questions(release: Release, *, key: str) -> None:
-    """Columns, ranges and categories in, the number of rows and its interval out. Free: it leaves no line."""
+    """Columns, ranges and categories in, the number of rows and its interval out.
+
+    Free: it leaves no line.
+    """
     key = f"{key}-{release.request_id}"
     names = st.multiselect(
         capital("columns"),
@@ -34,7 +37,13 @@ def questions(release: Release, *, key: str) -> None:
                 key=of,
                 format_func=str,
             )
-        elif labels := st.multiselect(plain(name), column.labels, column.labels[:1], key=of):
+        elif labels := st.multiselect(
+            plain(name), column.labels, column.labels[:1], key=of
+        ):
             where[name] = labels
     first, *others = answer_to(count_rows(release, where))
-    st.markdown("  \n".join([f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]))
+    st.markdown(
+        "  \n".join(
+            [f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]
+        )
+    )

@@ -13,7 +13,9 @@ from workbench.store.ledger.datasets import DataSet
 
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Return the releases of this data set, newest first, with request id, time, content, cost and part."""
+    """Return the releases of this data set, newest first, with request id, time,
+    content, cost and part.
+    """
     return of_lines(data_set.lines(), data_set.account)
 
 
@@ -23,7 +25,9 @@ def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
     asked = [
         line
         for line in lines
-        if line.state == "reserved" and line.request_id in when and "report" not in line.content
+        if line.state == "reserved"
+        and line.request_id in when
+        and "report" not in line.content
     ]
     return [
         {
@@ -51,4 +55,6 @@ def being_made(data_set: DataSet) -> list[str]:
 def describe(asked: Mapping[str, Any]) -> str:
     """Describe a recipe or a private question in a few words."""
     question = PrivateEvaluation.kinds().get(asked["kind"])
-    return translate(question.describe(asked) if question else synthesis.describe(asked))
+    return translate(
+        question.describe(asked) if question else synthesis.describe(asked)
+    )

@@ -1,4 +1,6 @@
-"""Rows brought back to a data set on file: recognized by their fingerprint, and nothing is asked again."""
+"""Rows brought back to a data set on file: recognized by their fingerprint, and nothing
+is asked again.
+"""
 
 from dataclasses import dataclass, field
 
@@ -37,17 +39,21 @@ def continue_with(dataset: str) -> None:
     """Work with a data set on file, without its rows until they are needed."""
     tab = session.session()
     with session.noticing(NOTICE):
-        data_set = tab.data_sets.get(dataset) or datasets.find(dataset, session.ledger())
+        data_set = tab.data_sets.get(dataset) or datasets.find(
+            dataset, session.ledger()
+        )
         if data_set is not None:
             tab.enter(data_set)
 
 
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
-    """Put recognized rows behind the door again, as they were declared; False for a table not on file.
+    """Put recognized rows behind the door again, as they were declared; False for a
+    table not on file.
 
     Raises: LedgerError, SchemaError.
     """
-    tab, ledger = session.session(), session.ledger().of(dataset)
+    tab = session.session()
+    ledger = session.ledger().of(dataset)
     data_set = datasets.find(dataset, ledger)
     if data_set is None or data_set.declaration is None or tab.declaring == dataset:
         return False
@@ -57,7 +63,12 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(
-        frame, schema, budget=budget, ledger=ledger, name=data_set.name, compute=process.compute
+        frame,
+        schema,
+        budget=budget,
+        ledger=ledger,
+        name=data_set.name,
+        compute=process.compute,
     )
     tab.add(curator, data_set.declaration, size=size)
     return True
@@ -66,8 +77,9 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 def auditable_draft() -> Curator:
     """Return the table that is being declared, to be audited before it has any budget.
 
-    Where it has an account on file, to be declared anew or as a connected source, what is computed leaves a
-    line there. Without one it is forgotten with the draft, and the ledger has no line of it.
+    Where it has an account on file, to be declared anew or as a connected source, what
+    is computed leaves a line there. Without one it is forgotten with the draft, and the
+    ledger has no line of it.
 
     Raises: LedgerError.
     """
@@ -87,7 +99,9 @@ def auditable_draft() -> Curator:
 
 
 def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
-    """Keep one digit of the number of rows that count, as the page told it, for warnings to its owner."""
+    """Keep one digit of the number of rows that count, as the page told it, for
+    warnings to its owner.
+    """
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
@@ -100,15 +114,21 @@ def about(dataset: str, rows: int) -> None:
 
 
 def take_file(wanted: DataSet) -> None:
-    """Read the file that was brought, as it was read then, and open it if it is the one that is wanted."""
+    """Read the file that was brought, as it was read then, and open it if it is the one
+    that is wanted.
+    """
     file = session.file_field(NOTICE).value()
     if file is None:
         return
     session.session().uploads += 1
-    options = (wanted.declaration.reading if wanted.declaration else None) or ReadOptions()
+    options = (
+        wanted.declaration.reading if wanted.declaration else None
+    ) or ReadOptions()
     with session.noticing(NOTICE):
         key = session.ledger().of(wanted.id).key
-        read = file_view.read(file.getvalue(), file.name, notice=NOTICE, key=key, options=options)
+        read = file_view.read(
+            file.getvalue(), file.name, notice=NOTICE, key=key, options=options
+        )
         if read is not None:
             _take(read.table.frame, read.dataset, wanted)
 
@@ -135,11 +155,15 @@ def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
         reopen(frame, dataset)
         session.session().shown = shown  # the page stays where it was
         return
-    expected, brought = set(columns_of(wanted)), set(map(str, frame.columns))
+    expected = set(columns_of(wanted))
+    brought = set(map(str, frame.columns))
     if expected == brought:
         raise SchemaError(
             "this file has the columns of {name}, but not the same rows",
-            remedy="bring the file as it was then; to use this one, open it on the Data page",
+            remedy=(
+                "bring the file as it was then; to use this one, open it on the Data "
+                "page"
+            ),
             name=wanted.name,
         )
     raise SchemaError(

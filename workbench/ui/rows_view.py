@@ -19,12 +19,16 @@ _EACH = 0.3
 
 @contextmanager
 def being_scanned(title: str, *, key: str) -> Iterator[None]:
-    """Show what the block is at when it takes longer than a second. Any click ends it; nothing is lost then.
+    """Show what the block is at when it takes longer than a second.
 
-    Args: key: of the button that stops it.
+    Any click ends it; nothing is lost then.
+
+    Args:
+        key: of the button that stops it.
     """
     place = st.empty()
-    due, words = time.monotonic() + PATIENCE, None
+    due = time.monotonic() + PATIENCE
+    words = None
 
     def listen(rows: int) -> None:
         nonlocal due, words
@@ -33,7 +37,9 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
         due = time.monotonic() + _EACH
         if words is None:
             words = stoppable(place, key=key)
-        words.markdown(_("{title}: {rows:,} rows so far").format(title=title, rows=rows))
+        words.markdown(
+            _("{title}: {rows:,} rows so far").format(title=title, rows=rows)
+        )
 
     try:
         with cancelled_by(session.unwanted()), rows_reported_to(listen):
@@ -45,12 +51,23 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
 def offer_first_rows() -> None:
     """Offer to use the first rows, where all would be needed and do not fit."""
     if not session.session().on_first_rows:
-        _switch(_("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True)
+        _switch(
+            _("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True
+        )
 
 
 def first_rows_words() -> str:
-    """Say which rows are used, where a person chose the first ones; empty where all are."""
-    return _("Results that need rows use the first {rows:,} rows of the source, which are no random part of it. Only counts use all rows.").format(rows=FIRST) if session.session().on_first_rows else ""
+    """Say which rows are used, where a person chose the first ones; empty where all
+    are.
+    """
+    return (
+        _(
+            "Results that need rows use the first {rows:,} rows of the source, which "
+            "are no random part of it. Only counts use all rows."
+        ).format(rows=FIRST)
+        if session.session().on_first_rows
+        else ""
+    )
 
 
 def say_first_rows() -> None:

@@ -20,19 +20,27 @@ LANGUAGE = session.Widget[str]("language")
 
 def choose_language() -> None:
     """Let the person choose the language of this tab, also before they sign in."""
-    tab, names = session.session(), languages()
+    tab = session.session()
+    names = languages()
 
     def choose() -> None:
         tab.language = LANGUAGE.value() or tab.language
 
     LANGUAGE.put(tab.language)
     st.sidebar.selectbox(
-        _("Language"), list(names), format_func=names.__getitem__, key=LANGUAGE.key, on_change=choose
+        _("Language"),
+        list(names),
+        format_func=names.__getitem__,
+        key=LANGUAGE.key,
+        on_change=choose,
     )
 
 
 def let_in() -> Person:
-    """Return the person of this tab. For one without a role, say why and what to do, and end the page."""
+    """Return the person of this tab.
+
+    For one without a role, say why and what to do, and end the page.
+    """
     try:
         who = person.person()
     except DpcoreError as error:
@@ -47,28 +55,52 @@ def let_in() -> Person:
         with st.sidebar.container(key="who"):
             st.caption(plain(who.address, at_most=100))
             st.caption(_(ROLES[who.role]))
-            st.button(_("Sign out"), on_click=st.logout, type="tertiary", icon=":material/logout:")
+            st.button(
+                _("Sign out"),
+                on_click=st.logout,
+                type="tertiary",
+                icon=":material/logout:",
+            )
     return who
 
 
 def for_stewards(title: str) -> None:
     """Tell an analyst that a page is for stewards."""
     st.title(title)
-    st.info(_("This page is for stewards: it opens data or spends. As an analyst you see the releases that were shown to you."))
+    st.info(
+        _(
+            "This page is for stewards: it opens data or spends. As an analyst you "
+            "see the releases that were shown to you."
+        )
+    )
 
 
 def _ask() -> None:
     st.title(_("Privacy Workbench"))
     address = person.signed_in_as()
     if person.sign_in_failed():
-        st.error(_("The sign-in failed: the provider could not be reached, or it refused. Nothing was opened. Try again in a minute; if it fails again, tell the administrator of this server."))
+        st.error(
+            _(
+                "The sign-in failed: the provider could not be reached, or it "
+                "refused. Nothing was opened. Try again in a minute; if it fails "
+                "again, tell the administrator of this server."
+            )
+        )
     if address is not None:
-        st.warning(_("You are signed in as {address}, who has no role here. Ask the administrator of this server for one, or sign in as another person.").format(address=plain(address, at_most=100)))
+        st.warning(
+            _(
+                "You are signed in as {address}, who has no role here. Ask the "
+                "administrator of this server for one, or sign in as another person."
+            ).format(address=plain(address, at_most=100))
+        )
         st.button(_("Sign out"), on_click=st.logout, type="primary")
         return
     if person.is_signed_in():
         st.info(
-            _("Your sign-in is over, or the provider did not confirm your address. Sign in again to go on.")
+            _(
+                "Your sign-in is over, or the provider did not confirm your address. "
+                "Sign in again to go on."
+            ),
         )
     else:
         st.write(_("This server holds tables of personal data. Sign in to go on."))

@@ -1,8 +1,10 @@
-"""The one place where an exception that nobody foresaw ends: a sentence with an id, and a line in the log.
+"""The one place where an exception that nobody foresaw ends: a sentence with an id, and
+a line in the log.
 
-Streamlit would log its words and lines of code, which may hold values of the table, and show an error page
-of its own. `install` puts this in its place, for pages, callbacks and fragments alike, under every way of
-starting. Runs in threads of ours hand their exceptions to `error_box`, which comes here too.
+Streamlit would log its words and lines of code, which may hold values of the table, and
+show an error page of its own. `install` puts this in its place, for pages, callbacks
+and fragments alike, under every way of starting. Runs in threads of ours hand their
+exceptions to `error_box`, which comes here too.
 """
 
 import logging
@@ -25,22 +27,34 @@ _log = logging.getLogger("workbench.unexpected")
 
 
 def install() -> None:
-    """Take the place of Streamlit's own handling. Once per process is enough; more do no harm."""
+    """Take the place of Streamlit's own handling.
+
+    Once per process is enough; more do no harm.
+    """
     for module in (exec_code, fragment):
         module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
 
 
 def note(error: BaseException) -> str:
-    """Log where an exception was raised, and of which type, but not what it says; the id of its line."""
+    """Log where an exception was raised, and of which type, but not what it says; the
+    id of its line.
+    """
     number = secrets.token_hex(4)
     elsewhere = f"{error.where} < " if isinstance(error, WorkEnded) else ""
-    _log.error("%s: %s%s at %s", number, elsewhere, type(error).__name__, _places(error))
+    _log.error(
+        "%s: %s%s at %s", number, elsewhere, type(error).__name__, _places(error)
+    )
     return number
 
 
 def box(error: BaseException) -> None:
-    """Tell the person that this went wrong, and how to go on. What was foreseen has its own words."""
-    if isinstance(error, DpcoreError) and not isinstance(error, (DisclosureError, UsageError)):
+    """Tell the person that this went wrong, and how to go on.
+
+    What was foreseen has its own words.
+    """
+    if isinstance(error, DpcoreError) and not isinstance(
+        error, (DisclosureError, UsageError)
+    ):
         problem, remedy = error_words(error)
         text = plain(problem, at_most=600)
         if remedy:
@@ -49,9 +63,11 @@ def box(error: BaseException) -> None:
         return
     st.error(
         _(
-            "Something went wrong here that should not have. It is in the log of the server as {id}, without "
-            "any value of your table.  \n**What to do:** Go on with another step or page; open tables "
-            "and paid releases are kept. If it comes again, report it with that id."
+            "Something went wrong here that should not have. It is in the log of the "
+            "server as {id}, without "
+            "any value of your table.  \n**What to do:** Go on with another step or "
+            "page; open tables "
+            "and paid releases are kept. If it comes again, report it with that id.",
         ).format(id=f"`{note(error)}`"),
         icon=":material/error:",
     )
@@ -65,7 +81,9 @@ def _handle(error: Exception, _: Any = None) -> None:
 
 
 def _places(error: BaseException) -> str:
-    """Modules and lines of ours on the way to the exception, and the last one of others."""
+    """Modules and lines of ours on the way to the exception, and the last one of
+    others.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     ours = [
         frame
@@ -74,5 +92,6 @@ def _places(error: BaseException) -> str:
     ]
     last = frames[-1:] if frames and frames[-1] not in ours else []
     return " < ".join(
-        f"{Path(frame.filename).stem}:{frame.lineno}" for frame in reversed([*ours[-6:], *last])
+        f"{Path(frame.filename).stem}:{frame.lineno}"
+        for frame in reversed([*ours[-6:], *last])
     )

@@ -1,4 +1,6 @@
-"""The schema one column at a time: for keyboards, for telephones, and to think about each column."""
+"""The schema one column at a time: for keyboards, for telephones, and to think about
+each column.
+"""
 
 from typing import Any
 
@@ -14,12 +16,24 @@ from workbench.report import charts
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.upload import opening
-from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, kind_title
+from workbench.upload.grid import (
+    KINDS,
+    LEAVE_OUT,
+    LONGEST_SOURCE,
+    from_grid,
+    kind_title,
+)
 
 EXPLAINED = {
     "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
-    "other": N_("Categories: a cell for all others. Numbers, dates: what is none counts as missing."),
-    "known from": N_("Where else than from this table: a questionnaire, a law, a description of the data."),
+    "other": N_(
+        "Categories: a cell for all others. Numbers, dates: what is none counts as "
+        "missing."
+    ),
+    "known from": N_(
+        "Where else than from this table: a questionnaire, a law, a description of "
+        "the data."
+    ),
 }
 
 
@@ -27,14 +41,23 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     """Return the grid after the form of one column was filled in."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
-    name = st.selectbox(capital("column"), names, key=place.key, persist_state="session")
+    name = st.selectbox(
+        capital("column"), names, key=place.key, persist_state="session"
+    )
     row = names.index(name)
-    st.progress((row + 1) / len(names), text=_("{row} of {all}").format(row=row + 1, all=len(names)))
-    before: dict[str, Any] = {str(key): value for key, value in draft.edited.iloc[row].items()}
+    st.progress(
+        (row + 1) / len(names),
+        text=_("{row} of {all}").format(row=row + 1, all=len(names)),
+    )
+    before: dict[str, Any] = {
+        str(key): value for key, value in draft.edited.iloc[row].items()
+    }
     with st.container(border=True):
         st.markdown(f"**{plain(name)}**")
         if before["reason"]:
-            st.caption(named(capital("why suggested"), plain(before["reason"], at_most=300)))
+            st.caption(
+                named(capital("why suggested"), plain(before["reason"], at_most=300))
+            )
         after = before | _fields(before, f"one-{draft.dataset}-{draft.version}-{row}")
         edited = draft.edited.copy()
         for field, value in after.items():
@@ -43,14 +66,24 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     steps = {_("Previous column"): row - 1, _("Next column"): row + 1}
     for side, (label, to) in zip(st.columns(2), steps.items(), strict=True):
         there = names[to : to + 1] if to >= 0 else []
-        side.button(label, disabled=not there, on_click=place.put, args=(*there,), width="stretch")
+        side.button(
+            label,
+            disabled=not there,
+            on_click=place.put,
+            args=(*there,),
+            width="stretch",
+        )
     return edited
 
 
 def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     """Show the fields of a kind of column, and return what they say."""
     kind = st.selectbox(
-        capital("kind"), KINDS, KINDS.index(line["kind"]), format_func=kind_title, key=f"{key}-kind"
+        capital("kind"),
+        KINDS,
+        KINDS.index(line["kind"]),
+        format_func=kind_title,
+        key=f"{key}-kind",
     )
     said: dict[str, Any] = {"kind": kind}
     if kind == LEAVE_OUT:
@@ -58,22 +91,35 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     fields = ColumnForm.of_kind(kind).fields
     texts = [name for name in fields if name not in ("categories", "other")]
     for place, name in enumerate(texts):
-        if place % 2 == 0:  # in pairs, so that they follow each other on a telephone, too
+        # in pairs, so that they follow each other on a telephone, too
+        if place % 2 == 0:
             sides = st.columns(2)
-        said[name] = sides[place % 2].text_input(capital(fields[name]), line[name], key=f"{key}-{name}")
+        said[name] = sides[place % 2].text_input(
+            capital(fields[name]), line[name], key=f"{key}-{name}"
+        )
     if "categories" in fields:
         said["categories"] = st.text_area(
-            capital(fields["categories"]), line["categories"], key=f"{key}-categories"
+            capital(fields["categories"]),
+            line["categories"],
+            key=f"{key}-categories",
         )
     if "other" in fields:
-        said["other"] = st.checkbox(capital(fields["other"]), line["other"], key=f"{key}-other")
-    said["missing"] = st.checkbox(capital("cell for missing"), line["missing"], key=f"{key}-missing")
+        said["other"] = st.checkbox(
+            capital(fields["other"]), line["other"], key=f"{key}-other"
+        )
+    said["missing"] = st.checkbox(
+        capital("cell for missing"), line["missing"], key=f"{key}-missing"
+    )
     if said["missing"]:
         said["means missing"] = st.text_input(
-            capital("means missing, with | between"), line["means missing"], key=f"{key}-tokens"
+            capital("means missing, with | between"),
+            line["means missing"],
+            key=f"{key}-tokens",
         )
     said["counts as"] = st.text_input(
-        capital("counts as, with | between"), line["counts as"], key=f"{key}-synonyms"
+        capital("counts as, with | between"),
+        line["counts as"],
+        key=f"{key}-synonyms",
     )
     said["known from"] = st.text_input(
         capital("known from"),
@@ -85,8 +131,12 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     return said
 
 
-def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str) -> None:
-    """Show how many rows keep their value under this declaration, and what others become; internal."""
+def _what_is_clipped(
+    draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str
+) -> None:
+    """Show how many rows keep their value under this declaration, and what others
+    become; internal.
+    """
     schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
     if name in problems:
         widgets.error_box(problems[name])
@@ -101,9 +151,15 @@ def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name
         _("no cell to go to"): check.refused,
     }
     unchanged = rows - sum(moved.values())
-    shares = {_("as they are"): unchanged / rows, **{label: count / rows for label, count in moved.items()}}
+    shares = {
+        _("as they are"): unchanged / rows,
+        **{label: count / rows for label, count in moved.items()},
+    }
     widgets.internal_badge()
     chart = charts.bars(
-        list(shares), list(shares.values()), x_title=_("share of rows"), alt=capital("share of rows")
+        list(shares),
+        list(shares.values()),
+        x_title=_("share of rows"),
+        alt=capital("share of rows"),
     )
     widgets.show_chart(chart, key="clipped")

@@ -1,4 +1,6 @@
-"""The first page: three ways to begin, each with a table, a sample, and a picture of what comes out."""
+"""The first page: three ways to begin, each with a table, a sample, and a picture of
+what comes out.
+"""
 
 from pathlib import Path
 
@@ -14,18 +16,45 @@ from workbench.upload import opening, source_view
 from workbench.upload.opening import PLAN
 
 MESSAGES = {
-    "here": N_("Larger CSV, Parquet or DuckDB is opened where it lies, on this page: start the server with make app FILES=folder. Or it is audited, anonymized and released by python -m workbench."),
+    "here": N_(
+        "Larger CSV, Parquet or DuckDB is opened where it lies, on this page: start "
+        "the server with make app FILES=folder. Or it is audited, anonymized and "
+        "released by python -m workbench."
+    ),
     "opened": N_("Larger CSV, Parquet and DuckDB is opened where it lies, below."),
-    "others": N_("Larger tables are opened where they lie: ask whoever runs this server to connect them."),
+    "others": N_(
+        "Larger tables are opened where they lie: ask whoever runs this server to "
+        "connect them."
+    ),
 }
 
 PICTURES = Path(__file__).parent / "pictures"
 
 
 DOORS = {
-    "check": (N_("Check a table"), N_("Is it anonymous? Who could be found in it, by which columns, and what would help. A verdict in seconds. Nothing is spent.")),
-    "share": (N_("Share numbers or a table"), N_("Noisy counts, or invented rows with the same relations, for people who may not see yours. A page to send in some minutes. You see the error before you decide.")),
-    "collect": (N_("Collect answers"), N_("A survey in which every answer is changed at random before it leaves the person. Links to hand out in a minute. Nobody learns anybody's answer.")),
+    "check": (
+        N_("Check a table"),
+        N_(
+            "Is it anonymous? Who could be found in it, by which columns, and what "
+            "would help. A verdict in seconds. Nothing is spent."
+        ),
+    ),
+    "share": (
+        N_("Share numbers or a table"),
+        N_(
+            "Noisy counts, or invented rows with the same relations, for people who "
+            "may not see yours. A page to send in some minutes. You see the error "
+            "before you decide."
+        ),
+    ),
+    "collect": (
+        N_("Collect answers"),
+        N_(
+            "A survey in which every answer is changed at random before it leaves "
+            "the person. Links to hand out in a minute. Nobody learns anybody's "
+            "answer."
+        ),
+    ),
 }
 """Title and purpose of each way to begin."""
 
@@ -44,22 +73,50 @@ def show() -> None:
         )
     if again:
         st.title(_("Declare {name} anew").format(name=name))
-        st.write(_("Bring its file: what was declared is filled in, and can be changed."))
+        st.write(
+            _("Bring its file: what was declared is filled in, and can be changed.")
+        )
     else:
         st.title(_("Privacy Workbench"))
-        st.write(_("Know how anonymous a table is, and share what it tells without giving anybody away."))
+        st.write(
+            _(
+                "Know how anonymous a table is, and share what it tells without "
+                "giving anybody away."
+            )
+        )
     file_view.demo_notice()
     if not person.is_demo():
         _say_who_reads()
     with st.expander(_(PLAN["title"])):
-        st.text_area(_("Names of the columns: one per line, or the first line of the file"), key=opening.NAMES.key, persist_state="session")
-        st.button(_("Plan it"), disabled=not opening.NAMES.value(), on_click=opening.take_names)
+        st.text_area(
+            _("Names of the columns: one per line, or the first line of the file"),
+            key=opening.NAMES.key,
+            persist_state="session",
+        )
+        st.button(
+            _("Plan it"),
+            disabled=not opening.NAMES.value(),
+            on_click=opening.take_names,
+        )
     doors = st.grid(3, min_column_width=280, border=True)
     for door in (_share,) if again else (_check, _share, _collect):
         with doors.cell():
             door()
-    larger = "others" if person.is_shared() else "opened" if read_settings().files else "here"
-    st.caption(_("CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or a project of ARX: at most 50 MB, 2,000,000 rows, 1,000 columns. The samples are invented.") + " " + _(MESSAGES[larger]))
+    larger = (
+        "others"
+        if person.is_shared()
+        else "opened"
+        if read_settings().files
+        else "here"
+    )
+    st.caption(
+        _(
+            "CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or a project of ARX: at most "
+            "50 MB, 2,000,000 rows, 1,000 columns. The samples are invented."
+        )
+        + " "
+        + _(MESSAGES[larger])
+    )
     if not again:
         source_view.show_cards()
         data_sets_view.my_data_sets()
@@ -68,21 +125,42 @@ def show() -> None:
 def _say_who_reads() -> None:
     """Say who could read a file that is uploaded."""
     if person.is_shared():
-        st.info(_("**Whoever runs this server could read what you upload.** A file stays in its memory until its table is opened or put aside, the table while this tab is open, and may stay a while after. This program writes neither to disk. If that is too much, plan without the rows: nothing is uploaded then."), icon=":material/visibility:")
+        st.info(
+            _(
+                "**Whoever runs this server could read what you upload.** A file "
+                "stays in its memory until its table is opened or put aside, the "
+                "table while this tab is open, and may stay a while after. This "
+                "program writes neither to disk. If that is too much, plan without "
+                "the rows: nothing is uploaded then."
+            ),
+            icon=":material/visibility:",
+        )
     else:
-        st.caption(_("A file stays in the memory of this server until its table is opened or put aside, the table while this tab is open, and may stay a while after. This program writes neither to disk. Whoever runs the server could read both; on your own computer that is you."))
+        st.caption(
+            _(
+                "A file stays in the memory of this server until its table is opened "
+                "or put aside, the table while this tab is open, and may stay a "
+                "while after. This program writes neither to disk. Whoever runs the "
+                "server could read both; on your own computer that is you."
+            )
+        )
 
 
 def _check() -> None:
     _say("check")
     data_sets_view.bring_table(
-        _("A table to check"), _("Check this sample: {title}"), page="audit", keys=("hospital",)
+        _("A table to check"),
+        _("Check this sample: {title}"),
+        page="audit",
+        keys=("hospital",),
     )
 
 
 def _share() -> None:
     _say("share")
-    data_sets_view.bring_table(_("A table to share"), _("Open this sample: {title}"), page="upload")
+    data_sets_view.bring_table(
+        _("A table to share"), _("Open this sample: {title}"), page="upload"
+    )
 
 
 def _collect() -> None:

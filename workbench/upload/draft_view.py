@@ -1,4 +1,6 @@
-"""A table on its way to being opened: a proposal in a few lines, and the controls that change it."""
+"""A table on its way to being opened: a proposal in a few lines, and the controls that
+change it.
+"""
 
 import streamlit as st
 
@@ -30,10 +32,17 @@ PURPOSES = {
 }
 RESULTS = {
     "marginals": N_("noisy counts of each column"),
-    "table": N_("invented rows that keep as many relations between columns as the loss allows"),
+    "table": N_(
+        "invented rows that keep as many relations between columns as the loss allows"
+    ),
     "learning": N_("a table for learning, drawn class by class"),
 }
-KINDS = {"report": "marginals", "open": "table", "learning": "learning", "analysis": "table"}
+KINDS = {
+    "report": "marginals",
+    "open": "table",
+    "learning": "learning",
+    "analysis": "table",
+}
 SHARING = ("upload", "synthesize")
 """Pages for which a release is proposed."""
 
@@ -43,27 +52,52 @@ def show(draft: Draft) -> None:
     is_shared = draft.page in SHARING
     if draft.rows is not None:
         st.title(_(PLAN["title"]))
-        st.write(_("From the names of the columns and public facts to a quote, a codebook and a script to run where the data is. Nothing is uploaded. Say below of each column what kind it is, and its bounds or categories."))
+        st.write(
+            _(
+                "From the names of the columns and public facts to a quote, a "
+                "codebook and a script to run where the data is. Nothing is "
+                "uploaded. Say below of each column what kind it is, and its bounds "
+                "or categories."
+            )
+        )
         label = _("About how many rows will it have?")
-        draft.rows = st.number_input(label, 1, value=draft.rows, key="plan-rows", persist_state="session")
+        draft.rows = st.number_input(
+            label, 1, value=draft.rows, key="plan-rows", persist_state="session"
+        )
     else:
         st.title(_("Share numbers or a table") if is_shared else _("Open the data set"))
-        st.write(ngettext("{number:,} row of {columns} columns", "{number:,} rows of {columns} columns", len(draft.frame), columns=len(draft.frame.columns)))
+        st.write(
+            ngettext(
+                "{number:,} row of {columns} columns",
+                "{number:,} rows of {columns} columns",
+                len(draft.frame),
+                columns=len(draft.frame.columns),
+            )
+        )
     source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(translate(note), at_most=300))
     if draft.read is not None and draft.read.undecided:
         reading.ask_order(draft.read)
     purpose = (
-        widgets.choose(_("What is it for?"), translated(PURPOSES), key="purpose", persist_state="session")
+        widgets.choose(
+            _("What is it for?"),
+            translated(PURPOSES),
+            key="purpose",
+            persist_state="session",
+        )
         if is_shared
         else ""
     )
-    proposal, questions, at_last = st.container(), st.container(), st.container()
+    proposal = st.container()
+    questions = st.container()
+    at_last = st.container()
     named = draft.schema.unit.id_column is not None and not draft.sample
     with st.expander(_("1 · Who is protected?"), expanded=named):
         unit = unit_view.ask_unit(draft)
-    known = st.expander(_("2 · What is publicly known?"), expanded=draft.rows is not None)
+    known = st.expander(
+        _("2 · What is publicly known?"), expanded=draft.rows is not None
+    )
     with st.expander(_("3 · Budget")):
         budget = form.ask_budget(draft, at_last) if unit else None
     with known:
@@ -74,34 +108,57 @@ def show(draft: Draft) -> None:
 
 
 def _propose(
-    draft: Draft, unit: PrivacyUnit | None, schema: Schema | None, budget: AnyLoss | None, purpose: str
+    draft: Draft,
+    unit: PrivacyUnit | None,
+    schema: Schema | None,
+    budget: AnyLoss | None,
+    purpose: str,
 ) -> None:
-    """Say in a few lines what would be done, and offer to do it. Args: purpose: empty for none."""
+    """Say in a few lines what would be done, and offer to do it.
+
+    Args:
+        purpose: empty for none.
+    """
     kind = KINDS.get(purpose)
-    who = plain(unit_words(unit), at_most=200) if unit else _("choose below how many rows of a person count")
+    who = (
+        plain(unit_words(unit), at_most=200)
+        if unit
+        else _("choose below how many rows of a person count")
+    )
     lines = [_("**Protected:** {unit}.").format(unit=who)]
     if schema is not None:
-        lines.append(_("**Used:** {columns}.").format(columns=listed(schema.domain.names)))
+        lines.append(
+            _("**Used:** {columns}.").format(columns=listed(schema.domain.names))
+        )
         if schema.excluded:
             left_out = listed([each.name for each in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
         if draft.finding and budget is not None:
-            lines.append(found_words(draft.finding, loss_fields(loss_of_search(budget))))
+            lines.append(
+                found_words(draft.finding, loss_fields(loss_of_search(budget)))
+            )
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
         epsilon = read_policy().proposed(purpose)
         if not isinstance(budget, ZCDP):
-            kept = 1 - SHARE if draft.finding else 1  # at least, once the cells were found
+            # at least, once the cells were found
+            kept = 1 - SHARE if draft.finding else 1
             epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
             plan = session.PlanRelease(kind=kind, epsilon=epsilon)
-            lines.insert(0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind])))
-            spent = _("**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}")
+            lines.insert(
+                0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind]))
+            )
+            spent = _(
+                "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}"
+            )
             meaning = epsilon_words(epsilon)
-            lines.append(spent.format(epsilon=number(epsilon), most=most, meaning=meaning))
+            lines.append(
+                spent.format(epsilon=number(epsilon), most=most, meaning=meaning)
+            )
     st.markdown("  \n".join(lines))
     ready = schema is not None and budget is not None
     with st.container(horizontal=True):
@@ -121,7 +178,9 @@ def _propose(
                 on_click=opening.open_draft,
                 args=(draft, schema, budget),
             )
-        if draft.rows is None and st.button(_("Audit: is it anonymous?"), icon=":material/policy:"):
+        if draft.rows is None and st.button(
+            _("Audit: is it anonymous?"), icon=":material/policy:"
+        ):
             st.switch_page("pages/audit.py")
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:

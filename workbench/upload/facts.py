@@ -1,4 +1,6 @@
-"""Facts of a draft that were taken from its rows: questions about them, what answers change, and figures."""
+"""Facts of a draft that were taken from its rows: questions about them, what answers
+change, and figures.
+"""
 
 import dataclasses
 from collections import defaultdict
@@ -30,10 +32,11 @@ class FactQuestion:
     """A question to the owner of a table.
 
     Attributes:
-        kind: "public" of what is the same for every such table, "round" of round bounds in place of the
-            table's own, "one" of one column by itself.
+        kind: "public" of what is the same for every such table, "round" of round bounds
+            in place of the table's own, "one" of one column by itself.
         columns: about which.
-        unsure: columns that are shown with the first question too, and that nothing is proposed for.
+        unsure: columns that are shown with the first question too, and that nothing is
+            proposed for.
         more: how many columns are asked about after these.
     """
 
@@ -63,76 +66,129 @@ class FactItem:
 
 
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
-    """Return the first open question; None where all is known from outside or was left as it is."""
+    """Return the first open question; None where all is known from outside or was left
+    as it is.
+    """
     open_facts = set(schema.taken) - draft.left
     unsaid = [column for column in schema.columns if column.name in open_facts]
-    public = tuple(column for column in unsaid if is_public(column, rare(draft, schema, column)))
+    public = tuple(
+        column for column in unsaid if is_public(column, rare(draft, schema, column))
+    )
     if public:
-        lists = [column for column in unsaid if isinstance(column, Categorical) and column not in public]
+        lists = [
+            column
+            for column in unsaid
+            if isinstance(column, Categorical) and column not in public
+        ]
         lists.sort(key=lambda column: not rare(draft, schema, column))
         more = len(unsaid) - len(public) - len(lists)
-        return FactQuestion(kind="public", columns=public, unsure=tuple(lists), more=more)
+        return FactQuestion(
+            kind="public", columns=public, unsure=tuple(lists), more=more
+        )
     wide = tuple(column for column in unsaid if rounded(column) is not None)
     if wide and not draft.singly:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
-    return FactQuestion(kind="one", columns=(unsaid[0],), more=len(unsaid) - 1) if unsaid else None
+    return (
+        FactQuestion(kind="one", columns=(unsaid[0],), more=len(unsaid) - 1)
+        if unsaid
+        else None
+    )
 
 
 def to_find(schema: Schema) -> tuple[str, ...]:
-    """Return the columns of numbers whose bounds are the table's own, and may be found privately instead."""
+    """Return the columns of numbers whose bounds are the table's own, and may be found
+    privately instead.
+    """
     numbers = (column for column in schema.columns if isinstance(column, NumberColumn))
-    return tuple(column.name for column in numbers if {"low", "high"}.intersection(column.from_data))
+    return tuple(
+        column.name
+        for column in numbers
+        if {"low", "high"}.intersection(column.from_data)
+    )
 
 
 def as_found(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without what will be found privately of some columns."""
     columns = [
-        dataclasses.replace(widest(column), found="later") if column.name in names else column
+        dataclasses.replace(widest(column), found="later")
+        if column.name in names
+        else column
         for column in schema.columns
     ]
     return dataclasses.replace(schema, columns=tuple(columns))
 
 
 def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
-    """Return what an answer to a question can make public, item by item, the rare ones first. Private."""
+    """Return what an answer to a question can make public, item by item, the rare ones
+    first. Private.
+    """
     alone = question.kind == "one"
     return [
         item
         for column in (*question.unsure, *question.columns)
-        for item in _items(column, rare(draft, schema, column), proposed=alone or column in question.columns)
+        for item in _items(
+            column,
+            rare(draft, schema, column),
+            proposed=alone or column in question.columns,
+        )
     ]
 
 
-def _items(column: Column, rare_labels: tuple[str, ...], *, proposed: bool) -> list[FactItem]:
+def _items(
+    column: Column, rare_labels: tuple[str, ...], *, proposed: bool
+) -> list[FactItem]:
     values = tuple(fact for fact in column.from_data if fact in VALUES)
     items = []
     if values:
         content = contents(column)
         if rare_labels:
-            content = (*rare_labels, *(label for label in content if label not in rare_labels))
-        items.append(FactItem(column=column, facts=values, kind="values", content=content, proposed=proposed))
+            content = (
+                *rare_labels,
+                *(label for label in content if label not in rare_labels),
+            )
+        items.append(
+            FactItem(
+                column=column,
+                facts=values,
+                kind="values",
+                content=content,
+                proposed=proposed,
+            )
+        )
     for fact in (fact for fact in column.from_data if fact not in VALUES):
         value = getattr(column, fact, "")
         texts = value if isinstance(value, tuple) else ()
-        content = tuple(" = ".join(text) if isinstance(text, tuple) else str(text) for text in texts)
-        items.append(FactItem(column=column, facts=(fact,), kind=fact, content=content, proposed=False))
+        content = tuple(
+            " = ".join(text) if isinstance(text, tuple) else str(text) for text in texts
+        )
+        items.append(
+            FactItem(
+                column=column, facts=(fact,), kind=fact, content=content, proposed=False
+            )
+        )
     return items
 
 
 def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
-    """Return whether the values of a column are proposed as public: nobody could tell a person by them.
+    """Return whether the values of a column are proposed as public: nobody could tell a
+    person by them.
 
-    So are yes and no, bounds that a public rule declares, and short lists of labels that ten people share,
-    unless they may be places, codes or names.
+    So are yes and no, bounds that a public rule declares, and short lists of labels
+    that ten people share, unless they may be places, codes or names.
     """
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
-        return not rare_labels and len(labels) <= MOST_CATEGORIES and not may_be_lookup(column.name, labels)
+        return (
+            not rare_labels
+            and len(labels) <= MOST_CATEGORIES
+            and not may_be_lookup(column.name, labels)
+        )
     return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
 
 
 def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Find spellings of listed labels that fewer than ten people have, once per declaration. Private.
+    """Find spellings of listed labels that fewer than ten people have, once per
+    declaration. Private.
 
     Each spelling counts by its own text, whatever it is joined with.
     """
@@ -149,7 +205,11 @@ def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
         rows = rows[rows["code"] < len(column.categories)]
         people = rows["text"].value_counts()
         listed = rows["code"].unique()
-        nobody = [text for code, text in enumerate(texts_of(column.categories)) if code not in listed]
+        nobody = [
+            text
+            for code, text in enumerate(texts_of(column.categories))
+            if code not in listed
+        ]
         draft.rare[key] = (*sorted(people.index[people < FEW]), *nobody)
     return draft.rare[key]
 
@@ -165,16 +225,18 @@ def spellings(column: Column) -> list[list[str]]:
 
 
 def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
-    """Read columns that spell a label in two ways by the public rule for spellings; by name.
+    """Read columns that spell a label in two ways by the public rule for spellings; by
+    name.
 
-    What is printed follows from the folded text, never from which spellings occur. That somebody's spelling
-    was the reason for it stays marked.
+    What is printed follows from the folded text, never from which spellings occur. That
+    somebody's spelling was the reason for it stays marked.
     """
     joined = {}
     for column in columns:
         if isinstance(column, Categorical) and spellings(column):
             labels = dict.fromkeys(
-                label_of(fold(label)) if isinstance(label, str) else label for label in column.categories
+                label_of(fold(label)) if isinstance(label, str) else label
+                for label in column.categories
             )
             joined[column.name] = dataclasses.replace(
                 column,
@@ -189,18 +251,24 @@ def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
     """Return the column with these labels counted as other."""
     categories = zip(column.categories, texts_of(column.categories), strict=True)
     return dataclasses.replace(
-        column, categories=tuple(each for each, text in categories if text not in labels), other=True
+        column,
+        categories=tuple(each for each, text in categories if text not in labels),
+        other=True,
     )
 
 
 def unread(draft: Draft, column: Column) -> tuple[str, ...]:
-    """Find texts of cells that are no number or day and count as missing, once per declaration. Private."""
+    """Find texts of cells that are no number or day and count as missing, once per
+    declaration. Private.
+    """
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
     key = (column, None)
     if key not in draft.rare:
         values = draft.frame[column.name]
-        is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(values)
+        is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(
+            values
+        )
         draft.rare[key] = tuple(as_text(values)[is_unread])
     return draft.rare[key]
 
@@ -209,11 +277,21 @@ def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:
     """Take columns into the grid, known from outside where it is said from where."""
     known = [_known(column, known_from) if known_from else column for column in columns]
     lines = {column.name: grid.line(column) for column in known}
-    _put_lines(draft, {name: {**line, "told": _line(draft, name)["told"]} for name, line in lines.items()})
+    _put_lines(
+        draft,
+        {
+            name: {**line, "told": _line(draft, name)["told"]}
+            for name, line in lines.items()
+        },
+    )
 
 
-def put_told(draft: Draft, items: Iterable[FactItem], question: FactQuestion, known_from: str) -> None:
-    """Make public what was shown and ticked, and nothing else; what is left of a question stays marked."""
+def put_told(
+    draft: Draft, items: Iterable[FactItem], question: FactQuestion, known_from: str
+) -> None:
+    """Make public what was shown and ticked, and nothing else; what is left of a
+    question stays marked.
+    """
     ticked: dict[str, set[str]] = defaultdict(set)
     for item in items:
         ticked[item.column.name].update(item.facts)
@@ -226,14 +304,18 @@ def put_told(draft: Draft, items: Iterable[FactItem], question: FactQuestion, kn
             notes = [grid.told(column, fact) for fact in sorted(facts)]
             if values:
                 line["known from"] = known_from
-            line["told"] = join(dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes]))
+            line["told"] = join(
+                dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes])
+            )
             lines[column.name] = line
     draft.left |= {column.name for column in question.columns}
     _put_lines(draft, lines)
 
 
 def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
-    """Take round bounds, which still follow those of the table: they stay marked, and are not asked about."""
+    """Take round bounds, which still follow those of the table: they stay marked, and
+    are not asked about.
+    """
     lines = {}
     for column in columns:
         notes = (*split(_line(draft, column.name)["told"]), grid.rounded(column))
@@ -246,17 +328,28 @@ def put_missing(draft: Draft, can_be_missing: bool) -> None:
     """Say of every column at once whether a cell can be empty in such a table."""
     edited = draft.edited.copy()
     for place in edited.index:
-        notes = [note for note in split(edited.at[place, "told"]) if note != grid.NEVER_MISSING]
-        edited.at[place, "told"] = join(notes if can_be_missing else [*notes, grid.NEVER_MISSING])
-        edited.at[place, "missing"] = can_be_missing and edited.at[place, "kind"] != grid.LEAVE_OUT
-    draft.edited, draft.unconfirmed = edited, None
+        notes = [
+            note
+            for note in split(edited.at[place, "told"])
+            if note != grid.NEVER_MISSING
+        ]
+        edited.at[place, "told"] = join(
+            notes if can_be_missing else [*notes, grid.NEVER_MISSING]
+        )
+        edited.at[place, "missing"] = (
+            can_be_missing and edited.at[place, "kind"] != grid.LEAVE_OUT
+        )
+    draft.edited = edited
+    draft.unconfirmed = None
     draft.version += 1
 
 
 def take_back(draft: Draft) -> None:
     """Go back to what the last answer changed; other edits since then stay."""
     assert draft.unconfirmed is not None
-    before = {str(line["column"]): line for line in draft.unconfirmed.to_dict("records")}
+    before = {
+        str(line["column"]): line for line in draft.unconfirmed.to_dict("records")
+    }
     draft.left -= set(before)
     _replace(draft, draft.unconfirmed.index, before)
     draft.unconfirmed = None
@@ -276,7 +369,9 @@ def _put_lines(draft: Draft, lines: Mapping[str, Mapping[Any, Any]]) -> None:
     _replace(draft, draft.edited.index[draft.edited["column"].isin(list(lines))], lines)
 
 
-def _replace(draft: Draft, places: pd.Index, lines: Mapping[str, Mapping[Any, Any]]) -> None:
+def _replace(
+    draft: Draft, places: pd.Index, lines: Mapping[str, Mapping[Any, Any]]
+) -> None:
     draft.unconfirmed = draft.edited.loc[places]
     edited = draft.edited.copy()
     for place in places:
@@ -295,16 +390,23 @@ def leave(draft: Draft, question: FactQuestion) -> None:
 
 
 def shares_kept(draft: Draft, name: str, caps: Sequence[int]) -> pd.DataFrame:
-    """For each cap, the shares of rows that count and of people whose rows all do, and the noise. Private.
+    """For each cap, the shares of rows that count and of people whose rows all do, and
+    the noise. Private.
 
-    A count is off by at most `off` in 95 of 100 cases at epsilon 1, as before a release is paid.
+    A count is off by at most `off` in 95 of 100 cases at epsilon 1, as before a release
+    is paid.
     """
     sizes = draft.frame[name].value_counts()
     return pd.DataFrame(
         {
             "cap": list(caps),
-            "rows": [float(sizes.clip(upper=cap).sum() / max(1, sizes.sum())) for cap in caps],
+            "rows": [
+                float(sizes.clip(upper=cap).sum() / max(1, sizes.sum())) for cap in caps
+            ],
             "people": [float((sizes <= cap).mean()) for cap in caps],
-            "off": [half_width(noise_variance(cap, PureDP(epsilon=1)), "laplace") for cap in caps],
-        }
+            "off": [
+                half_width(noise_variance(cap, PureDP(epsilon=1)), "laplace")
+                for cap in caps
+            ],
+        },
     )

@@ -39,23 +39,44 @@ def ask(draft: Draft, schema: Schema) -> None:
     _ask_missing(draft)
     joined = facts.twins(schema.columns)
     if joined:
-        spelled = [" / ".join(labels) for column in schema.columns for labels in facts.spellings(column)]
-        st.info(_("Spelled in two ways: {labels}.").format(labels=plain(commas(spelled), at_most=300)))
-        st.button(_("Join them"), on_click=facts.put, args=(draft, list(joined.values())))
+        spelled = [
+            " / ".join(labels)
+            for column in schema.columns
+            for labels in facts.spellings(column)
+        ]
+        st.info(
+            _("Spelled in two ways: {labels}.").format(
+                labels=plain(commas(spelled), at_most=300)
+            )
+        )
+        st.button(
+            _("Join them"), on_click=facts.put, args=(draft, list(joined.values()))
+        )
     question = facts.next_question(draft, schema)
     if schema.taken:
         st.warning(
-            _("Taken from this table: {columns}. These facts reveal something about it.").format(columns=commas(plain(name) for name in schema.taken)), icon=":material/warning:"
+            _(
+                "Taken from this table: {columns}. These facts reveal something "
+                "about it."
+            ).format(columns=commas(plain(name) for name in schema.taken)),
+            icon=":material/warning:",
         )
     if question is not None:
         with st.container(border=True):
             _ask(draft, schema, question)
     if draft.unconfirmed is not None:
-        st.button(_("Take the last answer back"), on_click=facts.take_back, args=(draft,), type="tertiary")
+        st.button(
+            _("Take the last answer back"),
+            on_click=facts.take_back,
+            args=(draft,),
+            type="tertiary",
+        )
 
 
 def _ask_missing(draft: Draft) -> None:
-    """Ask once for the whole table whether cells can be empty; the rule says that they can."""
+    """Ask once for the whole table whether cells can be empty; the rule says that they
+    can.
+    """
     answers = {True: _("yes, or I do not know"), False: _("no, never")}
     key = f"missing-{draft.dataset}"
     field = session.Widget[bool](key)
@@ -64,7 +85,10 @@ def _ask_missing(draft: Draft) -> None:
         answers,
         key=key,
         persist_state="session",
-        help=_("Think of what the table is about, not of this one. With no, there is no cell for missing values, and a table with an empty cell is not opened."),
+        help=_(
+            "Think of what the table is about, not of this one. With no, there is no "
+            "cell for missing values, and a table with an empty cell is not opened."
+        ),
         on_change=lambda: facts.put_missing(draft, bool(field.value())),
     )
 
@@ -75,8 +99,15 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
         cells = facts.unread(draft, column)
         if not cells:
             continue
-        st.info(_("{column}: {cells} cells cannot be read. They count as missing, unless you look at them.").format(column=plain(column.name), cells=len(cells)))
-        with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
+        st.info(
+            _(
+                "{column}: {cells} cells cannot be read. They count as missing, "
+                "unless you look at them."
+            ).format(column=plain(column.name), cells=len(cells))
+        )
+        with st.expander(
+            _("Show the cells of {column} (private)").format(column=plain(column.name))
+        ):
             widgets.internal_badge()
             st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))
 
@@ -87,8 +118,18 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         _ask_one(draft, schema, question)
         return
     if question.kind == "public":
-        st.markdown(_("**Is this the same for every such table?** Then it is no secret of this one."))
-        st.caption(_("What is ticked becomes public, and nothing else. Labels that few people have come first: take away what you would not print."))
+        st.markdown(
+            _(
+                "**Is this the same for every such table?** Then it is no secret of "
+                "this one."
+            )
+        )
+        st.caption(
+            _(
+                "What is ticked becomes public, and nothing else. Labels that few "
+                "people have come first: take away what you would not print."
+            )
+        )
         ticked = _ask_items(draft, schema, question)
         _ask_ages(draft, question.columns)
         with st.container(horizontal=True):
@@ -97,27 +138,54 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 on_click=facts.put_told,
                 args=(draft, ticked, question, _("plainly public")),
             )
-            st.button(_("Leave it as taken from this table"), on_click=facts.leave, args=(draft, question))
+            st.button(
+                _("Leave it as taken from this table"),
+                on_click=facts.leave,
+                args=(draft, question),
+            )
     else:
-        st.markdown(_("**These bounds are of this table alone.** Round ones tell less of it."))
-        columns = [column for each in question.columns if (column := rounded(each)) is not None]
+        st.markdown(
+            _("**These bounds are of this table alone.** Round ones tell less of it.")
+        )
+        columns = [
+            column for each in question.columns if (column := rounded(each)) is not None
+        ]
         lines = {
             old.name: [values_words(old), values_words(new)]
             for old, new in zip(question.columns, columns, strict=True)
         }
         _show(lines, [_("in this table"), _("round")])
-        st.caption(_("They still follow this table, and every guarantee says so, until you say below where such bounds are known from."))
+        st.caption(
+            _(
+                "They still follow this table, and every guarantee says so, until "
+                "you say below where such bounds are known from."
+            )
+        )
         with st.container(horizontal=True):
-            st.button(_("Use the round bounds"), on_click=facts.put_rounded, args=(draft, columns))
-            st.button(_("Ask me about each"), on_click=facts.leave, args=(draft, question))
+            st.button(
+                _("Use the round bounds"),
+                on_click=facts.put_rounded,
+                args=(draft, columns),
+            )
+            st.button(
+                _("Ask me about each"), on_click=facts.leave, args=(draft, question)
+            )
     _say_more(question)
 
 
 def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
-    """Show what would become public, whole and with a tick each; return what is ticked."""
+    """Show what would become public, whole and with a tick each; return what is
+    ticked.
+    """
     ticked = []
     for item in facts.items_of(draft, schema, question):
-        what = _(ITEMS["bounds" if item.kind == "values" and "low" in item.column.facts else item.kind])
+        what = _(
+            ITEMS[
+                "bounds"
+                if item.kind == "values" and "low" in item.column.facts
+                else item.kind
+            ]
+        )
         kind = kind_title(item.column.kind) if item.kind == "values" else ""
         label = named(
             f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
@@ -132,14 +200,17 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
 def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     """One column by itself: where it is known from, or what to declare in its place."""
     column = question.columns[0]
-    st.markdown(_("**Where is {column} known from?**").format(column=plain(column.name)))
+    st.markdown(
+        _("**Where is {column} known from?**").format(column=plain(column.name))
+    )
     ticked = _ask_items(draft, schema, question)
     few = facts.rare(draft, schema, column)
     if few:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
-                few=facts.FEW, labels=plain(commas(few[:MOST_LABELS]), at_most=300)
-            )
+                few=facts.FEW,
+                labels=plain(commas(few[:MOST_LABELS]), at_most=300),
+            ),
         )
     source = st.text_input(
         capital("known from"),
@@ -153,22 +224,36 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             on_click=facts.put_told,
             args=(draft, ticked, question, source.strip()),
         )
-        if isinstance(column, Categorical) and set(few).intersection(map(str, column.categories)):
+        if isinstance(column, Categorical) and set(few).intersection(
+            map(str, column.categories)
+        ):
             st.button(
                 _("Count the rare ones as other"),
                 on_click=facts.put,
                 args=(draft, [facts.without(column, few)]),
-                help=_("Which labels are rare follows this table: the list stays marked."),
+                help=_(
+                    "Which labels are rare follows this table: the list stays marked."
+                ),
             )
-        st.button(_("Leave it as taken from this table"), on_click=facts.leave, args=(draft, question))
+        st.button(
+            _("Leave it as taken from this table"),
+            on_click=facts.leave,
+            args=(draft, question),
+        )
     _say_more(question)
 
 
 def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
     """Up to which age each has a cell: by convention, whoever is in the table."""
-    ages = [each for each in columns if isinstance(each, Integer) and (each.low, each.high) in AGES]
+    ages = [
+        each
+        for each in columns
+        if isinstance(each, Integer) and (each.low, each.high) in AGES
+    ]
     for low, high in AGES:
-        other = [dataclasses.replace(each, high=high) for each in ages if each.high != high]
+        other = [
+            dataclasses.replace(each, high=high) for each in ages if each.high != high
+        ]
         if other:
             label = _("Ages {low} to {high} instead").format(low=low, high=high)
             st.button(label, on_click=facts.put, args=(draft, other), type="tertiary")
@@ -184,4 +269,10 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 def _say_more(question: FactQuestion) -> None:
     """Say how many columns are still to be asked about."""
     if question.more:
-        st.caption(ngettext("{number} more column is asked about after this.", "{number} more columns are asked about after this.", question.more))
+        st.caption(
+            ngettext(
+                "{number} more column is asked about after this.",
+                "{number} more columns are asked about after this.",
+                question.more,
+            )
+        )

@@ -1,4 +1,6 @@
-"""Two of the three questions of the Data page: what is publicly known, and the budget."""
+"""Two of the three questions of the Data page: what is publicly known, and the
+budget.
+"""
 
 import pandas as pd
 import streamlit as st
@@ -8,7 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers, loss_of_search, rows_hidden
+from dpcore.evaluation.table.cells_of_numbers import (
+    CellsOfNumbers,
+    loss_of_search,
+    rows_hidden,
+)
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.language.glossary import GLOSSARY
@@ -22,11 +28,16 @@ from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import EXPLAINED
 from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
 
-GRID, SINGLY = "grid", "one"
+GRID = "grid"
+SINGLY = "one"
 FEW_HIDDEN = 5
-"""Times the rows that noise hides, in cells that are found privately, from which that is proposed."""
+"""Times the rows that noise hides, in cells that are found privately, from which that
+is proposed.
+"""
 FEW_COLUMNS = 5
-"""Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
+"""Up to which pure epsilon is proposed: the noise of more tables adds up better under
+zCDP.
+"""
 TITLES = {
     "column": N_("column"),
     "kind": N_("kind"),
@@ -47,32 +58,58 @@ _FIRST = ["column", "kind", "known from"]
 
 
 def ask_schema(
-    draft: Draft, unit: PrivacyUnit, budget: AnyLoss | None, questions: DeltaGenerator
+    draft: Draft,
+    unit: PrivacyUnit,
+    budget: AnyLoss | None,
+    questions: DeltaGenerator,
 ) -> Schema | None:
     """Ask what is publicly known, column by column; None while it does not hold.
 
-    Args: budget: of which finding cells privately takes a part. questions: place for what is to be answered
-        or mended, in sight.
+    Args:
+        budget: of which finding cells privately takes a part.
+        questions: place for what is to be answered or mended, in sight.
     """
-    st.markdown(_("Bounds and categories should be known without looking at this table. Those that were read from it say nothing under *known from*: correct them or say from where, or every guarantee says so."), help=_(GLOSSARY["domain"]))
+    st.markdown(
+        _(
+            "Bounds and categories should be known without looking at this table. "
+            "Those that were read from it say nothing under *known from*: correct "
+            "them or say from where, or every guarantee says so."
+        ),
+        help=_(GLOSSARY["domain"]),
+    )
     if draft.schema.excluded and draft.rows is None:
-        st.caption(_("Left out, because of what they hold; take them in below if that is wrong:"))
+        st.caption(
+            _(
+                "Left out, because of what they hold; take them in below if that is "
+                "wrong:"
+            )
+        )
         st.dataframe(
             pd.DataFrame(
                 {
                     _("column"): [column.name for column in draft.schema.excluded],
-                    _("why"): [translate(column.reason) for column in draft.schema.excluded],
-                }
+                    _("why"): [
+                        translate(column.reason) for column in draft.schema.excluded
+                    ],
+                },
             ),
             hide_index=True,
         )
     search = st.container()
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
-    way = widgets.choose(_("Describe the columns"), ways, key="schema-way", persist_state="session")
-    draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
+    way = widgets.choose(
+        _("Describe the columns"), ways, key="schema-way", persist_state="session"
+    )
+    draft.edited = grid = (
+        column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
+    )
     schema, problems = from_grid(grid, draft.schema, unit)
     with search:
-        draft.finding = _ask_search(draft, schema, budget) if schema and budget and draft.rows is None else ()
+        draft.finding = (
+            _ask_search(draft, schema, budget)
+            if schema and budget and draft.rows is None
+            else ()
+        )
     with questions:
         for name, error in problems.items():
             if name or draft.rows is None:  # a plan begins without a column
@@ -85,13 +122,21 @@ def ask_schema(
         widgets.internal_badge()
         st.dataframe(table, hide_index=True)
         if refused:
-            questions.error(_("Some values have no cell to go to in: {columns}. Add categories, tick a cell for other or missing, or leave the column out.").format(columns=commas(plain(name) for name in refused)))
+            questions.error(
+                _(
+                    "Some values have no cell to go to in: {columns}. Add "
+                    "categories, tick a cell for other or missing, or leave the "
+                    "column out."
+                ).format(columns=commas(plain(name) for name in refused))
+            )
             return None
     return schema
 
 
 def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
-    """Ask whether the cells of numbers that were read from the table are found privately; return of which."""
+    """Ask whether the cells of numbers that were read from the table are found
+    privately; return of which.
+    """
     names = facts.to_find(schema)
     if not names:
         return ()
@@ -100,33 +145,58 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
         many = draft.source is not None or len(draft.frame) >= FEW_HIDDEN * hidden
         draft.searching = many and not draft.sample
     label = plain(translate(CellsOfNumbers.describe({"columns": names})), at_most=300)
-    wanted = st.toggle(label, draft.searching, key=f"search-{draft.dataset}", persist_state="session")
-    st.caption(_("Opening the data set charges a twentieth of a release at epsilon 1, or of a smaller budget, and finds bounds and cells in it with noise: those below are not used. What fewer than about {rows} rows hold stays hidden.").format(rows=number(hidden)))
+    wanted = st.toggle(
+        label, draft.searching, key=f"search-{draft.dataset}", persist_state="session"
+    )
+    st.caption(
+        _(
+            "Opening the data set charges a twentieth of a release at epsilon 1, or "
+            "of a smaller budget, and finds bounds and cells in it with noise: those "
+            "below are not used. What fewer than about {rows} rows hold stays hidden."
+        ).format(rows=number(hidden))
+    )
     return names if wanted else ()
 
 
 def _grid(draft: Draft) -> pd.DataFrame:
     """Show every column as a line that can be edited."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
-    if editor.value() is None:  # a new editor, or one that another page made forget its edits
+    # a new editor, or one that another page made forget its edits
+    if editor.value() is None:
         draft.grid = draft.edited
     edited: pd.DataFrame = st.data_editor(
         draft.grid,
         key=editor.key,
         hide_index=True,
         height="content" if len(draft.grid) <= 25 else "auto",
-        column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in (*_FIRST, *HIDDEN))],
+        column_order=[
+            *_FIRST,
+            *(str(name) for name in draft.grid if name not in (*_FIRST, *HIDDEN)),
+        ],
         disabled=["column", "reason"],
         column_config={
-            **{name: config.TextColumn(title, help=translated(EXPLAINED).get(name)) for name, title in translated(TITLES).items()},
-            **{name: config.CheckboxColumn(_(TITLES[name]), help=translated(EXPLAINED).get(name)) for name in TICKS},
+            **{
+                name: config.TextColumn(title, help=translated(EXPLAINED).get(name))
+                for name, title in translated(TITLES).items()
+            },
+            **{
+                name: config.CheckboxColumn(
+                    _(TITLES[name]), help=translated(EXPLAINED).get(name)
+                )
+                for name in TICKS
+            },
             "column": config.TextColumn(_(TITLES["column"]), pinned=True),
             "kind": config.SelectboxColumn(
-                _(TITLES["kind"]), options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
+                _(TITLES["kind"]),
+                options=KINDS,
+                required=True,
+                format_func=lambda kind: kind_title(str(kind)),
             ),
             "categories": config.TextColumn(_(TITLES["categories"]), width="medium"),
             "known from": config.TextColumn(
-                _(TITLES["known from"]), help=_(EXPLAINED["known from"]), max_chars=LONGEST_SOURCE
+                _(TITLES["known from"]),
+                help=_(EXPLAINED["known from"]),
+                max_chars=LONGEST_SOURCE,
             ),
             "reason": config.TextColumn(_(TITLES["reason"]), width="large"),
         },
@@ -138,18 +208,27 @@ def _grid(draft: Draft) -> pd.DataFrame:
 def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     """Ask for all that may ever be spent; None while it does not hold.
 
-    Args: questions: place for what is to be answered first, in sight.
+    Args:
+        questions: place for what is to be answered first, in sight.
     """
     account = session.ledger().account(draft.dataset)
     if account is not None:
-        st.info(_("This table was opened before, with a budget of {budget}. That budget stays, with what was spent.").format(budget=budget_words(account)))
+        st.info(
+            _(
+                "This table was opened before, with a budget of {budget}. That "
+                "budget stays, with what was spent."
+            ).format(budget=budget_words(account))
+        )
         return loss_from(account.promise)
     with questions:
         if draft.alike is not None and not _ask_alike(draft.alike):
             return None
     most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.picker(
-        _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=most
+        _("All that may ever be spent on this table, epsilon"),
+        key="budget",
+        default=3.0,
+        largest=most,
     )
     epsilon_view.say(epsilon)
     choice = widgets.by_title(
@@ -166,7 +245,11 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     delta = USUAL_DELTA
     if not rule.pure:
         delta = st.text_input(
-            _("delta"), USUAL_DELTA, key="budget-delta", help=_(GLOSSARY["delta"]), persist_state="session"
+            _("delta"),
+            USUAL_DELTA,
+            key="budget-delta",
+            help=_(GLOSSARY["delta"]),
+            persist_state="session",
         )
     try:
         loss = rule.stated(repr(epsilon), delta)
@@ -181,16 +264,32 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
 
 def _say_delta(delta: float, draft: Draft) -> None:
     """Explain a delta, and warn where it is too large for the number of people."""
-    words = _("Except with a chance of delta, one in {times}, no person loses more than epsilon says.")
+    words = _(
+        "Except with a chance of delta, one in {times}, no person loses more than "
+        "epsilon says."
+    )
     st.caption(words.format(times=number(1 / delta)))
-    rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
+    # one digit; of a connected source its first ones
+    rows = float(f"{max(1, len(draft.frame)):.0e}")
     if draft.source is None and delta > 1 / (100 * rows):
-        st.warning(_("Delta is too large for about {rows} people: take at most {most}.").format(rows=number(rows), most=digits(f"{1 / (100 * rows):g}")))
+        st.warning(
+            _(
+                "Delta is too large for about {rows} people: take at most {most}."
+            ).format(rows=number(rows), most=digits(f"{1 / (100 * rows):g}"))
+        )
 
 
 def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like; return whether the question was answered."""
-    st.warning(translate(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
-    people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
+    st.warning(
+        translate(alike.sentence(plain(alike.name))), icon=":material/content_copy:"
+    )
+    people = {
+        "the same": _("yes, or I do not know"),
+        "different": _("no, other people"),
+    }
     label = _("Are both tables about the same people?")
-    return widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key) is not None
+    return (
+        widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key)
+        is not None
+    )

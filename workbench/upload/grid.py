@@ -1,4 +1,6 @@
-"""A schema as a grid that people edit, and back, with one sentence for each row that does not hold."""
+"""A schema as a grid that people edit, and back, with one sentence for each row that
+does not hold.
+"""
 
 import dataclasses
 from typing import Any
@@ -30,21 +32,29 @@ _EMPTY = {
     "kind": "",
     **dict.fromkeys(("low", "high", "step", "special", "categories"), ""),
     **dict.fromkeys(("other", "missing"), False),
-    **dict.fromkeys(("known from", "means missing", "counts as", "reason", "rules", "told"), ""),
+    **dict.fromkeys(
+        ("known from", "means missing", "counts as", "reason", "rules", "told"), ""
+    ),
 }
 """A line of the grid: its columns, in their order."""
 HIDDEN = ("rules", "told")
-"""Columns that no person edits: public rules, and what was answered about which fact."""
+"""Columns that no person edits: public rules, and what was answered about which
+fact.
+"""
 NEVER_MISSING = "never missing"
 """Told of every column: that no cell can be empty in such a table."""
 ASKED = (*TEXTS, "spellings")
-"""Facts that are answered about one by one: saying where a column is known from says nothing of them."""
+"""Facts that are answered about one by one: saying where a column is known from says
+nothing of them.
+"""
 _BY_LOOKING = ("other", "missing", "unreadable_is_missing")
 """Facts that people change for what the check against the table showed."""
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
-    """Return one line per column of the table, in the table's order; every cell is text or a tick."""
+    """Return one line per column of the table, in the table's order; every cell is text
+    or a tick.
+    """
     declared = {column.name: column for column in schema.columns}
     excluded = {column.name: column for column in schema.excluded}
     return pd.DataFrame(
@@ -52,7 +62,7 @@ def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
             line(declared[name]) if name in declared else _left_out(excluded[name])
             for name in header
             if name in declared or name in excluded
-        ]
+        ],
     )
 
 
@@ -62,13 +72,16 @@ def kind_title(kind: str) -> str:
 
 
 def from_grid(
-    grid: pd.DataFrame, suggested: Schema, unit: PrivacyUnit
+    grid: pd.DataFrame,
+    suggested: Schema,
+    unit: PrivacyUnit,
 ) -> tuple[Schema | None, dict[str, DpcoreError]]:
     """Read a schema from the grid, and what is wrong with which column.
 
-    A fact that a person changed, or a column of which it is translate where it is known from, no longer counts as
-    taken from the data. Texts that mean missing or count as others were typed after the table was shown:
-    they do, until they were answered about.
+    A fact that a person changed, or a column of which it is translate where it is known
+    from, no longer counts as taken from the data. Texts that mean missing or count as
+    others were typed after the table was shown: they do, until they were answered
+    about.
     """
     before = {column.name: column for column in suggested.columns}
     columns: list[Column] = []
@@ -78,7 +91,9 @@ def from_grid(
         line = {str(key): value for key, value in record.items()}
         name = line["column"]
         if line["kind"] == LEAVE_OUT or name == unit.id_column:
-            reason = line["reason"] if line["kind"] == LEAVE_OUT else _("names the person")
+            reason = (
+                line["reason"] if line["kind"] == LEAVE_OUT else _("names the person")
+            )
             excluded.append(Excluded(name=name, reason=reason))
             continue
         try:
@@ -89,7 +104,9 @@ def from_grid(
         columns.append(_marked(column, before.get(name), line))
     if problems or not columns:
         if not problems:
-            problems[""] = ParameterError("no column is left", remedy="keep at least one column")
+            problems[""] = ParameterError(
+                "no column is left", remedy="keep at least one column"
+            )
         return None, problems
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
 
@@ -111,7 +128,9 @@ def line(column: Column) -> dict[str, Any]:
 
 
 def told(column: Column, fact: str) -> str:
-    """Return the note that a fact was answered about; of texts, of these texts alone."""
+    """Return the note that a fact was answered about; of texts, of these texts
+    alone.
+    """
     return f"{fact} {join(map(str, getattr(column, fact)))}" if fact in TEXTS else fact
 
 
@@ -122,7 +141,12 @@ def rounded(column: Column) -> str:
 
 
 def _left_out(column: Excluded) -> dict[str, Any]:
-    return {**_EMPTY, "column": column.name, "kind": LEAVE_OUT, "reason": translate(column.reason)}
+    return {
+        **_EMPTY,
+        "column": column.name,
+        "kind": LEAVE_OUT,
+        "reason": translate(column.reason),
+    }
 
 
 def _column(line: dict[str, Any], suggested: Column | None) -> Column:
@@ -136,13 +160,21 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
         reason=line["reason"] or "",
         **facts,
     )
-    return dataclasses.replace(column, rules=_rules(column, split(line["rules"]), is_new=suggested is None))
+    return dataclasses.replace(
+        column, rules=_rules(column, split(line["rules"]), is_new=suggested is None)
+    )
 
 
 def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[str, ...]:
-    """Return the public rules of a line that fit what it declares now. Args: before: those of the line."""
+    """Return the public rules of a line that fit what it declares now.
+
+    Args:
+        before: those of the line.
+    """
     usual = (WORDS, CENSORED) if WORDS in before or is_new else ()
-    rules = dict.fromkeys(rule for rule in (*usual, *before) if rule in column.readable_by)
+    rules = dict.fromkeys(
+        rule for rule in (*usual, *before) if rule in column.readable_by
+    )
     if not column.missing:
         rules = {rule: None for rule in rules if rule not in (WORDS, ONLY_NUMBERS)}
     if not (isinstance(column, Integer) and column.has_conventional_ages):
@@ -151,35 +183,59 @@ def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[st
 
 
 def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> Column:
-    """Mark facts that came from the data; marks outlast a change of kind or of some categories."""
+    """Mark facts that came from the data; marks outlast a change of kind or of some
+    categories.
+    """
     known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
     answered = split(line["told"])
     marks = [fact for fact in column.facts if told(column, fact) not in answered]
-    is_typed = known_from != getattr(suggested, "known_from", "") and not set(VALUES).intersection(answered)
+    is_typed = known_from != getattr(suggested, "known_from", "") and not set(
+        VALUES
+    ).intersection(answered)
     if suggested is None or (known_from and is_typed):
         marks = [fact for fact in marks if fact in ASKED]
     if NEVER_MISSING in answered:
         marks = [fact for fact in marks if fact not in MISSING_FACTS]
     is_rounded = "low" in column.facts and rounded(column) in answered
-    marks = [fact for fact in marks if _followed(column, suggested, fact, is_rounded=is_rounded)]
-    same = all(getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS)
-    if isinstance(column, NumberColumn) and isinstance(suggested, NumberColumn) and same and not known_from:
+    marks = [
+        fact
+        for fact in marks
+        if _followed(column, suggested, fact, is_rounded=is_rounded)
+    ]
+    same = all(
+        getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
+    )
+    if (
+        isinstance(column, NumberColumn)
+        and isinstance(suggested, NumberColumn)
+        and same
+        and not known_from
+    ):
         column = dataclasses.replace(column, found=suggested.found)
     return dataclasses.replace(column, from_data=tuple(marks), known_from=known_from)
 
 
-def _followed(column: Column, suggested: Column | None, fact: str, *, is_rounded: bool) -> bool:
+def _followed(
+    column: Column, suggested: Column | None, fact: str, *, is_rounded: bool
+) -> bool:
     """Return whether a fact follows the table, if nothing was answered about it."""
     if fact == "spellings":
-        return suggested is None or SPELLINGS not in suggested.rules or fact in suggested.from_data
-    now, before = getattr(column, fact, None), getattr(suggested, fact, None)
+        return (
+            suggested is None
+            or SPELLINGS not in suggested.rules
+            or fact in suggested.from_data
+        )
+    now = getattr(column, fact, None)
+    before = getattr(suggested, fact, None)
     if fact in TEXTS:
         changed = bool(now) and now != before
         return changed or (suggested is not None and fact in suggested.from_data)
     if suggested is None:
         return False
     if fact in _BY_LOOKING:
-        return fact in suggested.from_data or (hasattr(suggested, fact) and now != before)
+        return fact in suggested.from_data or (
+            hasattr(suggested, fact) and now != before
+        )
     if fact not in suggested.from_data:
         return False
     if is_rounded:

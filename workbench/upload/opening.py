@@ -30,9 +30,12 @@ from workbench.store.people.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
 from workbench.upload import grid
 
-NOTICE, CODEBOOK = "upload", "codebook"
-"""Fields for a table and for a codebook; the first is also that of the notices of the page."""
-NAMES = session.Widget[str]('plan-names')
+NOTICE = "upload"
+CODEBOOK = "codebook"
+"""Fields for a table and for a codebook; the first is also that of the notices of the
+page.
+"""
+NAMES = session.Widget[str]("plan-names")
 PLAN = {
     "title": N_("Plan without the rows"),
 }
@@ -47,8 +50,11 @@ def take_sample(key: str) -> None:
 
 
 def take_brought() -> None:
-    """Read the table that was brought, here or on another page, and go on to the page that wants it."""
-    note, tab = session.take(session.BringTable), session.session()
+    """Read the table that was brought, here or on another page, and go on to the page
+    that wants it.
+    """
+    note = session.take(session.BringTable)
+    tab = session.session()
     if note is None:
         return
     if note.sample:
@@ -59,51 +65,69 @@ def take_brought() -> None:
         return
     page = note.page
     if tab.draft is not None and page != "audit":  # which needs no more than the rows
-        tab.draft.page, page = page, "upload"
+        tab.draft.page = page
+        page = "upload"
     session.leave(session.GoTo(page=page))
 
 
 def read_again(options: ReadOptions) -> None:
-    """Read the draft's file with other options; what cannot be read leaves the draft as it is."""
+    """Read the draft's file with other options; what cannot be read leaves the draft as
+    it is.
+    """
     draft = session.session().draft
     if draft is not None:
         _read(draft.data, draft.name, options)
 
 
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
-    file = file_view.read(data, name, notice=NOTICE, key=session.ledger().key, options=options)
+    file = file_view.read(
+        data, name, notice=NOTICE, key=session.ledger().key, options=options
+    )
     if file is not None:
-        text = b"" if file.table.kind == "parquet" else data  # only text can be read in another way
+        # only text can be read in another way
+        text = b"" if file.table.kind == "parquet" else data
         session.leave(session.TakePlan(file.table.plan, file.table.notes))
         _draft(name, file.table.frame, None, file=file, data=text, schema=file.schema)
 
 
 def take_codebook() -> None:
-    """Declare the draft as a codebook says; columns that it does not have stay as they were suggested."""
+    """Declare the draft as a codebook says; columns that it does not have stay as they
+    were suggested.
+    """
     tab = session.session()
-    file, draft = session.file_field(CODEBOOK).value(), tab.draft
+    file = session.file_field(CODEBOOK).value()
+    draft = tab.draft
     if file is None or draft is None:
         return
     tab.uploads += 1
     session.drop_uploads()
     with session.noticing(NOTICE):
-        codebook = Schema.from_json(file.getvalue().decode("utf-8-sig", errors="replace"))
+        codebook = Schema.from_json(
+            file.getvalue().decode("utf-8-sig", errors="replace")
+        )
         header = [str(name) for name in draft.frame.columns]
         if codebook.unit.id_column not in (None, *header):
             raise SchemaError(
-                "the codebook names people by the column {column!r}, which this table lacks",
+                (
+                    "the codebook names people by the column {column!r}, which this "
+                    "table lacks"
+                ),
                 remedy="bring the table with this column, or another codebook",
                 column=codebook.unit.id_column,
             )
         codebook.unit.check_covers(draft.declared)
         codebook = _not_found_here(codebook, draft)
         tab.notices.pop(NOTICE, None)
-        declared = {column.name: column for column in codebook.columns if column.name in header}
+        declared = {
+            column.name: column for column in codebook.columns if column.name in header
+        }
         columns = {column.name: column for column in draft.schema.columns} | declared
         draft.schema = Schema(
             columns=tuple(columns[name] for name in header if name in columns),
             unit=codebook.unit,
-            excluded=tuple(column for column in draft.schema.excluded if column.name not in columns),
+            excluded=tuple(
+                column for column in draft.schema.excluded if column.name not in columns
+            ),
         )
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
@@ -111,7 +135,9 @@ def take_codebook() -> None:
 
 
 def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
-    """Mark cells that were found privately in another table as taken from the data, to be asked about."""
+    """Mark cells that were found privately in another table as taken from the data, to
+    be asked about.
+    """
     ledger = session.ledger().under(draft.opener)
     account = ledger.account(draft.dataset)
     paid = losses_on_file(ledger.lines(draft.dataset)) if account is not None else set()
@@ -119,7 +145,10 @@ def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
         dataclasses.replace(
             column,
             found="",
-            from_data=(*column.from_data, *(fact for fact in CELLS if fact in column.facts)),
+            from_data=(
+                *column.from_data,
+                *(fact for fact in CELLS if fact in column.facts),
+            ),
         )
         if column.found and (column.name, column.found) not in paid
         else column
@@ -132,27 +161,47 @@ def take_names() -> None:
     """Put a table on the way that is planned by the names of its columns alone."""
     texts = re.split(r"[\n\t,;]", NAMES.value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
-    excluded = tuple(Excluded(name=name, reason=_("say what it holds")) for name in names)
+    excluded = tuple(
+        Excluded(name=name, reason=_("say what it holds")) for name in names
+    )
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
-    _draft(_("A plan"), pd.DataFrame({name: [""] for name in names}), None, schema=schema, rows=1_000)
+    _draft(
+        _("A plan"),
+        pd.DataFrame({name: [""] for name in names}),
+        None,
+        schema=schema,
+        rows=1_000,
+    )
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
-    """Put a source on the way to being opened, with its first rows and what is on file about it."""
+    """Put a source on the way to being opened, with its first rows and what is on file
+    about it.
+    """
     unit = schema.unit if schema is not None else None
     _draft(source.name, frame, unit, schema=schema, source=source)
 
 
 def choose_table(choosing: bool) -> None:
-    """Go to choosing another table, or back to the open one; a table that is on its way is dropped."""
+    """Go to choosing another table, or back to the open one; a table that is on its way
+    is dropped.
+    """
     tab = session.session()
-    tab.draft, tab.choosing, tab.declaring = None, choosing, None
+    tab.draft = None
+    tab.choosing = choosing
+    tab.declaring = None
     tab.notices.pop(NOTICE, None)
 
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
-    """Return the declared number of rows of a named person; None where the rows decided it."""
-    declared = unit is not None and unit.id_column is not None and not (unit.from_data or unit.found)
+    """Return the declared number of rows of a named person; None where the rows decided
+    it.
+    """
+    declared = (
+        unit is not None
+        and unit.id_column is not None
+        and not (unit.from_data or unit.found)
+    )
     return unit.max_rows if unit is not None and declared else None
 
 
@@ -180,24 +229,35 @@ def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
                 _("no cell to go to"): check.refused,
             }
             for column, check in checks.items()
-        ]
+        ],
     )
     return table, [column.name for column, check in checks.items() if check.refused]
 
 
 def open_draft(
-    draft: Draft, schema: Schema, budget: AnyLoss, plan: session.PlanRelease | None = None
+    draft: Draft,
+    schema: Schema,
+    budget: AnyLoss,
+    plan: session.PlanRelease | None = None,
 ) -> None:
     """Put the table behind the curator, and forget the frame.
 
-    Args: plan: of the release that is looked at next; None for the page where the table is wanted.
+    Args:
+        plan: of the release that is looked at next; None for the page where the table
+            is wanted.
     """
     with session.noticing(NOTICE):
         if draft.rows is not None:
             first = np.zeros(1, dtype=np.int64)  # an invented row: a table has one
-            cells = {each.name: each.decode(first, np.random.default_rng(0)) for each in schema.columns}
-            frame, alone = draft.frame.assign(**cells), MemoryLedger()
-            draft.plan = Curator.open(frame, schema, budget=budget, ledger=alone, name=draft.name)
+            cells = {
+                each.name: each.decode(first, np.random.default_rng(0))
+                for each in schema.columns
+            }
+            frame = draft.frame.assign(**cells)
+            alone = MemoryLedger()
+            draft.plan = Curator.open(
+                frame, schema, budget=budget, ledger=alone, name=draft.name
+            )
             reopening.about(draft.plan.account.dataset, draft.rows)
             session.leave(plan)
             session.leave(session.GoTo(page="synthesize"))
@@ -206,7 +266,11 @@ def open_draft(
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
         with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
-            open_table = partial(open_with_cells, columns=draft.finding) if draft.finding else Curator.open
+            open_table = (
+                partial(open_with_cells, columns=draft.finding)
+                if draft.finding
+                else Curator.open
+            )
             curator = open_table(
                 table,
                 schema,
@@ -217,10 +281,16 @@ def open_draft(
                 compute=process.compute,
             )
         if draft.source is None:
-            answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
+            answer = (
+                {"alike": draft.alike.dataset, "people": ALIKE.value() or ""}
+                if draft.alike
+                else {}
+            )
             likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
             reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
-        schema = dataclasses.replace(schema, columns=curator.schema.columns, unit=curator.schema.unit)
+        schema = dataclasses.replace(
+            schema, columns=curator.schema.columns, unit=curator.schema.unit
+        )
         session.session().add(curator, declared(draft, schema), size=draft.size)
         if plan is not None:
             session.leave(plan)
@@ -230,7 +300,9 @@ def open_draft(
 def declared(draft: Draft, schema: Schema) -> Declaration:
     """Return what a person declares of a draft, to be kept."""
     options = draft.read.options if draft.read else None
-    return Declaration(name=draft.name, schema=schema, reading=options, sample=draft.sample)
+    return Declaration(
+        name=draft.name, schema=schema, reading=options, sample=draft.sample
+    )
 
 
 def _draft(
@@ -252,16 +324,22 @@ def _draft(
             raise no_rows()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(frame, file.dataset if file else "", sample=bool(sample), source=source)
+        dataset, ledger = _filed(
+            frame, file.dataset if file else "", sample=bool(sample), source=source
+        )
         if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
-        on_file, account = find(dataset, ledger), ledger.account(dataset)
-        if source is None and on_file is not None and on_file.declaration is not None:  # declared anew
+        on_file = find(dataset, ledger)
+        account = ledger.account(dataset)
+        # declared anew
+        if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
         fixed = unit_on_file(account, ledger) if account is not None else unit
         if fixed is not None:
-            schema = Schema(columns=schema.columns, unit=fixed, excluded=schema.excluded)
+            schema = Schema(
+                columns=schema.columns, unit=fixed, excluded=schema.excluded
+            )
         proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
         tab.draft = Draft(
             name=name,
@@ -275,7 +353,9 @@ def _draft(
             read=file.table if file else None,
             data=data,
             version=tab.draft.version + 1 if tab.draft else 0,
-            alike=likeness.find(frame, ledger) if account is None and source is None and not rows else None,
+            alike=likeness.find(frame, ledger)
+            if account is None and source is None and not rows
+            else None,
             sample=sample,
             size=size,
             source=source,
@@ -286,9 +366,15 @@ def _draft(
 
 
 def _filed(
-    frame: pd.DataFrame, dataset: str, *, sample: bool, source: Source | None
+    frame: pd.DataFrame,
+    dataset: str,
+    *,
+    sample: bool,
+    source: Source | None,
 ) -> tuple[str, PersonalLedger]:
-    """Return the id under which a table is, or would be, filed, and the ledger with the key for it."""
+    """Return the id under which a table is, or would be, filed, and the ledger with the
+    key for it.
+    """
     own = session.ledger()
     if sample:
         own = own.for_samples()

@@ -1,4 +1,6 @@
-"""Numbers and dates of a file as they were understood, and the controls to have it read otherwise."""
+"""Numbers and dates of a file as they were understood, and the controls to have it read
+otherwise.
+"""
 
 import dataclasses
 
@@ -14,12 +16,23 @@ from workbench.ui.widgets import by_title
 from workbench.upload import opening
 
 ENCODINGS = (
-    "utf-8", "utf-16", "gb18030", "big5", "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "euc_kr",
-)  # fmt: skip
+    "utf-8",
+    "utf-16",
+    "gb18030",
+    "big5",
+    "cp1252",
+    "iso8859_15",
+    "cp1250",
+    "cp1251",
+    "shift_jis",
+    "euc_kr",
+)
 
 
 def show_reading(draft: Draft) -> None:
-    """Show numbers and dates as they were understood, and the controls; nothing for Parquet."""
+    """Show numbers and dates as they were understood, and the controls; nothing for
+    Parquet.
+    """
     read = draft.read
     if read is None or read.kind == "parquet":
         return
@@ -31,10 +44,12 @@ def show_reading(draft: Draft) -> None:
                         _("column"): [each.column for each in read.understood],
                         _("written as"): [each.pattern for each in read.understood],
                         _("three examples, and how they are understood (private)"): [
-                            "   ".join(f"{text} → {value}" for text, value in each.examples)
+                            "   ".join(
+                                f"{text} → {value}" for text, value in each.examples
+                            )
                             for each in read.understood
                         ],
-                    }
+                    },
                 ),
                 hide_index=True,
             )
@@ -50,35 +65,56 @@ def ask_order(read: ReadResult) -> None:
     """Ask for day and month, where every date of the file fits both orders."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
-            columns=commas(plain(name) for name in read.undecided)
-        )
+            columns=commas(plain(name) for name in read.undecided),
+        ),
     )
     with st.container(horizontal=True):
         for meant, first in (("2002-04-06", True), ("2002-06-04", False)):
             options = dataclasses.replace(read.options, day_first=first)
-            st.button(f"06/04/2002 = {day(meant)}", on_click=opening.read_again, args=(options,))
+            st.button(
+                f"06/04/2002 = {day(meant)}",
+                on_click=opening.read_again,
+                args=(options,),
+            )
 
 
 def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
-    """Ask for encoding, separator, decimal sign, header and lines above it, from those used."""
+    """Ask for encoding, separator, decimal sign, header and lines above it, from those
+    used.
+    """
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)
     encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
     signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
-    at, field = SEPARATORS.index(used.separator or ","), f"read-separator-{key}"
+    at = SEPARATORS.index(used.separator or ",")
+    field = f"read-separator-{key}"
     separator = by_title(middle.selectbox, _("Separator"), signs, index=at, key=field)
-    numbers, at, field = {".": "1,234.5", ",": "1.234,5"}, used.decimal == ",", f"read-decimal-{key}"
-    decimal = by_title(right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field)
-    skip = left.number_input(_("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}")
+    numbers = {".": "1,234.5", ",": "1.234,5"}
+    at = used.decimal == ","
+    field = f"read-decimal-{key}"
+    decimal = by_title(
+        right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field
+    )
+    skip = left.number_input(
+        _("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}"
+    )
     header = middle.checkbox(
-        _("The first line names the columns"), value=used.header is not False, key=f"read-header-{key}"
+        _("The first line names the columns"),
+        value=used.header is not False,
+        key=f"read-header-{key}",
     )
     text = right.text_input(
-        _("Names of the columns, with commas between"), ", ".join(used.names), key=f"read-names-{key}"
+        _("Names of the columns, with commas between"),
+        ", ".join(used.names),
+        key=f"read-names-{key}",
     )
-    given = () if header else tuple(part.strip() for part in text.split(",") if text.strip())
+    given = (
+        ()
+        if header
+        else tuple(part.strip() for part in text.split(",") if text.strip())
+    )
     return dataclasses.replace(
         used,
         encoding=encoding,

@@ -23,7 +23,9 @@ ROWS = 1_000
 
 @widgets.errors_shown()
 def show_cards() -> None:
-    """One card for each source that this person may open; nothing where there is none."""
+    """One card for each source that this person may open; nothing where there is
+    none.
+    """
     listed = _listed()
     if not listed:
         return
@@ -32,7 +34,12 @@ def show_cards() -> None:
         with st.container(border=True):
             st.markdown(f"**{plain(each.source.name)}**")
             kind = translate(SourceKind.of_kind(each.source.kind).title)
-            st.caption(_("{kind}. It stays where it is; all that is ever spent on it is one account. {rows}").format(kind=kind, rows=rows_words(each.source)))
+            st.caption(
+                _(
+                    "{kind}. It stays where it is; all that is ever spent on it is "
+                    "one account. {rows}"
+                ).format(kind=kind, rows=rows_words(each.source))
+            )
             st.button(
                 _("Show its first rows"),
                 key=f"source-{each.source.name}",
@@ -48,14 +55,20 @@ def _listed() -> tuple[Listed, ...]:
 def rows_words(source: Source) -> str:
     """Say why a row is one person's."""
     if not source.declared_by:
-        return _("Each row comes from the rows of one person, whatever is in the others.")
-    return _("{name} declared that each row comes from one person; this is not checked.").format(
-        name=plain(source.declared_by, at_most=80)
+        return _(
+            "Each row comes from the rows of one person, whatever is in the others."
+        )
+    return _(
+        "{name} declared that each row comes from one person; this is not checked."
+    ).format(
+        name=plain(source.declared_by, at_most=80),
     )
 
 
 def take_source(name: str) -> None:
-    """Read the first rows of a source as it is listed now, and put it on the way to being opened."""
+    """Read the first rows of a source as it is listed now, and put it on the way to
+    being opened.
+    """
     with session.noticing(opening.NOTICE):
         listed = next((each for each in _listed() if each.source.name == name), None)
         if listed is None:
@@ -69,4 +82,11 @@ def take_source(name: str) -> None:
 def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
     if draft.source is not None:
-        st.info(_("This is a look at the first {rows:,} rows of a connected source, and no random part of it. Below, what falls outside is counted in these rows alone; once it is open, all rows count.").format(rows=len(draft.frame)), icon=":material/database:")
+        st.info(
+            _(
+                "This is a look at the first {rows:,} rows of a connected source, "
+                "and no random part of it. Below, what falls outside is counted in "
+                "these rows alone; once it is open, all rows count."
+            ).format(rows=len(draft.frame)),
+            icon=":material/database:",
+        )

@@ -1,4 +1,6 @@
-"""The first question of the Data page: who is protected, and how many rows a person has."""
+"""The first question of the Data page: who is protected, and how many rows a person
+has.
+"""
 
 from fractions import Fraction
 
@@ -16,8 +18,12 @@ from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.upload import facts
 
-ONE, NAMED, DECLARED = "one", "named", "declared"
-CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
+ONE = "one"
+NAMED = "named"
+DECLARED = "declared"
+CAPS = (1, 2, 3, 5, 10, 20)
+OTHER = 0
+FOUND = -1
 EPSILONS = ("1/50", "3/100", "1/25", "1/20")
 """Epsilons that finding the number privately may cost."""
 ENOUGH = 0.8
@@ -29,11 +35,16 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
 
     What the operator of a source declared can only be made stronger.
     """
-    before, declared = draft.schema.unit, draft.declared
+    before = draft.schema.unit
+    declared = draft.declared
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
     if declared is not None:
         st.info(
-            _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(unit=plain(unit_words(declared), at_most=200)), icon=":material/lock:"
+            _(
+                "Declared by the operator of this source: {unit}. This cannot be "
+                "weakened here."
+            ).format(unit=plain(unit_words(declared), at_most=200)),
+            icon=":material/lock:",
         )
         if declared.id_column is not None:
             return declared
@@ -49,7 +60,11 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         _("A person has"),
         ways,
         index=list(ways).index(
-            NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
+            NAMED
+            if before.id_column is not None
+            else ONE
+            if before.max_rows == 1
+            else DECLARED,
         ),
         help=_(GLOSSARY["privacy unit"]),
         key=f"unit-several-{table}",
@@ -71,12 +86,16 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     most = _ask_cap(table, cap)
     if most == FOUND:
         last = before.max_rows if before.found else 1
-        return PrivacyUnit(max_rows=last, id_column=name, found=_ask_search(table, before.found))
+        return PrivacyUnit(
+            max_rows=last, id_column=name, found=_ask_search(table, before.found)
+        )
     return _capped(draft, name, most)
 
 
 def _ask_search(table: str, start: str) -> str:
-    """Ask for the epsilon that finding the number costs at the opening, as an exact text."""
+    """Ask for the epsilon that finding the number costs at the opening, as an exact
+    text.
+    """
     epsilon: str = st.select_slider(
         _("Epsilon that finding it costs"),
         EPSILONS,
@@ -86,13 +105,24 @@ def _ask_search(table: str, start: str) -> str:
         persist_state="session",
     )
     st.caption(
-        _("When the data set is opened, this is charged to its budget, and the smallest of {caps} is found that about {share} of the people do not exceed. In 95 of 100 cases it misses that by at most {people} people: with few more than that, choose a number yourself.").format(caps=commas(map(number, CAPS_TO_FIND)), share=percent(float(ORDER)), people=number(people_off(PureDP(epsilon=epsilon))))
+        _(
+            "When the data set is opened, this is charged to its budget, and the "
+            "smallest of {caps} is found that about {share} of the people do not "
+            "exceed. In 95 of 100 cases it misses that by at most {people} people: "
+            "with few more than that, choose a number yourself."
+        ).format(
+            caps=commas(map(number, CAPS_TO_FIND)),
+            share=percent(float(ORDER)),
+            people=number(people_off(PureDP(epsilon=epsilon))),
+        ),
     )
     return epsilon
 
 
 def _ask_cap(table: str, start: int | None) -> int | None:
-    """Ask how many rows of a person count, from a public list; None until it is chosen."""
+    """Ask how many rows of a person count, from a public list; None until it is
+    chosen.
+    """
     names = {OTHER: _("another number"), FOUND: _("find it privately")}
     options = [*CAPS, *names]
     cap: int | None = st.segmented_control(
@@ -100,20 +130,30 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         options,
         default=None if start is None else start if start in options else OTHER,
         format_func=lambda cap: names.get(cap, str(cap)),
-        help=_("Think of what a row is, not of this table: stays in a hospital in a year are seldom more than 3, visits to a doctor in a month 5. More rows keep more of the table, and need that much more noise."),
+        help=_(
+            "Think of what a row is, not of this table: stays in a hospital in a "
+            "year are seldom more than 3, visits to a doctor in a month 5. More rows "
+            "keep more of the table, and need that much more noise."
+        ),
         key=f"unit-cap-{table}",
         persist_state="session",
     )
     if cap != OTHER:
         return cap
     rows: int | None = st.number_input(
-        _("How many rows?"), 1, value=start, key=f"unit-rows-{table}", persist_state="session"
+        _("How many rows?"),
+        1,
+        value=start,
+        key=f"unit-rows-{table}",
+        persist_state="session",
     )
     return rows
 
 
 def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
-    """Return the unit, marked where figures of the rows were seen before the number was chosen."""
+    """Return the unit, marked where figures of the rows were seen before the number was
+    chosen.
+    """
     if draft.rows is not None:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
@@ -131,7 +171,13 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
         return None
     unit = PrivacyUnit(max_rows=rows, id_column=name, from_data=rows != draft.cap)
     if unit.from_data:
-        st.warning(_("This number was chosen after figures of the rows were seen: every guarantee will say so."), icon=":material/warning:")
+        st.warning(
+            _(
+                "This number was chosen after figures of the rows were seen: every "
+                "guarantee will say so."
+            ),
+            icon=":material/warning:",
+        )
     return unit
 
 
@@ -141,10 +187,16 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     shares = facts.shares_kept(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
-            _("Only {kept} of the rows count at {rows} a person: results are about people more than rows.").format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
+            _(
+                "Only {kept} of the rows count at {rows} a person: results are about "
+                "people more than rows."
+            ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
-    with st.expander(_("What each number keeps (internal, computed from the rows)"), expanded=rows is None):
+    with st.expander(
+        _("What each number keeps (internal, computed from the rows)"),
+        expanded=rows is None,
+    ):
         widgets.internal_badge()
         st.dataframe(
             pd.DataFrame(
@@ -152,8 +204,10 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
                     _("rows a person"): caps,
                     _("rows that count"): shares["rows"].map(percent),
                     _("people with all their rows"): shares["people"].map(percent),
-                    _("a count at epsilon 1 is off by"): [f"± {number(off)}" for off in shares["off"]],
-                }
+                    _("a count at epsilon 1 is off by"): [
+                        f"± {number(off)}" for off in shares["off"]
+                    ],
+                },
             ),
             hide_index=True,
         )
@@ -169,5 +223,11 @@ def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
         persist_state="session",
     )
     if rows > 1:
-        st.caption(_("Declared and not checked: a person with more rows than this is protected less. A larger number protects more, and needs that much more noise."))
+        st.caption(
+            _(
+                "Declared and not checked: a person with more rows than this is "
+                "protected less. A larger number protects more, and needs that much "
+                "more noise."
+            )
+        )
     return PrivacyUnit(max_rows=rows)

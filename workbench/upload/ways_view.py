@@ -1,4 +1,6 @@
-"""The ways on from a data set on file: steps for its steward, its releases, and what others show."""
+"""The ways on from a data set on file: steps for its steward, its releases, and what
+others show.
+"""
 
 import streamlit as st
 
@@ -22,7 +24,12 @@ def shown_to_me() -> None:
     """Show the first page of an analyst."""
     st.title(_("What others show you"))
     if not data_sets_view.my_data_sets():
-        st.info(_("Nothing is shown to you yet. Ask a steward to name your address on the page Ledger."))
+        st.info(
+            _(
+                "Nothing is shown to you yet. Ask a steward to name your address on "
+                "the page Ledger."
+            )
+        )
 
 
 def show(data_set: DataSet, *, steward: bool) -> None:
@@ -39,19 +46,28 @@ def _ways_on(data_set: DataSet) -> None:
     tab = session.session()
     if tab.curator is not None:
         st.success(
-            _("The data set is open. What is computed from its rows now goes through the ledger."),
+            _(
+                "The data set is open. What is computed from its rows now goes "
+                "through the ledger."
+            ),
             icon=":material/lock:",
         )
     columns = data_set.declaration.schema.columns if data_set.declaration else ()
     release = "table" if len(columns) > MOST_FOR_HISTOGRAM else "histogram"
     with st.container(horizontal=True):
         for step in ("audit", "anonymize", release):
-            if st.button(_(STEPS[step]), key=f"step-{step}", icon=":material/arrow_forward:"):
+            if st.button(
+                _(STEPS[step]), key=f"step-{step}", icon=":material/arrow_forward:"
+            ):
                 if step == release:
                     session.leave(session.PlanRelease(kind=step))
                 st.switch_page(f"pages/{'synthesize' if step == release else step}.py")
     with st.container(horizontal=True):
-        st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
+        st.page_link(
+            "pages/codebook.py",
+            label=_("What is publicly known"),
+            icon=":material/menu_book:",
+        )
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if tab.curator is None:
         data_sets_view.bring_rows(data_set)

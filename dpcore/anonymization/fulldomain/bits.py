@@ -10,7 +10,9 @@ import numpy as np
 from dpcore.tables.classes import IntArray
 
 WORD = 63
-"""Bits of a key in one word; the sign bit stays unused so that keys sort as they are."""
+"""Bits of a key in one word; the sign bit stays unused so that keys sort as they
+are.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +33,23 @@ class Bits:
 
 
 def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
-    """Return so many empty keys, which are Python's integers where the columns do not fit into one word."""
+    """Return so many empty keys, which are Python's integers where the columns do not
+    fit into one word.
+    """
     top = columns[0]
     is_wide = top.shift + top.mask.bit_length() > WORD
     return np.zeros(number, dtype=object if is_wide else np.int64)
 
 
 def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Bits for columns of so many numbers each, the last one lowest, above so many other bits."""
+    """Bits for columns of so many numbers each, the last one lowest, above so many
+    other bits.
+    """
     widths = list(map(_bits, sizes))
     shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
-    return tuple(Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True))
+    return tuple(
+        Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True)
+    )
 
 
 def _bits(values: int) -> int:

@@ -1,11 +1,14 @@
-"""Search of a lattice that is too large to look through, with a bound of what all other nodes lose.
+"""Search of a lattice that is too large to look through, with a bound of what all other
+nodes lose.
 
-A feasible node is above each closed one in some column, and its projections (`projections`) together suppress
-no more than is allowed. The cheapest levels of which that is true, found by an integer program, lose no more
-than the optimum does. Where they are closed themselves, the most general closed nodes above them are added,
-and the program is solved again; the way down from there ends at feasible nodes. Nodes that suppress few rows
-and those that suppress many have a program each, since so many rows add to what each column loses, at least.
-Source: implicit hitting sets (Moreno-Centeno and Karp, 2013).
+A feasible node is above each closed one in some column, and its projections
+(`projections`) together suppress no more than is allowed. The cheapest levels of which
+that is true, found by an integer program, lose no more than the optimum does. Where
+they are closed themselves, the most general closed nodes above them are added, and the
+program is solved again; the way down from there ends at feasible nodes. Nodes that
+suppress few rows and those that suppress many have a program each, since so many rows
+add to what each column loses, at least. Source: implicit hitting sets (Moreno-Centeno
+and Karp, 2013).
 """
 
 import math
@@ -42,22 +45,28 @@ class BoundedSearch(Judge):
     metric: Separable
 
     def run(self) -> None:
-        """Look for the best node until no other can be much better, or the work is done.
+        """Look for the best node until no other can be much better, or the work is
+        done.
 
         Raises: LimitError where no feasible node was seen, and there may be one.
         """
-        self.top, shape = self.table.lattice.top, self.table.lattice.shape
+        self.top = self.table.lattice.top
+        shape = self.table.lattice.shape
         self.level = np.concatenate([np.arange(levels) for levels in shape])
         self.column = np.repeat(np.arange(len(shape)), shape)
-        self.rules = [self.column == column for column in range(len(shape))]  # of one level each
+        # of one level each
+        self.rules = [self.column == column for column in range(len(shape))]
         self.known: dict[Node, bool | None] = {}
         self.work = self.turn = 0
-        self.most = sorted({self.allowed * part // PARTS for part in range(1, PARTS + 1)})
+        self.most = sorted(
+            {self.allowed * part // PARTS for part in range(1, PARTS + 1)}
+        )
         self.least = [0.0] * len(self.most)
         self.levels, self.lost, self.rows, self.closed = projections(self, self.metric)
         gap = 1.0
         while self.work < MOST_WORK and gap > ENOUGH:
-            node, bound = self._cheapest(gap / 10), min(self.least)
+            node = self._cheapest(gap / 10)
+            bound = min(self.least)
             if node is not None:
                 self._learn(node)
                 for _ in range(len(self.rules) // 10):
@@ -65,7 +74,11 @@ class BoundedSearch(Judge):
             elif self.best is None and bound == math.inf:  # every node is decided
                 return
             if self.best is not None:
-                gap = 1 - min(bound / self.best.score, 1.0) if self.best.score > 0 else 0.0
+                gap = (
+                    1 - min(bound / self.best.score, 1.0)
+                    if self.best.score > 0
+                    else 0.0
+                )
         if self.best is None:
             raise too_large(self.table)
         self.best = replace(self.best, gap=gap)
@@ -74,35 +87,57 @@ class BoundedSearch(Judge):
         return min(self.work / max(MOST_WORK, 1), 1.0)
 
     def _cheapest(self, tolerance: float) -> Node | None:
-        """Raise what the nodes of one part lose at least, and return one that is cheap within a tolerance."""
+        """Raise what the nodes of one part lose at least, and return one that is cheap
+        within a tolerance.
+        """
         from scipy.optimize import LinearConstraint, milp
 
         part = int(np.argmin(self.least))
         fewest = np.array([self.most[part - 1] + 1 if part else 0])
         each = zip(self.column.tolist(), self.level.tolist(), strict=True)
-        least = [self.metric.term_given(self.table, column, level, fewest)[0] for column, level in each]
-        has = self.levels[:, self.column] == self.level  # of which levels a projection is
-        costs = np.where(has, np.maximum(self.lost[:, self.column], least), 0).sum(axis=1)
-        levels, rules = np.zeros(len(self.level)), np.array(self.rules, dtype=np.float64)
+        least = [
+            self.metric.term_given(self.table, column, level, fewest)[0]
+            for column, level in each
+        ]
+        # of which levels a projection is
+        has = self.levels[:, self.column] == self.level
+        costs = np.where(has, np.maximum(self.lost[:, self.column], least), 0).sum(
+            axis=1
+        )
+        levels = np.zeros(len(self.level))
+        rules = np.array(self.rules, dtype=np.float64)
         one = np.where(np.arange(len(rules)) < len(self.top), 1.0, np.inf)
         solved = milp(
             np.concatenate([levels, costs]),
             integrality=np.concatenate([levels + 1, 0 * costs]),
             bounds=(0, 1),
             constraints=[
-                LinearConstraint(np.hstack([rules, np.zeros((len(rules), len(costs)))]), 1, one),
+                LinearConstraint(
+                    np.hstack([rules, np.zeros((len(rules), len(costs)))]), 1, one
+                ),
                 LinearConstraint(np.hstack([-np.eye(len(levels)), has.T]), 0, 0),
-                LinearConstraint(np.concatenate([levels, self.rows]), -np.inf, self.most[part]),
+                LinearConstraint(
+                    np.concatenate([levels, self.rows]), -np.inf, self.most[part]
+                ),
             ],
             options={"node_limit": BRANCHES, "mip_rel_gap": tolerance},
         )
         self.work += (1 + (solved.mip_node_count or 0)) * RULE_WORK * len(rules)
-        bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0  # 2: without a solution
-        self.least[part] = max(self.least[part], float(self.metric.joined(np.array(bound))))
-        return None if solved.x is None else tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
+        # 2: without a solution
+        bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0
+        self.least[part] = max(
+            self.least[part], float(self.metric.joined(np.array(bound)))
+        )
+        return (
+            None
+            if solved.x is None
+            else tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
+        )
 
     def _learn(self, node: Node) -> None:
-        """Add the rules that these levels break, and look for a feasible node near them."""
+        """Add the rules that these levels break, and look for a feasible node near
+        them.
+        """
         if self._decide(node) is not False:
             self.rules.append(self.level != np.array(node)[self.column])
         above = node
@@ -122,7 +157,9 @@ class BoundedSearch(Judge):
         self._descend(tuple(node.tolist()), (0,) * len(node))
 
     def _descend(self, node: Node, goal: Node) -> None:
-        """Lower the columns of a node towards these levels while it is feasible, in a mixed order."""
+        """Lower the columns of a node towards these levels while it is feasible, in a
+        mixed order.
+        """
         stopped = node
         for column in self._mixed():
             while node[column] > goal[column]:
@@ -137,10 +174,15 @@ class BoundedSearch(Judge):
     def _mixed(self) -> list[int]:
         """Return the columns in another order each time, the same in each search."""
         self.turn += 1
-        return sorted(range(len(self.top)), key=lambda each: (each + 1) * self.turn * math.sqrt(5) % 1)
+        return sorted(
+            range(len(self.top)),
+            key=lambda each: (each + 1) * self.turn * math.sqrt(5) % 1,
+        )
 
     def _close(self, node: Node) -> Node:
-        """Raise a closed node while it is closed, the columns of most labels first, and return it."""
+        """Raise a closed node while it is closed, the columns of most labels first, and
+        return it.
+        """
         labels = [self.table.widths[column][level] for column, level in enumerate(node)]
         order = np.argsort(labels, kind="stable")[::-1].tolist()
         for column in order:
@@ -160,7 +202,9 @@ class BoundedSearch(Judge):
         return bool((self.closed >= node).all(axis=1).any())
 
     def _decide(self, node: Node) -> bool | None:
-        """Return whether a node is feasible, False where it is closed, and None where a finer one may be."""
+        """Return whether a node is feasible, False where it is closed, and None where a
+        finer one may be.
+        """
         if node not in self.known:
             self.known[node] = False if self._is_closed(node) else self._look(node)
         return self.known[node]

@@ -1,4 +1,6 @@
-"""Classes of a node as one number for each label, from which coarser classes are counted."""
+"""Classes of a node as one number for each label, from which coarser classes are
+counted.
+"""
 
 import math
 from dataclasses import replace
@@ -22,17 +24,22 @@ FEW = 16_384
 EXACT = 2**52
 """Whole numbers below it are exact as real ones."""
 FIT = 2**31
-"""Numbers of one word of 32 bits; combinations that are more are numbered as they occur."""
+"""Numbers of one word of 32 bits; combinations that are more are numbered as they
+occur.
+"""
 
 
 class CodedClasses:
-    """The classes of one node, taken apart into their labels, to count those of coarser nodes from.
+    """The classes of one node, taken apart into their labels, to count those of coarser
+    nodes from.
 
-    Sensitive values are looked at for histograms only. All else has one entry per class.
+    Sensitive values are looked at for histograms only. All else has one entry per
+    class.
     """
 
     def __init__(self, classes: Classes) -> None:
-        self.classes, self.table = classes, classes.table
+        self.classes = classes
+        self.table = classes.table
         self.keys = classes.class_keys
         self.size = 0
         self._labels: dict[tuple[int, int], IntArray] = {}
@@ -55,12 +62,16 @@ class CodedClasses:
         return labels
 
     def index(self, node: Node, most: int) -> tuple[IntArray, int]:
-        """(classes,) one number for each combination of labels, and how many numbers there are.
+        """(classes,) one number for each combination of labels, and how many numbers
+        there are.
 
         Where those are above `most`, only combinations that occur are numbered.
         """
         half = self.table.half
-        (left, lefts), (right, rights) = self._half(0, node[:half]), self._half(half, node[half:])
+        (left, lefts), (right, rights) = (
+            self._half(0, node[:half]),
+            self._half(half, node[half:]),
+        )
         if lefts * rights > most:
             return _as_they_occur(left.astype(np.int64) * rights + right)
         number = left * np.int32(rights)
@@ -68,7 +79,9 @@ class CodedClasses:
         return number, lefts * rights
 
     def _half(self, first: int, levels: Node) -> tuple[IntArray, int]:
-        """(classes,) the number of each combination of labels of some columns, and how many there are."""
+        """(classes,) the number of each combination of labels of some columns, and how
+        many there are.
+        """
         known = self._halves.get((first, levels))
         if known is None:
             numbers: IntArray = np.zeros(len(self.keys), dtype="int32")
@@ -77,22 +90,30 @@ class CodedClasses:
                 labels = self.table.widths[column][level]
                 if labels > 1:
                     combinations *= labels
-                    numbers = numbers.astype(np.int64 if combinations > FIT else np.int32, copy=False)
+                    numbers = numbers.astype(
+                        np.int64 if combinations > FIT else np.int32, copy=False
+                    )
                     numbers *= labels
                     numbers += self.labels(column, level)
                 if combinations > FIT:
                     numbers, combinations = _as_they_occur(numbers)
-            known = self._halves[first, levels] = numbers.astype(np.int32, copy=False), combinations
+            known = self._halves[first, levels] = (
+                numbers.astype(np.int32, copy=False),
+                combinations,
+            )
             self.size += len(numbers)
         return known
 
     def around(self, place: int) -> FloatArray:
-        """(shape of the lattice) the people, at most, in the class of one of these at each coarser node.
+        """(shape of the lattice) the people, at most, in the class of one of these at
+        each coarser node.
 
         The node at which it meets another is known column by column.
         """
         table = self.table
-        index = np.full(len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32)
+        index = np.full(
+            len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32
+        )
         for columns, numbers in self._groups:
             steps = np.zeros(1, dtype=np.int64)
             for column in columns:
@@ -102,17 +123,23 @@ class CodedClasses:
                 steps = (steps[:, None] + met * table.lattice.strides[column]).ravel()
             index += steps.astype(np.int32).take(numbers)
         weights = self.published if table.members is None else self.people(0)
-        return table.lattice.summed(np.bincount(index, weights, table.lattice.size).astype(np.float64))
+        return table.lattice.summed(
+            np.bincount(index, weights, table.lattice.size).astype(np.float64)
+        )
 
     @cached_property
     def _paths(self) -> list[IntArray]:
-        """The label at each level from this node on (axis 0) of each code (axis 1), by column."""
+        """The label at each level from this node on (axis 0) of each code (axis 1), by
+        column.
+        """
         steps = zip(self.table.coarser, self.classes.node, strict=True)
         return [np.array(column[level][level:]) for column, level in steps]
 
     @cached_property
     def _groups(self) -> list[tuple[list[int], IntArray]]:
-        """Columns side by side with few combinations of labels together, and (classes,) which each has."""
+        """Columns side by side with few combinations of labels together, and (classes,)
+        which each has.
+        """
         widths = list(map(getitem, self.table.widths, self.classes.node))
         groups: list[list[int]] = [[]]
         for column in range(len(widths)):
@@ -120,7 +147,12 @@ class CodedClasses:
                 groups.append([])
             groups[-1].append(column)
         return [
-            (columns, self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1])[0])
+            (
+                columns,
+                self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1])[
+                    0
+                ],
+            )
             for columns in groups
             if columns
         ]
@@ -143,9 +175,15 @@ class CodedClasses:
 
     @cached_property
     def step(self) -> float:
-        """More than all published rows, a power of two; 0 where both counts do not fit into one number."""
+        """More than all published rows, a power of two; 0 where both counts do not fit
+        into one number.
+        """
         step = 2.0 ** int(self.published.sum()).bit_length()
-        return step if self.table.has_subset and step * self.population.sum() < EXACT else 0.0
+        return (
+            step
+            if self.table.has_subset and step * self.population.sum() < EXACT
+            else 0.0
+        )
 
     @cached_property
     def both(self) -> FloatArray:
@@ -156,7 +194,9 @@ class CodedClasses:
         """(classes,) people of a view that every sensitive value is in, as weights."""
         if view not in self._figures:
             assert self.classes.views is not None
-            self._figures[view] = self.classes.of_classes(self.classes.views[view]).astype(np.float64)
+            self._figures[view] = self.classes.of_classes(
+                self.classes.views[view]
+            ).astype(np.float64)
         return self._figures[view]
 
     @cached_property
@@ -168,7 +208,9 @@ class CodedClasses:
         return replace(shown, entry=self.classes.of_entries.take(shown.entry))
 
     def held(self, column: str) -> tuple[IntArray, FloatArray]:
-        """(keys,) the number of the value of a sensitive column, and the people who hold it, as weights."""
+        """(keys,) the number of the value of a sensitive column, and the people who
+        hold it, as weights.
+        """
         if column not in self._held:
             figures = self.classes.published
             if self.classes.views is not None:
@@ -178,15 +220,20 @@ class CodedClasses:
         return self._held[column]
 
     def corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
-        """Return the keys where people of a view are counted too often at a coarser node, and what to add."""
+        """Return the keys where people of a view are counted too often at a coarser
+        node, and what to add.
+        """
         begun, keys, counts = self._pending_of(view)
         here = np.flatnonzero(reduce(np.bitwise_and, map(getitem, begun, node)))
         return keys[here], counts[here]
 
     def _pending_of(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
-        """Return the levels, keys and counts of the corrections of a view that may begin at coarser nodes."""
+        """Return the levels, keys and counts of the corrections of a view that may
+        begin at coarser nodes.
+        """
         if view not in self._pending:
-            folded, pending = folded_of(self.table), self.classes.pending
+            folded = folded_of(self.table)
+            pending = self.classes.pending
             assert folded is not None
             assert pending is not None
             these = pending[folded.view[pending] == view % len(folded.counts)]
@@ -200,6 +247,8 @@ class CodedClasses:
 
 
 def _as_they_occur(numbers: IntArray) -> tuple[IntArray, int]:
-    """Return the place of each number among those that occur, in their order, and how many those are."""
+    """Return the place of each number among those that occur, in their order, and how
+    many those are.
+    """
     places, known = pd.factorize(numbers, sort=True)
     return places, len(known)

@@ -1,7 +1,7 @@
 """Equivalence classes of a node, counted by one number per tuple, without sorting.
 
-Where labels have too many combinations, those that occur are numbered first. The numbers of one half of the
-columns are kept for all nodes that share their levels.
+Where labels have too many combinations, those that occur are numbered first. The
+numbers of one half of the columns are kept for all nodes that share their levels.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,9 @@ class Counted:
     """The equivalence classes of one node, counted, with one entry per class."""
 
     def __init__(self, coded: CodedClasses, node: Node, most: int) -> None:
-        self.table, self.node, self._coded = coded.table, node, coded
+        self.table = coded.table
+        self.node = node
+        self._coded = coded
         self._index, self._space = coded.index(node, most)
         self._histograms: dict[str, ValueCounts] = {}
         self._views: dict[int, FloatArray] = {}
@@ -40,31 +42,43 @@ class Counted:
     @cached_property
     def class_keys(self) -> IntArray:
         """One key of each class, ascending."""
-        return self.table.generalize(self._coded.keys.take(self._first), self._coded.classes.node, self.node)
+        return self.table.generalize(
+            self._coded.keys.take(self._first), self._coded.classes.node, self.node
+        )
 
     @cached_property
     def _occupied(self) -> IntArray:
         """The number of each class."""
         if self.table.has_subset:
             return np.flatnonzero(self._whole > 0)
-        return np.flatnonzero((self._dense if self.table.members is None else self._each(0)) > 0)
+        return np.flatnonzero(
+            (self._dense if self.table.members is None else self._each(0)) > 0
+        )
 
     @cached_property
     def _dense(self) -> FloatArray:
         if not self._coded.step:
-            return np.asarray(np.bincount(self._index, self._coded.published, self._space), dtype=np.float64)
+            return np.asarray(
+                np.bincount(self._index, self._coded.published, self._space),
+                dtype=np.float64,
+            )
         return self._both - self._coded.step * self._whole
 
     @cached_property
     def _whole(self) -> FloatArray:
         """Rows of the table by number."""
         if not self._coded.step:
-            return np.asarray(np.bincount(self._index, self._coded.population, self._space), dtype=np.float64)
+            return np.asarray(
+                np.bincount(self._index, self._coded.population, self._space),
+                dtype=np.float64,
+            )
         return np.floor(self._both / self._coded.step)
 
     @cached_property
     def _both(self) -> FloatArray:
-        return np.asarray(np.bincount(self._index, self._coded.both, self._space), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self._index, self._coded.both, self._space), dtype=np.float64
+        )
 
     @cached_property
     def _place(self) -> IntArray:
@@ -80,7 +94,9 @@ class Counted:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Published rows of the research subset, or of the table if there is none, int64."""
+        """Published rows of the research subset, or of the table if there is none,
+        int64.
+        """
         return self._dense.take(self._occupied).astype(np.int64)
 
     @cached_property
@@ -116,14 +132,19 @@ class Counted:
 
     @cached_property
     def _first(self) -> IntArray:
-        """The place of one of the classes that were counted together, for each class."""
+        """The place of one of the classes that were counted together, for each
+        class.
+        """
         places = np.empty(self._space, dtype=np.int64)
         places[self._index] = np.arange(len(self._index))
         return places.take(self._occupied)
 
     def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
-        """Return whether at most `allowed` published people have a row in the marked classes."""
-        each = int(self.people[marked].sum())  # counts a person in each of their classes
+        """Return whether at most `allowed` published people have a row in the marked
+        classes.
+        """
+        # counts a person in each of their classes
+        each = int(self.people[marked].sum())
         if each <= allowed or self.table.members is None:
             return each <= allowed
         if int(self.table.fewest_people(np.array(each))) > allowed:
@@ -131,7 +152,9 @@ class Counted:
         return self.people_in(marked) <= allowed
 
     def people_in(self, marked: BoolArray) -> int:
-        """Return published people who have a row in one of the marked classes (one flag per class)."""
+        """Return published people who have a row in one of the marked classes (one flag
+        per class).
+        """
         if self.table.members is None or not marked.any():
             return int(self.sizes[marked].sum())
         inside = np.zeros(self._space, dtype=bool)
@@ -150,35 +173,55 @@ class Counted:
     def histogram(self, column: str) -> ValueCounts:
         """Return published people by value of a sensitive column."""
         if column not in self._histograms:
-            self._histograms[column] = self._histogram(column, self.table.members is not None)
+            self._histograms[column] = self._histogram(
+                column, self.table.members is not None
+            )
         return self._histograms[column]
 
     def most_held(self, column: str) -> ValueCounts:
-        """Return the same with each as often as finer classes may hold them together."""
-        return self.histogram(column) if self.table.members is None else self._histogram(column, False)
+        """Return the same with each as often as finer classes may hold them
+        together.
+        """
+        return (
+            self.histogram(column)
+            if self.table.members is None
+            else self._histogram(column, False)
+        )
 
     def _histogram(self, column: str, corrects: bool) -> ValueCounts:
         width = len(self.secrets[column].values)
         value, figures = self._coded.held(column)
         most = COMBINATIONS * len(value)
-        is_small = self._space * width <= most  # counted by number, and numbered by class at the end
-        group, space = (self._index, self._space) if is_small else (self._class, len(self._occupied))
+        # counted by number, and numbered by class at the end
+        is_small = self._space * width <= most
+        group, space = (
+            (self._index, self._space)
+            if is_small
+            else (self._class, len(self._occupied))
+        )
         cells = (group * width).take(self._coded.classes.owner)
         cells += value
         if corrects:
-            places, counts = self._coded.corrections(1 + list(self.secrets).index(column), self.node)
+            places, counts = self._coded.corrections(
+                1 + list(self.secrets).index(column), self.node
+            )
             cells = np.concatenate([cells, cells[places]])
             figures = np.concatenate([figures, counts])
         if space * width <= most:
-            counted = np.asarray(np.bincount(cells, figures, space * width), dtype=np.float64)
+            counted = np.asarray(
+                np.bincount(cells, figures, space * width), dtype=np.float64
+            )
             cells = np.flatnonzero(counted > 0)
             figures = counted.take(cells)
         else:
             order = cells.argsort()
-            cells, figures = cells[order], figures[order]
+            cells = cells[order]
+            figures = figures[order]
             starts = starts_of(cells)
-            cells, figures = cells[starts], np.add.reduceat(figures, starts)
-            cells, figures = cells[figures > 0], figures[figures > 0]
+            cells = cells[starts]
+            figures = np.add.reduceat(figures, starts)
+            cells = cells[figures > 0]
+            figures = figures[figures > 0]
         group = cells // width
         return ValueCounts(
             group=self._place.take(group) if is_small else group,
@@ -201,15 +244,22 @@ class Counter:
         """Return the classes of a node at or above the floor."""
         if self._floor.size > REMEMBERED:
             self._floor = CodedClasses(self.base)  # without labels
-        most = COMBINATIONS * len(self.base.class_keys) * (1 if self.table.members is None else 2)
+        most = (
+            COMBINATIONS
+            * len(self.base.class_keys)
+            * (1 if self.table.members is None else 2)
+        )
         return Counted(self._floor, node, most)
 
     def around(self, classes: Counted, place: int) -> FloatArray:
-        """(shape of the lattice) the people, at most, with the rows of one of these classes, at each node.
+        """(shape of the lattice) the people, at most, with the rows of one of these
+        classes, at each node.
 
         Nodes below the floor are left out.
         """
-        return self._floor.around(int((classes.inside(place) * self.base.sizes).argmax()))
+        return self._floor.around(
+            int((classes.inside(place) * self.base.sizes).argmax())
+        )
 
     def raise_floor(self, floor: Node) -> None:
         """From now on only nodes at or above this one are asked for."""

@@ -1,9 +1,11 @@
-"""The frontier, one pass over the lattice that answers every k, suppression limit and metric at once.
+"""The frontier, one pass over the lattice that answers every k, suppression limit and
+metric at once.
 
-Every node is grouped once and counted: classes, rows, people and squared sizes between neighboring values of
-k. Whether a node is feasible, its discernibility and its average class size follow from these numbers.
-(Somebody may have rows in several suppressed classes; where that decides, people are counted again at the
-node.) Nodes are then looked at in the order of their lower bounds, until the next bound is no better than the
+Every node is grouped once and counted: classes, rows, people and squared sizes between
+neighboring values of k. Whether a node is feasible, its discernibility and its average
+class size follow from these numbers. (Somebody may have rows in several suppressed
+classes; where that decides, people are counted again at the node.) Nodes are then
+looked at in the order of their lower bounds, until the next bound is no better than the
 best score.
 """
 
@@ -34,7 +36,9 @@ class Point(Solution):
 
 
 class Frontier:
-    """The counts of one pass over the lattice, which answer each of its k under any limit and any metric."""
+    """The counts of one pass over the lattice, which answer each of its k under any
+    limit and any metric.
+    """
 
     def __init__(
         self,
@@ -50,7 +54,9 @@ class Frontier:
             table: the distinct tuples.
             ks: every k that is to be answered.
             models: those that hold besides.
-            on_progress: gets the stage and the share done; what it raises ends the pass.
+            on_progress: gets the stage and the share done; what it raises ends the
+                pass.
+
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
         check_feasible(table)
@@ -64,7 +70,9 @@ class Frontier:
         self._squares = np.zeros(shape)
         self._blocked = np.zeros(table.lattice.size, dtype=bool)
         self._counter = Counter(table)
-        for classes in walked(Grouper(table), "looking at all combinations", on_progress):
+        for classes in walked(
+            Grouper(table), "looking at all combinations", on_progress
+        ):
             self._add(classes)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
@@ -75,21 +83,27 @@ class Frontier:
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
-        people = self._people[:, :band].sum(axis=1)  # counted in each of their suppressed classes
+        # counted in each of their suppressed classes
+        people = self._people[:, :band].sum(axis=1)
         allowed = most_within(limit, self.table.people)
-        candidates = (~self._blocked & (self.table.fewest_people(people) <= allowed)).nonzero()[0]
+        candidates = (
+            ~self._blocked & (self.table.fewest_people(people) <= allowed)
+        ).nonzero()[0]
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:
             assert isinstance(metric, ClassSizeMetric)
             squares = self._squares[candidates, band:].sum(axis=1)
-            bounds = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
+            bounds = metric.of(
+                self.table.rows, kept[candidates], squares, suppressed[candidates]
+            )
         levels = self.table.lattice.total_levels[candidates]
         best: tuple[float, int, int] | None = None
         for place in np.lexsort((levels, bounds)).tolist():
             if best is not None and bounds[place] > best[0]:
                 break
-            index, score = int(candidates[place]), float(bounds[place])
+            index = int(candidates[place])
+            score = float(bounds[place])
             if people[index] > allowed and self._people_of(index, k) > allowed:
                 continue
             if isinstance(metric, Separable) and suppressed[index]:
@@ -106,7 +120,9 @@ class Frontier:
             node=self.table.lattice.node(index),
             score=best[0],
             suppressed=int(suppressed[index]),
-            people=self._people_of(index, k) if self.table.members else int(suppressed[index]),
+            people=self._people_of(index, k)
+            if self.table.members
+            else int(suppressed[index]),
             classes=int(kept[index]),
         )
 
@@ -121,17 +137,24 @@ class Frontier:
 
     def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
         """Every feasible combination of k, limit and metric."""
-        points = (self.best(k, limit, metric) for metric in metrics for k in self.ks for limit in limits)
+        points = (
+            self.best(k, limit, metric)
+            for metric in metrics
+            for k in self.ks
+            for limit in limits
+        )
         return [point for point in points if point is not None]
 
     def _add(self, classes: Classes) -> None:
         """Fill the node's line of classes, rows, people and squares, nodes x bands.
 
-        Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate one of the models are in
-        band 0, which every k suppresses.
+        Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate
+        one of the models are in band 0, which every k suppresses.
         """
-        index, bands = self.table.lattice.index(classes.node), len(self.ks) + 1
-        sizes, people = classes.sizes, classes.people
+        index = self.table.lattice.index(classes.node)
+        bands = len(self.ks) + 1
+        sizes = classes.sizes
+        people = classes.people
         band = np.searchsorted(self.ks, people, side="right")
         if self.models:
             suppressed = violations(self.models, classes)

@@ -22,9 +22,10 @@ from dpcore.tables.value_counts import ValueCounts
 class Classes:
     """The equivalence classes of one node, sorted.
 
-    `keys` and `counts` are the distinct keys at this node with their rows; keys that differ in the tail only
-    (the sensitive values and the subset bit) belong to one class. Where people have several rows, `views` are
-    people by view and key (see `Folded`), and `pending` the corrections that may begin at coarser nodes.
+    `keys` and `counts` are the distinct keys at this node with their rows; keys that
+    differ in the tail only (the sensitive values and the subset bit) belong to one
+    class. Where people have several rows, `views` are people by view and key (see
+    `Folded`), and `pending` the corrections that may begin at coarser nodes.
     """
 
     table: Tuples
@@ -52,17 +53,27 @@ class Classes:
     @cached_property
     def published(self) -> IntArray:
         """Published rows of each key, int64."""
-        return self.counts * SHOWN.of(self.keys) if self.table.has_subset else self.counts
+        return (
+            self.counts * SHOWN.of(self.keys) if self.table.has_subset else self.counts
+        )
 
     @cached_property
     def owner(self) -> IntArray:
         """The class of each key."""
-        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.keys)))
+        return np.repeat(
+            np.arange(len(self.starts)), np.diff(self.starts, append=len(self.keys))
+        )
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Published rows of the research subset, or of the table if there is none, int64."""
-        return np.add.reduceat(self.published, self.starts) if self.table.tail else self.counts
+        """Published rows of the research subset, or of the table if there is none,
+        int64.
+        """
+        return (
+            np.add.reduceat(self.published, self.starts)
+            if self.table.tail
+            else self.counts
+        )
 
     @cached_property
     def people(self) -> IntArray:
@@ -84,7 +95,8 @@ class Classes:
     def of_keys(self) -> IntArray:
         """(entries,) the place in `keys` of each of the table's keys."""
         return np.searchsorted(
-            self.keys, self.table.generalize(self.table.keys, (0,) * len(self.node), self.node)
+            self.keys,
+            self.table.generalize(self.table.keys, (0,) * len(self.node), self.node),
         )
 
     @cached_property
@@ -101,12 +113,20 @@ class Classes:
             counts = self.views[1 + list(self.secrets).index(column)]
         if len(self.table.fields) > 1:
             order = cells.argsort(kind="stable")
-            cells, counts = cells[order], counts[order]
+            cells = cells[order]
+            counts = counts[order]
         if len(self.table.fields) > 1 or self.table.has_subset:
             starts = starts_of(cells)
-            cells, counts = cells[starts], np.add.reduceat(counts, starts)
-            cells, counts = cells[counts > 0], counts[counts > 0]
-        return ValueCounts(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
+            cells = cells[starts]
+            counts = np.add.reduceat(counts, starts)
+            cells = cells[counts > 0]
+            counts = counts[counts > 0]
+        return ValueCounts(
+            group=cells // width,
+            value=cells % width,
+            count=counts,
+            classes=len(self.starts),
+        )
 
 
 class Grouper:
@@ -117,22 +137,29 @@ class Grouper:
         self._bottom = (0,) * len(table.names)
         self._count_bits = int(table.counts.sum()).bit_length()
         top = table.columns[0]
-        self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
+        self._packs = table.members is None and (
+            top.shift + top.mask.bit_length() + self._count_bits <= WORD
+        )
 
     def finest(self) -> Classes:
         """Return the classes of the table as it is."""
-        table, folded = self.table, folded_of(self.table)
+        table = self.table
+        folded = folded_of(self.table)
         if folded is None:
             return Classes(table, self._bottom, table.keys, table.counts)
         pending = np.arange(len(folded.entry))
-        return Classes(table, self._bottom, table.keys, table.counts, folded.counts, pending)
+        return Classes(
+            table, self._bottom, table.keys, table.counts, folded.counts, pending
+        )
 
     def classes(self, node: Node) -> Classes:
         """Group a node."""
         return self.generalized(self.finest(), node) if any(node) else self.finest()
 
     def walk(self) -> Iterator[Classes]:
-        """Yield the classes of every node, each made from a neighbor one level below it."""
+        """Yield the classes of every node, each made from a neighbor one level below
+        it.
+        """
         return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
@@ -152,13 +179,18 @@ class Grouper:
         if self._packs:
             packed = (keys << self._count_bits) | classes.counts
             packed.sort()
-            keys, counts = packed >> self._count_bits, packed & ((1 << self._count_bits) - 1)
+            keys = packed >> self._count_bits
+            counts = packed & ((1 << self._count_bits) - 1)
             starts = starts_of(keys)
-            return Classes(self.table, node, keys[starts], np.add.reduceat(counts, starts))
+            return Classes(
+                self.table, node, keys[starts], np.add.reduceat(counts, starts)
+            )
         order = keys.argsort()
-        keys, counts = keys[order], classes.counts[order]
+        keys = keys[order]
+        counts = classes.counts[order]
         starts = starts_of(keys)
-        keys, counts = keys[starts], np.add.reduceat(counts, starts)
+        keys = keys[starts]
+        counts = np.add.reduceat(counts, starts)
         if classes.views is None or classes.pending is None:
             return Classes(self.table, node, keys, counts)
         views = np.add.reduceat(classes.views[:, order], starts, axis=1)
@@ -166,16 +198,32 @@ class Grouper:
         return Classes(self.table, node, keys, counts, views, pending)
 
     def _correct(
-        self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node
+        self,
+        views: IntArray,
+        keys: IntArray,
+        pending: IntArray,
+        finer: Node,
+        node: Node,
     ) -> IntArray:
-        """Add the corrections that begin between two nodes, and return what is pending then."""
-        table, folded = self.table, folded_of(self.table)
+        """Add the corrections that begin between two nodes, and return what is pending
+        then.
+        """
+        table = self.table
+        folded = folded_of(self.table)
         assert folded is not None
         now = np.arange(len(pending))
-        for column in sorted(range(len(node)), key=lambda column: finer[column] == node[column]):
+        for column in sorted(
+            range(len(node)), key=lambda column: finer[column] == node[column]
+        ):
             now = now[folded.levels[column].take(pending[now]) <= node[column]]
         if len(now):
             begun = pending[now]
-            of_entries = table.generalize(table.keys[folded.entry[begun]], self._bottom, node)
-            np.add.at(views, (folded.view[begun], np.searchsorted(keys, of_entries)), folded.count[begun])
+            of_entries = table.generalize(
+                table.keys[folded.entry[begun]], self._bottom, node
+            )
+            np.add.at(
+                views,
+                (folded.view[begun], np.searchsorted(keys, of_entries)),
+                folded.count[begun],
+            )
         return np.delete(pending, now)

@@ -11,14 +11,21 @@ from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import Metric
 from dpcore.anonymization.fulldomain.size import progress_each
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.models import KAnonymity, PrivacyModel, SensitiveModel, violations
+from dpcore.anonymization.models import (
+    KAnonymity,
+    PrivacyModel,
+    SensitiveModel,
+    violations,
+)
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """The best node, of the lowest score and, among equal scores, of the lowest sum of levels."""
+    """The best node, of the lowest score and, among equal scores, of the lowest sum of
+    levels.
+    """
 
     node: Node
     score: float
@@ -31,11 +38,15 @@ class Solution:
     checks: int = 0
     """Nodes that were grouped until it was found."""
     gap: float = 0.0
-    """The share of the score, at most, by which another node may be better; 0 where none is."""
+    """The share of the score, at most, by which another node may be better; 0 where
+    none is.
+    """
 
 
 class Judge:
-    """Decisions whether nodes meet models while few people are suppressed, and the best node so far."""
+    """Decisions whether nodes meet models while few people are suppressed, and the best
+    node so far.
+    """
 
     def __init__(
         self,
@@ -45,17 +56,29 @@ class Judge:
         metric: Metric,
         on_progress: OnProgress = silent,
     ) -> None:
-        self.table, self.models, self.allowed, self.metric = table, tuple(models), allowed, metric
-        self.on_progress, self.each = on_progress, progress_each(table)
+        self.table = table
+        self.models = tuple(models)
+        self.allowed = allowed
+        self.metric = metric
+        self.on_progress = on_progress
+        self.each = progress_each(table)
         self.best: Solution | None = None
         self.checks = 0
-        self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
+        self.relaxations = tuple(
+            model.relaxation for model in models if model.relaxation is not None
+        )
         self.counter = Counter(table)
         # without histograms of sensitive values, and monotone: what decides most nodes
-        plain = [each for each in models if each.monotone and not isinstance(each, SensitiveModel)]
+        plain = [
+            each
+            for each in models
+            if each.monotone and not isinstance(each, SensitiveModel)
+        ]
         if table.members is None:
             least = [
-                each.fewest(table.secrets[each.column]) for each in models if isinstance(each, SensitiveModel)
+                each.fewest(table.secrets[each.column])
+                for each in models
+                if isinstance(each, SensitiveModel)
             ]
             plain += [KAnonymity(k=max(least))] if least else []
         self.plain = tuple(plain)
@@ -66,16 +89,20 @@ class Judge:
         return 0.0
 
     def counted(self, node: Node) -> Counted:
-        """Count the classes of a node, and tell from time to time how far the search is."""
+        """Count the classes of a node, and tell from time to time how far the search
+        is.
+        """
         self.checks += 1
         if self.checks % self.each == 1 % self.each:
             self.on_progress("searching", self.share())
         return self.counter.classes(node)
 
     def by_histogram(self, classes: Counted, marked: BoolArray) -> bool | None:
-        """Return whether a node is feasible, False where no finer one is either, and None where one may be.
+        """Return whether a node is feasible, False where no finer one is either, and
+        None where one may be.
 
-        Args: marked: (classes,) those that violate a model.
+        Args:
+            marked: (classes,) those that violate a model.
         """
         if (classes.people[marked] == 0).any():
             return False
@@ -84,24 +111,36 @@ class Judge:
         return None if self._may_suppress_few(classes, marked) else False
 
     def _may_suppress_few(self, classes: Counted, marked: BoolArray) -> bool:
-        """Return whether some specialization of an infeasible node could be feasible."""
+        """Return whether some specialization of an infeasible node could be
+        feasible.
+        """
         if all(model.monotone for model in self.models) or (
-            self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
+            # without suppression every model is monotone
+            self.allowed == 0 and self.table.members is None
         ):
             return False
-        if not classes.suppresses_few(violations(self.relaxations, classes), self.allowed):
+        if not classes.suppresses_few(
+            violations(self.relaxations, classes), self.allowed
+        ):
             return False
         for model in self.models:
             if isinstance(model, TCloseness):
-                lost = model.lost(classes, marked, classes.most_held(model.column)).sum()
+                lost = model.lost(
+                    classes, marked, classes.most_held(model.column)
+                ).sum()
                 if int(self.table.fewest_people(np.array(lost))) > self.allowed:
                     return False
         return True
 
     def keep(self, classes: Counted, suppressed: BoolArray, score: float) -> bool:
-        """Keep a feasible node of this score if it is the best so far, and return whether it is."""
+        """Keep a feasible node of this score if it is the best so far, and return
+        whether it is.
+        """
         best = self.best
-        if best is not None and (score, sum(classes.node)) >= (best.score, sum(best.node)):
+        if best is not None and (score, sum(classes.node)) >= (
+            best.score,
+            sum(best.node),
+        ):
             return False
         self.best = Solution(
             node=classes.node,

@@ -1,7 +1,8 @@
-"""The lattice of full-domain generalization, one level for every quasi-identifier, ordered level by level.
+"""The lattice of full-domain generalization, one level for every quasi-identifier,
+ordered level by level.
 
-A node is a tuple of levels; its index is the position in C order, so that whole up- and down-sets are slices
-of an array of the lattice's shape.
+A node is a tuple of levels; its index is the position in C order, so that whole up- and
+down-sets are slices of an array of the lattice's shape.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Lattice:
-    """All nodes, from the original values (levels 0) to everything generalized (levels at their heights)."""
+    """All nodes, from the original values (levels 0) to everything generalized (levels
+    at their heights).
+    """
 
     shape: tuple[int, ...]
     """The number of levels of every quasi-identifier."""
@@ -44,33 +47,47 @@ class Lattice:
     @cached_property
     def strides(self) -> Node:
         """The step of a node's index for one level more, one per column."""
-        return tuple(math.prod(self.shape[column + 1 :]) for column in range(len(self.shape)))
+        return tuple(
+            math.prod(self.shape[column + 1 :]) for column in range(len(self.shape))
+        )
 
     @cached_property
     def total_levels(self) -> IntArray:
         """The sum of the levels of every node, int64, flat."""
-        return self.outer_sum([np.arange(levels, dtype=np.float64) for levels in self.shape]).astype(np.int64)
+        return self.outer_sum(
+            [np.arange(levels, dtype=np.float64) for levels in self.shape]
+        ).astype(np.int64)
 
     def node(self, index: int) -> Node:
         """Return the levels of the node at an index."""
         return tuple(
-            index // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)
+            index // stride % levels
+            for stride, levels in zip(self.strides, self.shape, strict=True)
         )
 
     def levels(self, indices: IntArray) -> list[IntArray]:
         """Return the levels of many nodes by index, one array per column."""
-        return [indices // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)]
+        return [
+            indices // stride % levels
+            for stride, levels in zip(self.strides, self.shape, strict=True)
+        ]
 
     def index(self, node: Node) -> int:
         """Return the index of a node."""
-        return sum(level * stride for level, stride in zip(node, self.strides, strict=True))
+        return sum(
+            level * stride for level, stride in zip(node, self.strides, strict=True)
+        )
 
     def below(self, node: Node) -> tuple[slice, ...]:
-        """Return the node and all its specializations, as slices of an array of `shape`."""
+        """Return the node and all its specializations, as slices of an array of
+        `shape`.
+        """
         return tuple(slice(level + 1) for level in node)
 
     def above(self, node: Node) -> tuple[slice, ...]:
-        """Return the node and all its generalizations, as slices of an array of `shape`."""
+        """Return the node and all its generalizations, as slices of an array of
+        `shape`.
+        """
         return tuple(slice(level, None) for level in node)
 
     def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
@@ -84,8 +101,11 @@ class Lattice:
         return total
 
     def summed(self, figures: FloatArray) -> FloatArray:
-        """Return for every node the sum over all its specializations and itself, in the lattice's shape."""
-        for levels in self.shape:  # each turn sums along the first axis, and makes it the last one
+        """Return for every node the sum over all its specializations and itself, in the
+        lattice's shape.
+        """
+        # each turn sums along the first axis, and makes it the last one
+        for levels in self.shape:
             rows = figures.reshape(levels, -1)
             turned = np.empty((rows.shape[1], levels))
             turned[:, 0] = rows[0]

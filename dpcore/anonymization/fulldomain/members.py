@@ -12,11 +12,12 @@ from dpcore.tables.classes import BoolArray, IntArray, starts_of
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Members:
-    """The owners of the entries of a table, as pairs of a person and an entry, sorted by both.
+    """The owners of the entries of a table, as pairs of a person and an entry, sorted
+    by both.
 
     Attributes:
-        alike: (persons,) how many people hold the same entries, where one stands for all of them; None where
-            each stands for one.
+        alike: (persons,) how many people hold the same entries, where one stands for
+            all of them; None where each stands for one.
     """
 
     person: IntArray
@@ -24,7 +25,13 @@ class Members:
     alike: IntArray | None = None
 
     @classmethod
-    def of(cls, person: IntArray, entry: IntArray, entries: int, alike: IntArray | None = None) -> Members:
+    def of(
+        cls,
+        person: IntArray,
+        entry: IntArray,
+        entries: int,
+        alike: IntArray | None = None,
+    ) -> Members:
         """From pairs in any order that may repeat."""
         pairs = np.sort(person * entries + entry)
         pairs = pairs[starts_of(pairs)]
@@ -33,7 +40,11 @@ class Members:
     @property
     def weights(self) -> IntArray:
         """(pairs,) the people whom each stands for."""
-        return np.ones(len(self.person), dtype=np.int64) if self.alike is None else self.alike[self.person]
+        return (
+            np.ones(len(self.person), dtype=np.int64)
+            if self.alike is None
+            else self.alike[self.person]
+        )
 
     def among(self, entries: BoolArray) -> Members:
         """Return the pairs of the marked entries."""
@@ -55,12 +66,17 @@ class Members:
 
     @cached_property
     def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the pairs of each one, those with most first, the people before them, and their pairs."""
+        """Return the pairs of each one, those with most first, the people before them,
+        and their pairs.
+        """
         sizes = np.bincount(self.person)
         order = np.argsort(-sizes)
         sizes = np.append(np.maximum(sizes[order], 1), 1)
         number = np.append(
-            np.ones(len(order), dtype=np.int64) if self.alike is None else self.alike[order], 0
+            np.ones(len(order), dtype=np.int64)
+            if self.alike is None
+            else self.alike[order],
+            0,
         )
         people, most = (np.cumsum(each) - each for each in (number, number * sizes))
         return sizes, people, most

@@ -19,8 +19,8 @@ class Neighbor(Solution):
     """A node with what it costs, and what it keeps.
 
     Attributes:
-        k: people of the smallest class once the smallest ones are suppressed, up to the limit; somebody of
-            several classes counts in each.
+        k: people of the smallest class once the smallest ones are suppressed, up to the
+            limit; somebody of several classes counts in each.
         is_feasible: whether the models suppress no more than the limit.
     """
 
@@ -29,10 +29,18 @@ class Neighbor(Solution):
 
 
 def neighbors(
-    table: Tuples, node: Node, models: Sequence[PrivacyModel], *, limit: float, metric: Metric
+    table: Tuples,
+    node: Node,
+    models: Sequence[PrivacyModel],
+    *,
+    limit: float,
+    metric: Metric,
 ) -> tuple[Neighbor, ...]:
-    """Return the node, then each that is one level finer or coarser in one column, column by column."""
-    counter, allowed = Counter(table), most_within(limit, table.people)
+    """Return the node, then each that is one level finer or coarser in one column,
+    column by column.
+    """
+    counter = Counter(table)
+    allowed = most_within(limit, table.people)
     nodes = [node]
     for place, (level, top) in enumerate(zip(node, table.lattice.top, strict=True)):
         levels = (each for each in (level - 1, level + 1) if 0 <= each <= top)
@@ -51,7 +59,8 @@ def neighbors(
                 people=classes.people_in(marked),
                 classes=int((~marked & (classes.sizes > 0)).sum()),
                 k=int(people[min(first_kept, len(people) - 1)]),
-                is_feasible=bool(classes.people[marked].all()) and classes.suppresses_few(marked, allowed),
-            )
+                is_feasible=bool(classes.people[marked].all())
+                and classes.suppresses_few(marked, allowed),
+            ),
         )
     return tuple(result)

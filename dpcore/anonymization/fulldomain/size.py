@@ -20,13 +20,18 @@ from dpcore.tables.classes import FloatArray
 MOST_SECONDS = 120.0
 """One pass over all nodes refuses above it."""
 MOST_NODES = 2_000_000
-"""Nodes that are looked through; more are searched within a bound. Their memory is 50 bytes a node."""
+"""Nodes that are looked through; more are searched within a bound.
+
+Their memory is 50 bytes a node.
+"""
 TRIED = 16
 """Nodes that are counted to predict the seconds of all."""
 SMALL_LIMIT = 0.05
 SEARCHED = {True: (0.15, 0.45), False: (1.3, 2.0)}
-"""The part of those seconds that a search took mostly (19 of 20 times) and at most, for suppression limits up
-to the small one and above. What a question closes is not known before: one number would be a guess."""
+"""The part of those seconds that a search took mostly (19 of 20 times) and at most, for
+suppression limits up to the small one and above. What a question closes is not known
+before: one number would be a guess.
+"""
 PROGRESS_NODES = 16
 """Nodes, at most, from one call of a progress callback to the next."""
 PROGRESS_TUPLES = 500_000
@@ -34,19 +39,24 @@ PROGRESS_TUPLES = 500_000
 
 NODE_SECONDS = 20e-6
 TUPLE_SECONDS = 2.5e-9
-"""Measured on one 2.6 GHz core: the seconds of a node are a fixed part and a part for each distinct tuple."""
+"""Measured on one 2.6 GHz core: the seconds of a node are a fixed part and a part for
+each distinct tuple.
+"""
 
 NODE_BYTES = 50
 TUPLE_BYTES = 96
 LABEL_BYTES = 4
 FIXED_BYTES = 1_500_000
-"""Bytes that a search takes at most, of each node, each distinct tuple, each label, and in any case."""
+"""Bytes that a search takes at most, of each node, each distinct tuple, each label, and
+in any case.
+"""
 PAIR_BYTES = 700
 """For each pair of a person and a tuple, before equal corrections are folded."""
 
 USUAL_SECONDS = 30e-9
-"""For each tuple of a node, with its sorting; 15e-9 to 60e-9 were seen, and as much again for each model
-of a sensitive column."""
+"""For each tuple of a node, with its sorting; 15e-9 to 60e-9 were seen, and as much
+again for each model of a sensitive column.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +67,13 @@ class Prediction:
     seconds: float
     """On this machine, as it is now."""
     usual: float
-    """From the work alone: the same whenever it is asked for, so that what is suggested never depends on
-    what else the machine does."""
+    """From the work alone: the same whenever it is asked for, so that what is suggested
+    never depends on what else the machine does.
+    """
     memory: int
-    """Bytes that a search takes at most, beside the table; what closes most nodes early takes a part."""
+    """Bytes that a search takes at most, beside the table; what closes most nodes early
+    takes a part.
+    """
 
     @property
     def is_feasible(self) -> bool:
@@ -74,18 +87,27 @@ class Prediction:
 
 
 def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
-    """Predict the cost of one pass over so many distinct tuples, at most the number of rows, roughly."""
+    """Predict the cost of one pass over so many distinct tuples, at most the number of
+    rows, roughly.
+    """
     nodes = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
     seconds = nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS)
-    memory = FIXED_BYTES + nodes * NODE_BYTES + tuples * TUPLE_BYTES + LABEL_BYTES * REMEMBERED
+    memory = (
+        FIXED_BYTES
+        + nodes * NODE_BYTES
+        + tuples * TUPLE_BYTES
+        + LABEL_BYTES * REMEMBERED
+    )
     return Prediction(nodes=nodes, seconds=seconds, usual=seconds, memory=memory)
 
 
 def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
-    """Predict the cost of one pass from the CPU time of some nodes, within a factor of 2.
+    """Predict the cost of one pass from the CPU time of some nodes, within a factor of
+    2.
 
-    Nodes are taken in proportion to the tuples that they would have were columns independent, and weigh the
-    less, so that the few fine nodes that most of the time goes into are among them.
+    Nodes are taken in proportion to the tuples that they would have were columns
+    independent, and weigh the less, so that the few fine nodes that most of the time
+    goes into are among them.
     """
     rough = predict(table.hierarchies, len(table.keys))
     if rough.nodes > MOST_NODES:
@@ -93,8 +115,10 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
     tuples = _work(table)
     reached = np.cumsum(tuples)
     goals = (np.arange(TRIED) + 0.5) / TRIED * reached[-1]
-    grouper, shares = Grouper(table), []
-    for index in np.searchsorted(reached, [goals[0], *goals]).tolist():  # the first one twice, to warm up
+    grouper = Grouper(table)
+    shares = []
+    # the first one twice, to warm up
+    for index in np.searchsorted(reached, [goals[0], *goals]).tolist():
         node = table.lattice.node(index)
         last = [column for column in table.priority if node[column]][-1:]
         finer = tuple(level - (column in last) for column, level in enumerate(node))
@@ -121,8 +145,10 @@ def walked(grouper: Grouper, stage: str, on_progress: OnProgress) -> Iterator[Cl
 
     `on_progress` gets the stage and the share that is done.
     """
-    table, done = grouper.table, 0.0
-    work, each = _work(table), progress_each(table)
+    table = grouper.table
+    done = 0.0
+    work = _work(table)
+    each = progress_each(table)
     whole = float(work.sum())
     for turn, classes in enumerate(grouper.walk()):
         if turn % each == 0:
@@ -132,23 +158,32 @@ def walked(grouper: Grouper, stage: str, on_progress: OnProgress) -> Iterator[Cl
 
 
 def _work(table: Tuples) -> FloatArray:
-    """(nodes,) the tuples of each node were columns independent, and what it takes by itself, in tuples."""
+    """(nodes,) the tuples of each node were columns independent, and what it takes by
+    itself, in tuples.
+    """
     labels = table.lattice.outer_sum([np.log(widths) for widths in table.widths])
     cells = np.exp(np.minimum(labels, 60))
-    return np.asarray(-cells * np.expm1(-len(table.keys) / cells) + NODE_SECONDS / TUPLE_SECONDS / 8)
+    return np.asarray(
+        -cells * np.expm1(-len(table.keys) / cells) + NODE_SECONDS / TUPLE_SECONDS / 8
+    )
 
 
 def memory_of(table: Tuples) -> int:
     """Return the bytes that a search takes.
 
-    A few figures for each node and each tuple, and the labels that are kept, of each level of a column and of
-    each combination of levels of half of the columns. Or, where that is more, what finding out takes where
-    the rows of people meet.
+    A few figures for each node and each tuple, and the labels that are kept, of each
+    level of a column and of each combination of levels of half of the columns. Or,
+    where that is more, what finding out takes where the rows of people meet.
     """
-    shape, classes = table.lattice.shape, table.number
+    shape = table.lattice.shape
+    classes = table.number
     kept = classes * (math.prod(shape[: table.half]) + math.prod(shape[table.half :]))
     labels = classes * sum(shape) + min(kept, REMEMBERED)
-    searched = table.lattice.size * NODE_BYTES + len(table.keys) * TUPLE_BYTES + labels * LABEL_BYTES
+    searched = (
+        table.lattice.size * NODE_BYTES
+        + len(table.keys) * TUPLE_BYTES
+        + labels * LABEL_BYTES
+    )
     if table.members is None:
         return FIXED_BYTES + searched
     person = table.members.person
@@ -167,7 +202,10 @@ def too_large(table: Tuples) -> LimitError:
     prediction = predict(table.hierarchies, len(table.keys))
     return LimitError(
         "full-domain search over {nodes} nodes would take about {seconds:.0f} s",
-        remedy="take information loss as the measure, fewer quasi-identifiers or levels, or local recoding",
+        remedy=(
+            "take information loss as the measure, fewer quasi-identifiers or "
+            "levels, or local recoding"
+        ),
         nodes=prediction.nodes,
         seconds=prediction.seconds,
     )

@@ -1,8 +1,10 @@
-"""A table as its distinct quasi-identifier tuples with their counts, on which every later step works.
+"""A table as its distinct quasi-identifier tuples with their counts, on which every
+later step works.
 
-Each tuple is one integer, its values side by side as groups of bits, followed by the bits of the sensitive
-values and of the research subset. Generalizing a column replaces one group of bits; equal integers are one
-equivalence class. The cost of every step afterwards follows the distinct tuples, not the rows.
+Each tuple is one integer, its values side by side as groups of bits, followed by the
+bits of the sensitive values and of the research subset. Generalizing a column replaces
+one group of bits; equal integers are one equivalence class. The cost of every step
+afterwards follows the distinct tuples, not the rows.
 """
 
 from __future__ import annotations
@@ -25,12 +27,16 @@ from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
 
 SHOWN = Bits.at(0, 2)
-"""The place of the flag of the rows to be published inside the keys, under a research subset."""
+"""The place of the flag of the rows to be published inside the keys, under a research
+subset.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tuples:
-    """Distinct tuples of quasi-identifiers (and sensitive values, and subset membership), sorted by key."""
+    """Distinct tuples of quasi-identifiers (and sensitive values, and subset
+    membership), sorted by key.
+    """
 
     names: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
@@ -42,7 +48,9 @@ class Tuples:
     fields: Mapping[str, Bits]
     """The place of each sensitive column inside the keys."""
     tail: int
-    """Bits below the quasi-identifiers: those of sensitive values, and at bit 0 that of the subset."""
+    """Bits below the quasi-identifiers: those of sensitive values, and at bit 0 that of
+    the subset.
+    """
     has_subset: bool
     keys: IntArray
     """int64, ascending, distinct, level 0."""
@@ -58,16 +66,24 @@ class Tuples:
 
     @cached_property
     def rows(self) -> int:
-        """The rows to be published, of the research subset if there is one, else of the table."""
+        """The rows to be published, of the research subset if there is one, else of the
+        table.
+        """
         return int(self.published.sum())
 
     @cached_property
     def people(self) -> int:
         """The people of the rows to be published."""
-        return self.rows if self.members is None else self.members.number_among(self.published > 0)
+        return (
+            self.rows
+            if self.members is None
+            else self.members.number_among(self.published > 0)
+        )
 
     def fewest_people(self, each: IntArray) -> IntArray:
-        """Return the people, at least, of some classes, where so many are counted in each of theirs."""
+        """Return the people, at least, of some classes, where so many are counted in
+        each of theirs.
+        """
         return each if self.members is None else self.members.fewest(each)
 
     @cached_property
@@ -77,9 +93,13 @@ class Tuples:
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
-        """Codes of the labels, codes[j] by level (axis 0) and used leaf (axis 1) of column j."""
+        """Codes of the labels, codes[j] by level (axis 0) and used leaf (axis 1) of
+        column j.
+        """
         return tuple(
-            np.array([pd.factorize(h.codes(level)[used])[0] for level in range(h.height + 1)])
+            np.array(
+                [pd.factorize(h.codes(level)[used])[0] for level in range(h.height + 1)]
+            )
             for h, used in zip(self.hierarchies, self.used, strict=True)
         )
 
@@ -87,8 +107,13 @@ class Tuples:
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
         """Hierarchy leaves below every label, leaves[j][level] of column j."""
         return tuple(
-            tuple(by_code(code, h.leaf_counts(level)[used]) for level, code in enumerate(codes))
-            for codes, h, used in zip(self.codes, self.hierarchies, self.used, strict=True)
+            tuple(
+                by_code(code, h.leaf_counts(level)[used])
+                for level, code in enumerate(codes)
+            )
+            for codes, h, used in zip(
+                self.codes, self.hierarchies, self.used, strict=True
+            )
         )
 
     @cached_property
@@ -98,12 +123,16 @@ class Tuples:
         for column, codes in enumerate(self.codes):
             leaf = self.digits(self.keys, column)
             counts = np.bincount(leaf, self.published, len(codes[0])).astype(np.int64)
-            result.append(tuple(np.bincount(code, counts).astype(np.int64) for code in codes))
+            result.append(
+                tuple(np.bincount(code, counts).astype(np.int64) for code in codes)
+            )
         return tuple(result)
 
     @cached_property
     def covered(self) -> tuple[IntArray, ...]:
-        """Leaves below cells, summed over the published rows, covered[j][level] of column j."""
+        """Leaves below cells, summed over the published rows, covered[j][level] of
+        column j.
+        """
         return tuple(
             np.array([counts @ leaves for counts, leaves in zip(*levels, strict=True)])
             for levels in zip(self.marginals, self.leaves, strict=True)
@@ -111,10 +140,15 @@ class Tuples:
 
     @cached_property
     def coarser(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """Coarser codes, coarser[j][a][b] by code at level a of column j, where level b is not below a."""
+        """Coarser codes, coarser[j][a][b] by code at level a of column j, where level b
+        is not below a.
+        """
         return tuple(
             tuple(
-                tuple(by_code(finer, codes[b]) if b >= a else codes[b] for b in range(len(codes)))
+                tuple(
+                    by_code(finer, codes[b]) if b >= a else codes[b]
+                    for b in range(len(codes))
+                )
                 for a, finer in enumerate(codes)
             )
             for codes in self.codes
@@ -122,9 +156,13 @@ class Tuples:
 
     @cached_property
     def cheapest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """Rows, and the least leaves that suppressing so many adds, cheapest[j][level] of column j."""
+        """Rows, and the least leaves that suppressing so many adds, cheapest[j][level]
+        of column j.
+        """
         result = []
-        for hierarchy, leaves, marginals in zip(self.hierarchies, self.leaves, self.marginals, strict=True):
+        for hierarchy, leaves, marginals in zip(
+            self.hierarchies, self.leaves, self.marginals, strict=True
+        ):
             levels = []
             for below, rows in zip(leaves, marginals, strict=True):
                 order = np.argsort(-below, kind="stable")
@@ -135,22 +173,39 @@ class Tuples:
 
     @cached_property
     def bits(self) -> tuple[FloatArray, ...]:
-        """Sums of n log2 n over the labels with n rows each, bits[j][level] of column j."""
-        return tuple(np.array([n_log_n(counts).sum() for counts in levels]) for levels in self.marginals)
+        """Sums of n log2 n over the labels with n rows each, bits[j][level] of column
+        j.
+        """
+        return tuple(
+            np.array([n_log_n(counts).sum() for counts in levels])
+            for levels in self.marginals
+        )
 
     @cached_property
     def commonest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """Rows of the most frequent labels, and the sums of n log2 n, commonest[j][level] of column j."""
-        ordered = [[-np.sort(-counts) for counts in levels] for levels in self.marginals]
+        """Rows of the most frequent labels, and the sums of n log2 n,
+        commonest[j][level] of column j.
+        """
+        ordered = [
+            [-np.sort(-counts) for counts in levels] for levels in self.marginals
+        ]
         return tuple(
-            tuple((from_zero(rows), from_zero(n_log_n(rows))) for rows in levels) for levels in ordered
+            tuple((from_zero(rows), from_zero(n_log_n(rows))) for rows in levels)
+            for levels in ordered
         )
 
     @cached_property
     def collisions(self) -> FloatArray:
-        """(nodes,) logarithms of the chance that two rows are of one class, were columns independent."""
-        shares = [[marginal / max(self.rows, 1) for marginal in levels] for levels in self.marginals]
-        return self.lattice.outer_sum([np.log([share @ share for share in levels]) for levels in shares])
+        """(nodes,) logarithms of the chance that two rows are of one class, were
+        columns independent.
+        """
+        shares = [
+            [marginal / max(self.rows, 1) for marginal in levels]
+            for levels in self.marginals
+        ]
+        return self.lattice.outer_sum(
+            [np.log([share @ share for share in levels]) for levels in shares]
+        )
 
     @cached_property
     def widths(self) -> tuple[tuple[int, ...], ...]:
@@ -159,13 +214,17 @@ class Tuples:
 
     @cached_property
     def priority(self) -> tuple[int, ...]:
-        """The columns, those with most values first, since generalizing these shrinks the table most."""
+        """The columns, those with most values first, since generalizing these shrinks
+        the table most.
+        """
         present = [np.count_nonzero(marginals[0]) for marginals in self.marginals]
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
     @cached_property
     def half(self) -> int:
-        """The number of first columns with about as many combinations of levels as the rest."""
+        """The number of first columns with about as many combinations of levels as the
+        rest.
+        """
         reached = np.cumprod(self.lattice.shape, dtype=np.float64)
         return int(np.argmin(np.abs(np.log(reached) - np.log(reached[-1]) / 2))) + 1
 
@@ -174,10 +233,16 @@ class Tuples:
         return self.columns[column].of(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(tuples,) the code of each one's label in a column, int32, kept for the next question."""
+        """(tuples,) the code of each one's label in a column, int32, kept for the next
+        question.
+        """
         labels = self._labels.get((column, level))
         if labels is None:
-            labels = self.codes[column][level].astype(np.int32).take(self.digits(self._distinct, column))
+            labels = (
+                self.codes[column][level]
+                .astype(np.int32)
+                .take(self.digits(self._distinct, column))
+            )
             self._labels[column, level] = labels
         return labels
 
@@ -199,18 +264,27 @@ class Tuples:
         """Bring keys at one node to a coarser one, neither merged nor sorted."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
-                step = self.coarser[column][a][b] - np.arange(len(self.coarser[column][a][b]))
+                step = self.coarser[column][a][b] - np.arange(
+                    len(self.coarser[column][a][b])
+                )
                 step = step.astype(keys.dtype)
-                keys = keys + (step << self.columns[column].shift).take(self.digits(keys, column))
+                keys = keys + (step << self.columns[column].shift).take(
+                    self.digits(keys, column)
+                )
         return keys
 
     def without_rows(self) -> Tuples:
-        """Return the layout of the keys without any key, enough to find the class of a row."""
+        """Return the layout of the keys without any key, enough to find the class of a
+        row.
+        """
         none = np.empty(0, dtype=np.int64)
-        return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
+        return replace(
+            self, keys=none, counts=none, members=None, secrets={}, fields={}
+        )
 
     def placed(self, frame: pd.DataFrame) -> dict[str, IntArray]:
-        """Return by column the leaf (int64) of every row of the frame that was read, or of some of its rows.
+        """Return by column the leaf (int64) of every row of the frame that was read, or
+        of some of its rows.
 
         Raises: HierarchyError for a value without a path.
         """
@@ -218,10 +292,16 @@ class Tuples:
         return {name: hierarchy.placed(frame[name]) for name, hierarchy in columns}
 
     def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
-        """(rows,) int64 keys of rows with these leaves, without tails, and flags of those starred before."""
+        """(rows,) int64 keys of rows with these leaves, without tails, and flags of
+        those starred before.
+        """
         keys = zeros(1, self.columns)
         for name, hierarchy, used, bits in zip(
-            self.names, self.hierarchies, self.used, self.columns, strict=True
+            self.names,
+            self.hierarchies,
+            self.used,
+            self.columns,
+            strict=True,
         ):
             place = zeros(len(hierarchy.values), self.columns)
             place[used] = np.arange(len(used))
@@ -244,40 +324,62 @@ class Tuples:
 
         Args:
             frame: the table; under a research subset, the population table.
-            hierarchies: one per quasi-identifier, by column name; their order is that of the lattice's
-                levels.
+            hierarchies: one per quasi-identifier, by column name; their order is that
+                of the lattice's levels.
             sensitive: sensitive columns, with a hierarchy where t-closeness needs one.
             subset: (rows,) boolean: the research subset that is to be published.
-            person: the column that tells whose row it is; None where every row is a person.
-            rows: (rows of the frame,) the rows of the table that each stands for, where the frame has
-                distinct ones.
+            person: the column that tells whose row it is; None where every row is a
+                person.
+            rows: (rows of the frame,) the rows of the table that each stands for, where
+                the frame has distinct ones.
             held: who holds which of those; None where every row is a person.
 
-        Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
+        Rows whose quasi-identifiers are all `*` were suppressed before; they are in no
+        class.
 
-        Raises: SchemaError for a table without rows to publish; HierarchyError for values without a path,
-            LimitError when people have too many different rows.
+        Raises: SchemaError for a table without rows to publish; HierarchyError for
+            values without a path, LimitError when people have too many different rows.
         """
-        extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
-        read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
+        extra = (
+            dict(sensitive)
+            if isinstance(sensitive, Mapping)
+            else dict.fromkeys(sensitive)
+        )
+        read = {
+            name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()
+        }
         covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
         placed = {name: leaves for name, (_, leaves) in read.items()}
         kept = ~_starred([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
-            raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
+            raise SchemaError(
+                "every row is suppressed in these columns",
+                remedy="choose another column",
+            )
         whose = person_of(frame, person)
         places = kept.nonzero()[0]
-        # rows that were suppressed before may leave too, so that they are of the table of t-closeness
+        # rows that were suppressed before may leave too, so that they are of the table
+        # of t-closeness
         seen = np.arange(len(kept)) if subset is None else subset.nonzero()[0]
-        used, numbers, secrets = [], [], {}
+        used = []
+        numbers = []
+        secrets = {}
         for name, hierarchy in covering.items():
-            occurs = np.bincount(placed[name][places], minlength=len(hierarchy.values)) > 0
+            occurs = (
+                np.bincount(placed[name][places], minlength=len(hierarchy.values)) > 0
+            )
             used.append(occurs.nonzero()[0])
             numbers.append((np.cumsum(occurs) - 1)[placed[name]])
         for name, tree in extra.items():
             secrets[name], codes = secret_of(
-                frame, name, tree, person=whose, published=seen, weights=rows, held=held
+                frame,
+                name,
+                tree,
+                person=whose,
+                published=seen,
+                weights=rows,
+                held=held,
             )
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
@@ -292,9 +394,13 @@ class Tuples:
             entry = np.zeros(len(frame), dtype=np.int64)
             entry[places] = np.searchsorted(distinct, keys)
             here = held.among(kept)
-            members = Members.of(here.group, entry[here.place], len(distinct), held.people)
+            members = Members.of(
+                here.group, entry[here.place], len(distinct), held.people
+            )
         elif whose is not None:
-            members = Members.of(whose[places], np.searchsorted(distinct, keys), len(distinct))
+            members = Members.of(
+                whose[places], np.searchsorted(distinct, keys), len(distinct)
+            )
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),
@@ -318,11 +424,17 @@ def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> Bo
     if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
         return np.zeros(len(leaves[0]), dtype=bool)
     pairs = zip(hierarchies, leaves, strict=True)
-    return np.asarray(np.all([leaf == hierarchy.suppressed for hierarchy, leaf in pairs], axis=0))
+    return np.asarray(
+        np.all([leaf == hierarchy.suppressed for hierarchy, leaf in pairs], axis=0)
+    )
 
 
-def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """Count the distinct keys, ascending, by how often each occurs or by the rows that it stands for."""
+def count_keys(
+    keys: IntArray, rows: IntArray | None = None
+) -> tuple[IntArray, IntArray]:
+    """Count the distinct keys, ascending, by how often each occurs or by the rows that
+    it stands for.
+    """
     if rows is None:
         ordered = np.sort(keys)
         starts = starts_of(ordered)

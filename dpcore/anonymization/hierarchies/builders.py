@@ -1,7 +1,8 @@
-"""Hierarchies made by a rule, as intervals, masks, dates, cut texts, ordered groups or merged rare values.
+"""Hierarchies made by a rule, as intervals, masks, dates, cut texts, ordered groups or
+merged rare values.
 
-Each builder takes the distinct values of a column. Missing and already suppressed cells need no mention:
-`Hierarchy.covering` adds their leaves where a column has them.
+Each builder takes the distinct values of a column. Missing and already suppressed cells
+need no mention: `Hierarchy.covering` adds their leaves where a column has them.
 """
 
 import math
@@ -41,7 +42,8 @@ def intervals(
 
     Args:
         values: distinct numbers, or texts of numbers.
-        widths: ascending, each a whole multiple of the one before, so that the levels nest.
+        widths: ascending, each a whole multiple of the one before, so that the levels
+            nest.
         low: numbers below it share one label on every level.
         high: numbers from it on share one label on every level.
         start: a bound of every interval.
@@ -52,15 +54,24 @@ def intervals(
     ratios = [width / widths[0] for width in widths] if widths and widths[0] > 0 else []
     steps = [round(ratio) for ratio in ratios]
     nests = all(b > a and b % a == 0 for a, b in pairwise(steps))
-    if not ratios or not nests or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True)):
+    if (
+        not ratios
+        or not nests
+        or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True))
+    ):
         raise _wrong_steps()
     distinct = _leaves(values)
     parsed = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
     if not np.isfinite(parsed).all():
-        raise ParameterError("the column holds no numbers", remedy="choose another column")
+        raise ParameterError(
+            "the column holds no numbers", remedy="choose another column"
+        )
     numbers = dict(zip(distinct, map(float, parsed), strict=True))
     leaves = sorted(distinct, key=lambda leaf: (numbers[leaf], leaf))
-    whole = all(number.is_integer() for number in map(float, (*numbers.values(), *widths, start)))
+    whole = all(
+        number.is_integer()
+        for number in map(float, (*numbers.values(), *widths, start))
+    )
 
     def label(number: float, step: int) -> str:
         if low is not None and number < low:
@@ -69,20 +80,36 @@ def intervals(
             return f"≥{_number(high)}"
         # from the narrowest interval, so that rounding cannot make the levels cross
         place = math.floor((number - start) / widths[0] + 1e-9) // step * step
-        first, end = start + place * widths[0], start + (place + step) * widths[0]
+        first = start + place * widths[0]
+        end = start + (place + step) * widths[0]
         first = first if low is None else max(first, low)
         end = end if high is None else min(end, high)
         if whole:
-            return _number(first) if end - first <= 1 else f"{_number(first)}-{_number(end - 1)}"
+            return (
+                _number(first)
+                if end - first <= 1
+                else f"{_number(first)}-{_number(end - 1)}"
+            )
         return f"[{_number(first)}, {_number(end)})"
 
-    return _stacked(leaves, lambda leaf, step: label(numbers[leaf], step), steps, reason, named=start != 0)
+    return _stacked(
+        leaves,
+        lambda leaf, step: label(numbers[leaf], step),
+        steps,
+        reason,
+        named=start != 0,
+    )
 
 
-def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
-    """Mask so many of the last characters of codes on each level, as 33617, 3361*, 336**, *.
+def mask(
+    values: Iterable[object], masked: Sequence[int], *, reason: str = ""
+) -> Hierarchy:
+    """Mask so many of the last characters of codes on each level, as 33617, 3361*,
+    336**, *.
 
-    Args: masked: characters replaced on each level, ascending; shorter codes are replaced whole.
+    Args:
+        masked: characters replaced on each level, ascending; shorter codes are replaced
+            whole.
 
     Raises: ParameterError when `masked` is not ascending from at least 1.
     """
@@ -96,45 +123,68 @@ def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -
     return _stacked(leaves, label, masked, reason)
 
 
-def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = "") -> Hierarchy:
-    """Day -> month -> quarter -> year -> decade -> `*`, or only those of these levels that are asked for.
+def dates(
+    values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = ""
+) -> Hierarchy:
+    """Day -> month -> quarter -> year -> decade -> `*`, or only those of these levels
+    that are asked for.
 
-    Raises: ParameterError for an unknown level, levels out of order, or values that are no dates.
+    Raises: ParameterError for an unknown level, levels out of order, or values that are
+        no dates.
     """
     if list(levels) != [level for level in DATE_LEVELS if level in levels]:
-        raise UsageError("levels must be some of month, quarter, year, decade, in this order")
+        raise UsageError(
+            "levels must be some of month, quarter, year, decade, in this order"
+        )
     distinct = _leaves(values)
-    parsed = pd.Series(days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]"))
+    parsed = pd.Series(
+        days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]")
+    )
     if parsed.isna().any():
-        raise ParameterError("dates need a column of dates", remedy="write year-month-day")
+        raise ParameterError(
+            "dates need a column of dates", remedy="write year-month-day"
+        )
     moments = dict(zip(distinct, parsed, strict=True))
     leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))
-    return _stacked(leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason)
+    return _stacked(
+        leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason
+    )
 
 
-def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason: str = "") -> Hierarchy:
-    """Cut one part of a text on every level, as a/b/c, a/b, a, * or, with keep="end", b/c, c, *.
+def cut(
+    values: Iterable[object], separator: str, *, keep: str = "start", reason: str = ""
+) -> Hierarchy:
+    """Cut one part of a text on every level, as a/b/c, a/b, a, * or, with keep="end",
+    b/c, c, *.
 
     Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
     """
     if not separator or keep not in ("start", "end"):
-        raise UsageError("a separator and keep=start or keep=end are needed", remedy="name both")
+        raise UsageError(
+            "a separator and keep=start or keep=end are needed", remedy="name both"
+        )
     leaves = _leaves(values)
     parts = {leaf: leaf.split(separator) for leaf in leaves}
     depth = max(len(part) for part in parts.values())
 
     def label(leaf: str, kept: int) -> str:
-        return separator.join(parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:])
+        return separator.join(
+            parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:]
+        )
 
     return _stacked(leaves, label, range(depth - 1, 0, -1), reason)
 
 
-def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = "") -> Hierarchy:
+def order(
+    values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = ""
+) -> Hierarchy:
     """Group so many neighbors in the order given on each level, then `*`.
 
     A group is named by its members.
 
-    Args: sizes: values a group on each level, ascending, each a multiple of the one before.
+    Args:
+        sizes: values a group on each level, ascending, each a multiple of the one
+            before.
 
     Raises: ParameterError when sizes do not nest.
     """
@@ -151,23 +201,31 @@ def _wrong_steps() -> ParameterError:
     )
 
 
-def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
-    """Value -> rare values joined -> the others in groups of 2, 4, 8, 16 of like frequency -> `*`.
+def merge_rare(
+    counts: Mapping[str, int], minimum: int, *, reason: str = ""
+) -> Hierarchy:
+    """Value -> rare values joined -> the others in groups of 2, 4, 8, 16 of like
+    frequency -> `*`.
 
     A value that is called as the joined ones are is one of them.
 
-    Args: counts: rows of every value. minimum: rows below which a value is rare.
+    Args:
+        counts: rows of every value.
+        minimum: rows below which a value is rare.
     """
     leaves = sorted(counts, key=lambda value: (-counts[value], value))
     common = [value for value in leaves if counts[value] >= minimum and value != OTHER]
-    kept, grouped = set(common), _groups(common)
+    kept = set(common)
+    grouped = _groups(common)
 
     def label(leaf: str, size: int) -> str:
         if leaf not in kept:
             return OTHER
         return leaf if size == 1 else grouped(leaf, size)
 
-    return _stacked(leaves, label, [1, *(size for size in GROUPS if size < len(common))], reason)
+    return _stacked(
+        leaves, label, [1, *(size for size in GROUPS if size < len(common))], reason
+    )
 
 
 def _stacked(
@@ -188,19 +246,28 @@ def _stacked(
         named: whether a level with one label for all is kept, for what that says.
     """
     if not leaves:
-        raise UsageError("a hierarchy needs at least one value", remedy="take a column that is not empty")
+        raise UsageError(
+            "a hierarchy needs at least one value",
+            remedy="take a column that is not empty",
+        )
     stack = [leaves]
     for level in ([label(leaf, step) for leaf in leaves] for step in steps):
         if level != stack[-1] and (named or len(set(level)) > 1):
             stack.append(level)
     return Hierarchy(
-        values=tuple(leaves), levels=(*map(tuple, stack), (SUPPRESSED,) * len(leaves)), reason=reason
+        values=tuple(leaves),
+        levels=(*map(tuple, stack), (SUPPRESSED,) * len(leaves)),
+        reason=reason,
     )
 
 
 def _leaves(values: Iterable[object]) -> list[str]:
     """Distinct values as text, in the order given."""
-    return [text for text in dict.fromkeys(texts(values)) if text not in (MISSING, SUPPRESSED)]
+    return [
+        text
+        for text in dict.fromkeys(texts(values))
+        if text not in (MISSING, SUPPRESSED)
+    ]
 
 
 def _groups(values: Sequence[str]) -> Callable[[str, int], str]:

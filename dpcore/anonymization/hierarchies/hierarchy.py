@@ -1,8 +1,10 @@
-"""A generalization hierarchy, for every value of a column the path of ever coarser labels up to `*`.
+"""A generalization hierarchy, for every value of a column the path of ever coarser
+labels up to `*`.
 
-Level 0 holds the values themselves (the leaves), the last level one single label. Each level is a function of
-the level below it, so that a coarser level never separates what a finer one has joined. The file format is
-the one of ARX: one line per leaf, `value;level 1;...;*`, no header.
+Level 0 holds the values themselves (the leaves), the last level one single label. Each
+level is a function of the level below it, so that a coarser level never separates what
+a finer one has joined. The file format is the one of ARX: one line per leaf,
+`value;level 1;...;*`, no header.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from dpcore.schema.values import MISSING, SUPPRESSED, Canonical, canonical, plai
 class Hierarchy:
     """The leaves of one column and their labels at every level.
 
-    Raises: HierarchyError when leaves repeat, levels differ in length, a level does not nest in the next
+    Raises: HierarchyError when leaves repeat, levels differ in length, a level does not
+        nest in the next
+
     one, or the last level holds more than one label.
     """
 
@@ -37,14 +41,18 @@ class Hierarchy:
     levels: tuple[tuple[str, ...], ...]
     """levels[j][i] is the label of leaf i at level j; levels[0] are the leaves."""
     reason: str = field(default="", compare=False)
-    """The reason why it was suggested, in one sentence; empty where the levels tell it."""
+    """The reason why it was suggested, in one sentence; empty where the levels tell
+    it.
+    """
 
     def __post_init__(self) -> None:
         check(self.values, self.levels)
 
     @property
     def height(self) -> int:
-        """The highest level, where 0 is the original value (ARX's heights are one more)."""
+        """The highest level, where 0 is the original value (ARX's heights are one
+        more).
+        """
         return len(self.levels) - 1
 
     def labels(self, level: int) -> tuple[str, ...]:
@@ -52,12 +60,17 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """For every leaf the position of its label in `labels(level)`, int64, one per leaf, not writable."""
+        """For every leaf the position of its label in `labels(level)`, int64, one per
+        leaf, not writable.
+        """
         return self._codes[level]
 
     @cached_property
     def _codes(self) -> tuple[NDArray[np.int64], ...]:
-        levels = [pd.factorize(np.array(level, dtype=object))[0].astype(np.int64) for level in self.levels]
+        levels = [
+            pd.factorize(np.array(level, dtype=object))[0].astype(np.int64)
+            for level in self.levels
+        ]
         for codes in levels:
             codes.flags.writeable = False
         return tuple(levels)
@@ -72,7 +85,9 @@ class Hierarchy:
         return np.where(starred, len(self.values), np.bincount(codes)[codes])
 
     def extended(self, values: Iterable[str]) -> Hierarchy:
-        """Return the same hierarchy with further leaves, each its own label on every level below the last."""
+        """Return the same hierarchy with further leaves, each its own label on every
+        level below the last.
+        """
         known = set(self.values)
         new = tuple(dict.fromkeys(value for value in values if value not in known))
         if not new:
@@ -86,27 +101,36 @@ class Hierarchy:
         )
 
     def covering(self, series: pd.Series) -> Hierarchy:
-        """Return the same hierarchy, with leaves for missing and suppressed (`*`) cells of a column."""
+        """Return the same hierarchy, with leaves for missing and suppressed (`*`) cells
+        of a column.
+        """
         return self._covering(*_cells(series))
 
     def _covering(self, column: Canonical, values: list[str]) -> Hierarchy:
         lacks = {MISSING} if (column.codes < 0).any() else set()
-        for text in {MISSING, SUPPRESSED}.intersection(values):  # which a column of categories may only list
+        # which a column of categories may only list
+        for text in {MISSING, SUPPRESSED}.intersection(values):
             places = [place for place, value in enumerate(values) if value == text]
             lacks |= {text} if np.isin(column.codes, places).any() else set()
         return self.extended(value for value in (MISSING, SUPPRESSED) if value in lacks)
 
     def thinned(self) -> Hierarchy:
         """Return the hierarchy without every second of its inner levels."""
-        return replace(self, levels=(self.levels[0], *self.levels[2:-1:2], self.levels[-1]))
+        return replace(
+            self, levels=(self.levels[0], *self.levels[2:-1:2], self.levels[-1])
+        )
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
-        """(rows,) int64 leaves as positions in `values`, -1 where a value has no path."""
+        """(rows,) int64 leaves as positions in `values`, -1 where a value has no
+        path.
+        """
         return self._encoded(*_cells(series))
 
     def _encoded(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
         leaves = [self._position.get(value, -1) for value in values]
-        return column.put(np.array(leaves, dtype=np.int64), self._position.get(MISSING, -1))
+        return column.put(
+            np.array(leaves, dtype=np.int64), self._position.get(MISSING, -1)
+        )
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -125,7 +149,8 @@ class Hierarchy:
         return self._position.get(SUPPRESSED, -1)
 
     def read(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
-        """Return the hierarchy as `covering` gives it, and the leaf of every row there, from one look.
+        """Return the hierarchy as `covering` gives it, and the leaf of every row there,
+        from one look.
 
         Raises: HierarchyError for a value without a path.
         """
@@ -139,12 +164,14 @@ class Hierarchy:
 
         A byte order mark and repeated lines are skipped.
 
-        Raises: HierarchyError when lines differ in length or the paths are no hierarchy.
+        Raises: HierarchyError when lines differ in length or the paths are no
+            hierarchy.
         """
         content = text.removeprefix("\ufeff")
         if separator is not None:
             return _read(cls, content, separator)
-        for delimiter in ";,\t|":  # the file itself decides: with another separator it is no hierarchy
+        # the file itself decides: with another separator it is no hierarchy
+        for delimiter in ";,\t|":
             with suppress(HierarchyError):
                 read = _read(cls, content, delimiter)
                 if read.height:
@@ -152,9 +179,14 @@ class Hierarchy:
         return _read(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """Write the file that `from_csv` reads, separated by semicolons, with formulas disarmed."""
+        """Write the file that `from_csv` reads, separated by semicolons, with formulas
+        disarmed.
+        """
         out = io.StringIO()
-        lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
+        lines = (
+            [disarm_both_ways(label) for label in line]
+            for line in zip(*self.levels, strict=True)
+        )
         csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
         return out.getvalue()
 
@@ -189,7 +221,10 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
-                "level {level} does not nest: it separates values that level {number} has joined",
+                (
+                    "level {level} does not nest: it separates values that level "
+                    "{number} has joined"
+                ),
                 remedy="make each level a coarser grouping of the level below it",
                 level=number,
                 number=number - 1,
@@ -198,17 +233,26 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
 
 def _wrong_lines() -> HierarchyError:
     return HierarchyError(
-        "there is not one line per value, of as many levels as the others, which ends as they do",
+        (
+            "there is not one line per value, of as many levels as the others, which "
+            "ends as they do"
+        ),
         remedy="write one line per value: value;level 1;...;*",
     )
 
 
 def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
-    rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
+    rows = [
+        tuple(row)
+        for row in csv.reader(io.StringIO(content), delimiter=delimiter)
+        if row
+    ]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         raise _wrong_lines()
     rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
-    return kind(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
+    return kind(
+        values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True))
+    )
 
 
 def _separator(text: str) -> str:

@@ -1,4 +1,6 @@
-"""A first hierarchy for any column, with the reason in one sentence, for a person to review."""
+"""A first hierarchy for any column, with the reason in one sentence, for a person to
+review.
+"""
 
 import math
 import re
@@ -33,7 +35,9 @@ OLDEST = 90
 SHARE = 0.9
 """Share of the values that must have a form for the column to count as of this form."""
 MOST_TOGETHER = 100_000
-"""Combinations of levels that suggested hierarchies span at most, while any has inner levels to spare."""
+"""Combinations of levels that suggested hierarchies span at most, while any has inner
+levels to spare.
+"""
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
 _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
@@ -48,19 +52,30 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
     nothing = shown[shown.str.strip().str.lower().isin(NOTHING)]
     rest = shown.drop(nothing.index)
-    if len(nothing) and len(rest) and pd.to_numeric(rest, errors="coerce").notna().all():
+    if (
+        len(nothing)
+        and len(rest)
+        and pd.to_numeric(rest, errors="coerce").notna().all()
+    ):
         kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
-        return _proposed(kept, rest.reset_index(drop=True)).extended(nothing).covering(series)
+        return (
+            _proposed(kept, rest.reset_index(drop=True))
+            .extended(nothing)
+            .covering(series)
+        )
     if shown.empty:
-        return Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,))).covering(series)
+        return Hierarchy(
+            values=(MISSING,), levels=((MISSING,), (SUPPRESSED,))
+        ).covering(series)
     return _proposed(series, shown).covering(series)
 
 
 def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
-    """One hierarchy per column, as `suggest_hierarchy`, with so few levels that all can be searched together.
+    """One hierarchy per column, as `suggest_hierarchy`, with so few levels that all can
+    be searched together.
 
-    Where the combinations of levels are more than `MOST_TOGETHER`, the deepest hierarchy loses every second
-    of its inner levels, again and again.
+    Where the combinations of levels are more than `MOST_TOGETHER`, the deepest
+    hierarchy loses every second of its inner levels, again and again.
     """
     hierarchies = {name: suggest_hierarchy(frame[name]) for name in names}
     while math.prod(each.height + 1 for each in hierarchies.values()) > MOST_TOGETHER:
@@ -87,7 +102,11 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
             return cut(shown, separator, keep=keep)
     if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
         return flat(
-            shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
+            shown,
+            reason=(
+                "More than half of the values are distinct: rather an identifier, to "
+                "be dropped"
+            ),
         )
     tally = series.value_counts()
     rows = dict(zip(texts(tally.index), tally.tolist(), strict=True))
@@ -95,14 +114,19 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
         {value: rows[value] for value in shown},
         RARE,
         reason=Text(
-            "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency",
+            (
+                "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 "
+                "of like frequency"
+            ),
             rare=RARE,
         ),
     )
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:
-    """Return whether texts with digits are codes, nearly all of one length, and not quantities."""
+    """Return whether texts with digits are codes, nearly all of one length, and not
+    quantities.
+    """
     if pd.api.types.is_numeric_dtype(series):
         return False
     lengths = shown.str.len()
@@ -110,7 +134,7 @@ def _is_code(series: pd.Series, shown: pd.Series) -> bool:
     return bool(
         width >= 4
         and (lengths == width).mean() >= SHARE
-        and shown.str.contains(r"\d\d", regex=True).mean() >= SHARE
+        and shown.str.contains(r"\d\d", regex=True).mean() >= SHARE,
     )
 
 
@@ -124,13 +148,19 @@ def _masked(shown: pd.Series) -> Hierarchy:
     )
 
 
-def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool) -> Hierarchy:
+def _numeric(
+    series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool
+) -> Hierarchy:
     if is_age and numbers.between(0, 130).all():
         return intervals(
             shown,
             (5, 10, 20),
             high=OLDEST,
-            reason=Text("Numbers: intervals of {width:g} to {width_2:g}, open ends", width=5, width_2=20),
+            reason=Text(
+                "Numbers: intervals of {width:g} to {width_2:g}, open ends",
+                width=5,
+                width_2=20,
+            ),
         )
     if len(shown) <= FEW:
         return order(shown[numbers.argsort()], GROUPS)
@@ -143,17 +173,22 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
         low=float(np.floor(low / widths[0]) * widths[0]),
         high=float(np.ceil(high / widths[0]) * widths[0]),
         reason=Text(
-            "Numbers: intervals of {width:g} to {width_2:g}, open ends", width=widths[0], width_2=widths[-1]
+            "Numbers: intervals of {width:g} to {width_2:g}, open ends",
+            width=widths[0],
+            width_2=widths[-1],
         ),
     )
 
 
 def _round_widths(target: float) -> tuple[float, float, float]:
-    """Three widths of the series 1, 2, 5 from about the target up, each a multiple of the one before."""
+    """Three widths of the series 1, 2, 5 from about the target up, each a multiple of
+    the one before.
+    """
     power = 10.0 ** math.floor(math.log10(target))
     for factors in ((1, 5, 10), (2, 10, 20), (5, 10, 20)):
         if target <= factors[0] * power:
             break
     else:
-        factors, power = (1, 5, 10), power * 10
+        factors = (1, 5, 10)
+        power = power * 10
     return factors[0] * power, factors[1] * power, factors[2] * power

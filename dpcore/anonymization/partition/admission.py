@@ -16,7 +16,8 @@ from dpcore.text import Text
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Gate:
-    """The conditions that a class of one table meets to be released, k people and further models.
+    """The conditions that a class of one table meets to be released, k people and
+    further models.
 
     Attributes:
         models: on sensitive columns.
@@ -28,11 +29,21 @@ class Gate:
     rows: Rows
 
     @classmethod
-    def of(cls, rows: Rows, k: int, models: Sequence[PrivacyModel] = (), *, counts: str = "rows") -> Gate:
+    def of(
+        cls,
+        rows: Rows,
+        k: int,
+        models: Sequence[PrivacyModel] = (),
+        *,
+        counts: str = "rows",
+    ) -> Gate:
         """Take the conditions for all rows of a table.
 
-        Args: counts: the unit that classes count, in a word.
-        Raises: InfeasibleError when even the whole table as one class may not be released.
+        Args:
+            counts: the unit that classes count, in a word.
+
+        Raises: InfeasibleError when even the whole table as one class may not be
+            released.
         """
         whole = rows.together(np.ones(rows.number, dtype=bool))
         if k > whole.people[0]:
@@ -42,13 +53,17 @@ class Gate:
         return cls(k=k, models=models, rows=rows)
 
     def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
-        """Return the same for distinct tuples, by the place of the first row and the rows of each."""
+        """Return the same for distinct tuples, by the place of the first row and the
+        rows of each.
+        """
         return replace(self, rows=self.rows.united(first, weights))
 
     def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:
         """(classes,) whether the classes in which these tuples fall may be released."""
         weights = self.rows.weights
-        fine: BoolArray = np.bincount(classes, None if weights is None else weights[tuples]) >= self.k
+        fine: BoolArray = (
+            np.bincount(classes, None if weights is None else weights[tuples]) >= self.k
+        )
         if not fine.any() or (self.rows.person is None and not self.models):
             return fine
         number = np.cumsum(fine) - 1

@@ -1,10 +1,12 @@
-"""Microaggregation, in clusters of k to 2k - 1 similar rows whose mean each number becomes.
+"""Microaggregation, in clusters of k to 2k - 1 similar rows whose mean each number
+becomes.
 
-The clusters are those of MDAV: around the row farthest from the mean of what is left, and around the row
-farthest from that one, again and again. Where a person has several rows, people are clustered by the means
-of their rows, and a person's rows stay together. Ties are decided by the content of the rows, never by their
-order. Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
-Domingo-Ferrer, Torra (2005), Algorithm MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
+The clusters are those of MDAV: around the row farthest from the mean of what is left,
+and around the row farthest from that one, again and again. Where a person has several
+rows, people are clustered by the means of their rows, and a person's rows stay
+together. Ties are decided by the content of the rows, never by their order. Source:
+Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14; Domingo-Ferrer, Torra (2005), Algorithm
+MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
 """
 
 from collections.abc import Sequence
@@ -28,22 +30,32 @@ _ONE_BY_ONE = 12
 _BINS = 20
 
 
-def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> IntArray:
+def microaggregate(
+    frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate
+) -> IntArray:
     """Cluster the rows by the numbers in these columns.
 
-    Args: gate: what a cluster needs; those that lack more than k people are united.
+    Args:
+        gate: what a cluster needs; those that lack more than k people are united.
+
     Returns: (rows,) the cluster of each.
+
     Raises: SchemaError for a column that does not hold numbers in every row.
     """
     points = np.stack([_scaled(frame, name) for name in sorted(columns)])
-    whose, centers = gate.rows.person, points
+    whose = gate.rows.person
+    centers = points
     if whose is not None:
         rows = np.bincount(whose)
         centers = np.stack([np.bincount(whose, column) / rows for column in points])
     order = _by_content(frame, columns) if whose is None else np.lexsort(centers[::-1])
     centers = centers[:, order]
     exact = len(order) <= EXACT_ROWS
-    blocks = [np.arange(len(order))] if exact else _blocks(centers, max(BLOCK_ROWS, 2 * gate.k))
+    blocks = (
+        [np.arange(len(order))]
+        if exact
+        else _blocks(centers, max(BLOCK_ROWS, 2 * gate.k))
+    )
     clusters = np.empty(len(order), dtype=np.int64)
     clusters[order] = _in_blocks(centers, blocks, gate.k)
     clusters = clusters if whose is None else clusters[whose]
@@ -51,7 +63,9 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """Sort the rows by their content alone, by the chosen columns first, then by all others."""
+    """Sort the rows by their content alone, by the chosen columns first, then by all
+    others.
+    """
     first = sorted(columns)
     names = [*first, *(name for name in frame.columns if name not in first)]
     return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
@@ -60,7 +74,10 @@ def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
 def mdav(points: FloatArray, k: int) -> IntArray:
     """(rows,) MDAV cluster of each row.
 
-    Args: points: (columns, rows), at least k rows. Rows not yet in a cluster stay side by side at the front
+    Args:
+        points: (columns, rows), at least k rows. Rows not yet in a cluster stay side by
+            side at the front
+
     of the working arrays, each column for itself, so that a pass reads nothing else.
     """
     rest = _Rest(points, k)
@@ -97,7 +114,9 @@ class _Rest:
         return self.points[:, self._distances(point).argmax()].copy()
 
     def take_around(self, point: FloatArray) -> None:
-        """Make a cluster of the k rows nearest to the point, and fill their places with the last rows."""
+        """Make a cluster of the k rows nearest to the point, and fill their places with
+        the last rows.
+        """
         distance = self._distances(point)
         near = self._nearest(distance)
         self.clusters[self.row[near]] = self.number
@@ -126,7 +145,8 @@ class _Rest:
 
     def _distances(self, point: FloatArray) -> FloatArray:
         """(rows,) squared distances, in one array that is used again and again."""
-        distance, square = self._distance[: self.rows], self._square[: self.rows]
+        distance = self._distance[: self.rows]
+        square = self._square[: self.rows]
         distance[:] = 0.0
         for column, center in zip(self.points, point, strict=True):
             np.subtract(column[: self.rows], center, out=square)
@@ -135,24 +155,34 @@ class _Rest:
         return distance
 
 
-def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -> Recoded:
-    """Replace each number by the mean of its cluster, on the scales of every other method.
+def published(
+    frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray
+) -> Recoded:
+    """Replace each number by the mean of its cluster, on the scales of every other
+    method.
 
-    The NCP of a cluster is its range over the column's. How a column's distribution changes is seen on bins
-    that hold equal shares of the original.
+    The NCP of a cluster is its range over the column's. How a column's distribution
+    changes is seen on bins that hold equal shares of the original.
     """
     values = {name: frame[name].to_numpy(dtype=np.float64) for name in sorted(columns)}
     sizes = np.bincount(clusters)
     means = [np.bincount(clusters, column) / sizes for column in values.values()]
-    classes = class_index([np.unique(mean, return_inverse=True)[1] for mean in means])[clusters]
+    classes = class_index([np.unique(mean, return_inverse=True)[1] for mean in means])[
+        clusters
+    ]
     _, first = np.unique(classes, return_index=True)
     label = np.arange(len(first))
     parts = []
     for (name, column), mean in zip(values.items(), means, strict=True):
-        low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+        low = np.full(len(first), np.inf)
+        high = np.full(len(first), -np.inf)
         np.minimum.at(low, classes, column)
         np.maximum.at(high, classes, column)
-        edges = np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1], method="inverted_cdf"))
+        edges = np.unique(
+            np.quantile(
+                column, np.linspace(0, 1, _BINS + 1)[1:-1], method="inverted_cdf"
+            )
+        )
         center = mean[clusters[first]]
         bins = np.searchsorted(edges, center)
         penalty = (high - low) / (float(np.ptp(column)) or 1.0)
@@ -163,9 +193,13 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
                 text=center.astype(object),
                 ncp=penalty,
                 loss=penalty,
-                before=np.bincount(np.searchsorted(edges, column), minlength=len(edges) + 1),
-                after=np.bincount(bins, np.bincount(classes), len(edges) + 1).astype(np.float64),
-            )
+                before=np.bincount(
+                    np.searchsorted(edges, column), minlength=len(edges) + 1
+                ),
+                after=np.bincount(bins, np.bincount(classes), len(edges) + 1).astype(
+                    np.float64
+                ),
+            ),
         )
     return Recoded(columns=tuple(parts), classes=classes)
 
@@ -173,7 +207,11 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
     """Scale a column to mean 0 and variance 1, or to 0 when it is constant."""
     numeric = pd.api.types.is_numeric_dtype(frame[name])
-    values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan) if numeric else np.array([np.nan])
+    values = (
+        frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        if numeric
+        else np.array([np.nan])
+    )
     if not np.isfinite(values).all():
         raise not_all_numbers(name)
     ordered = np.sort(values)  # so that rounding does not follow the order of the rows
@@ -181,8 +219,11 @@ def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
 
 
 def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
-    """Return rows of blocks, halved at the median of the column with most variance until small enough."""
-    finished, open_blocks = [], [np.arange(points.shape[1])]
+    """Return rows of blocks, halved at the median of the column with most variance
+    until small enough.
+    """
+    finished = []
+    open_blocks = [np.arange(points.shape[1])]
     while open_blocks:
         block = open_blocks.pop()
         if len(block) <= largest:

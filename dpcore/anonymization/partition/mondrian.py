@@ -1,11 +1,13 @@
-"""Mondrian, which cuts the table in two, and each part again, as long as both sides stay large enough.
+"""Mondrian, which cuts the table in two, and each part again, as long as both sides
+stay large enough.
 
-Labels are free: an interval for numbers and dates, a set of values for categories. All parts of one depth are
-cut at once, so the work is a few sorts a depth instead of one a part.
+Labels are free: an interval for numbers and dates, a set of values for categories. All
+parts of one depth are cut at once, so the work is a few sorts a depth instead of one a
+part.
 
-Source: LeFevre, DeWitt, Ramakrishnan (2006), strict multidimensional partitioning. The cut is the one that
-saves most NCP rather than the median of the widest column; a category's values are cut in order of
-frequency, so that a common value comes out alone.
+Source: LeFevre, DeWitt, Ramakrishnan (2006), strict multidimensional partitioning. The
+cut is the one that saves most NCP rather than the median of the widest column; a
+category's values are cut in order of frequency, so that a common value comes out alone.
 """
 
 from __future__ import annotations
@@ -32,12 +34,16 @@ from dpcore.tables.classes import (
 )
 
 BALANCE = 0.2
-"""Savings are weighed by (share of the smaller side) ** BALANCE: of two equal cuts the more even one leaves
-more room to cut again. The value lowers NCP by 1 to 10 % against 0 on Adult; 0.1 to 0.3 are alike."""
+"""Savings are weighed by (share of the smaller side) ** BALANCE: of two equal cuts the
+more even one leaves more room to cut again. The value lowers NCP by 1 to 10 % against 0
+on Adult; 0.1 to 0.3 are alike.
+"""
 
 
 def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Recoded:
-    """Recode the columns so that every class may be released by the gate of the table."""
+    """Recode the columns so that every class may be released by the gate of the
+    table.
+    """
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
     classes = _partition(list(leaves.values()), gate)
     return Recoded.of([_publish(leaves[name], classes) for name in columns], classes)
@@ -48,16 +54,22 @@ class _Cut:
     """The best cut of every part along one column."""
 
     saving: FloatArray  # (parts,) -1 where no cut leaves k people on both sides
-    is_right: Callable[[IntArray], BoolArray]  # active rows -> which side of its part's cut each falls on
+    # active rows -> which side of its part's cut each falls on
+    is_right: Callable[[IntArray], BoolArray]
 
 
 def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
     """(rows,) the part each row ends in."""
     final = np.empty(len(columns[0].codes), dtype=np.int64)
     finished = 0
-    active, part = np.arange(len(final)), np.zeros_like(final)
+    active = np.arange(len(final))
+    part = np.zeros_like(final)
     while len(active):
-        people = None if gate.rows.person is None else _People.of(part, gate.rows.person[active])
+        people = (
+            None
+            if gate.rows.person is None
+            else _People.of(part, gate.rows.person[active])
+        )
         cuts = [_best_cut(column, active, part, gate.k, people) for column in columns]
         split, right = _choose(cuts, active, part, gate)
         stays = ~split[part]
@@ -69,9 +81,14 @@ def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
 
 
 def _choose(
-    cuts: Sequence[_Cut], active: IntArray, part: IntArray, gate: Gate
+    cuts: Sequence[_Cut],
+    active: IntArray,
+    part: IntArray,
+    gate: Gate,
 ) -> tuple[BoolArray, BoolArray]:
-    """Choose the parts that are cut, and each row's side, by the best column whose sides may be released."""
+    """Choose the parts that are cut, and each row's side, by the best column whose
+    sides may be released.
+    """
     savings = np.stack([cut.saving for cut in cuts])
     parts = savings.shape[1]
     split = np.zeros(parts, dtype=bool)
@@ -84,7 +101,9 @@ def _choose(
             rows = np.flatnonzero((trying & (column_of == column))[part])
             right[rows] = cuts[column].is_right(rows)
         sides = np.where(trying[part], 2 * part + right, 2 * parts)
-        split |= trying & gate.satisfied(active, sides)[: 2 * parts].reshape(parts, 2).all(axis=1)
+        split |= trying & gate.satisfied(active, sides)[: 2 * parts].reshape(
+            parts, 2
+        ).all(axis=1)
     return split, right
 
 
@@ -92,7 +111,8 @@ def _choose(
 class _People:
     """The active rows person by person inside each part."""
 
-    order: IntArray  # (rows,) places of the rows, those of one person in one part side by side
+    # (rows,) places of the rows, those of one person in one part side by side
+    order: IntArray
     starts: IntArray  # (people,) where each person starts in it
 
     @classmethod
@@ -102,12 +122,16 @@ class _People:
         return cls(order=order, starts=starts_of(together[order]))
 
     def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
-        """Count the people up to each place of a cut, and after it, inside the part that owns the place.
+        """Count the people up to each place of a cut, and after it, inside the part
+        that owns the place.
 
-        Args: place: (rows,).
+        Args:
+            place: (rows,).
         """
         ordered = place[self.order]
-        first, last = (each.reduceat(ordered, self.starts) for each in (np.minimum, np.maximum))
+        first, last = (
+            each.reduceat(ordered, self.starts) for each in (np.minimum, np.maximum)
+        )
         begun = np.cumsum(np.bincount(first, minlength=len(owner)))
         ended = np.cumsum(np.bincount(last, minlength=len(owner)))
         start = starts_of(owner)
@@ -115,13 +139,18 @@ class _People:
         return begun - np.append(0, begun[end])[owner], ended[end][owner] - ended
 
 
-def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None) -> _Cut:
-    """For every part, the cut along this column that saves most NCP with k people on both sides."""
+def _best_cut(
+    column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None
+) -> _Cut:
+    """For every part, the cut along this column that saves most NCP with k people on
+    both sides.
+    """
     codes = column.codes[active]
     owner, value, count = counted_pairs(part, codes)
     if column.positions is None:
         order = np.lexsort((value, -count, owner))
-        value, count = value[order], count[order]
+        value = value[order]
+        count = count[order]
     start = starts_of(owner)
     end = np.append(start[1:], len(owner))
     before = np.cumsum(count) - count
@@ -130,11 +159,17 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int, people: 
     right = size - left
     place = np.arange(len(owner))
     if column.positions is None:
-        here, width = (place - start[owner]).astype(np.float64), max(1.0, len(column.labels) - 1.0)
+        here = (place - start[owner]).astype(np.float64)
+        width = max(1.0, len(column.labels) - 1.0)
     else:
-        here, width = column.positions[value], column.width
-    lowest, highest, following = here[start][owner], here[end - 1][owner], np.append(here[1:], 0.0)
-    whole, left_extent, right_extent = highest - lowest, here - lowest, highest - following
+        here = column.positions[value]
+        width = column.width
+    lowest = here[start][owner]
+    highest = here[end - 1][owner]
+    following = np.append(here[1:], 0.0)
+    whole = highest - lowest
+    left_extent = here - lowest
+    right_extent = highest - following
     saved = (size * whole - left * left_extent - right * right_extent) / width
     saved = saved * (np.minimum(left, right) / size) ** BALANCE
     keys = owner * len(column.labels) + value
@@ -158,7 +193,9 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int, people: 
     def is_rarer(rows: IntArray) -> BoolArray:
         return np.asarray(place_of(rows) > cut[part[rows]])
 
-    return _Cut(saving=saving, is_right=is_rarer if column.positions is None else is_above)
+    return _Cut(
+        saving=saving, is_right=is_rarer if column.positions is None else is_above
+    )
 
 
 def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
@@ -166,21 +203,35 @@ def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
     owner, value, _ = counted_pairs(classes, column.codes)
     start = starts_of(owner)
     end = np.append(start[1:], len(owner))
-    labels, leaves, sizes = column.labels, len(column.labels), np.bincount(classes)
+    labels = column.labels
+    leaves = len(column.labels)
+    sizes = np.bincount(classes)
     if column.positions is None:
         ncp = (end - start - 1) / max(1, leaves - 1)
-        printed = [_set_text(labels[value[a:b]], leaves) for a, b in zip(start, end, strict=True)]
+        printed = [
+            _set_text(labels[value[a:b]], leaves)
+            for a, b in zip(start, end, strict=True)
+        ]
         after = np.bincount(value, (sizes / (end - start))[owner], leaves)
     else:
-        low, high = value[start], value[end - 1]
-        low = np.where((labels[high] == MISSING) & (low < high), 0, low)  # a range with gaps says nothing
-        ncp = np.minimum(1.0, (column.positions[high] - column.positions[low]) / column.width)
+        low = value[start]
+        high = value[end - 1]
+        # a range with gaps says nothing
+        low = np.where((labels[high] == MISSING) & (low < high), 0, low)
+        ncp = np.minimum(
+            1.0, (column.positions[high] - column.positions[low]) / column.width
+        )
         printed = [_range_text(labels, a, b) for a, b in zip(low, high, strict=True)]
         share = sizes / (high - low + 1)
-        steps = np.bincount(low, share, leaves + 1) - np.bincount(high + 1, share, leaves + 1)
+        steps = np.bincount(low, share, leaves + 1) - np.bincount(
+            high + 1, share, leaves + 1
+        )
         after = np.cumsum(steps)[:leaves]
-    text, first, label = np.unique(np.array(printed, dtype=object), return_index=True, return_inverse=True)
-    penalty = np.where(text == SUPPRESSED, 1.0, ncp[first])  # also for cells that were suppressed before
+    text, first, label = np.unique(
+        np.array(printed, dtype=object), return_index=True, return_inverse=True
+    )
+    # also for cells that were suppressed before
+    penalty = np.where(text == SUPPRESSED, 1.0, ncp[first])
     return PublishedColumn(
         name=column.name,
         label=label,
@@ -201,4 +252,8 @@ def _set_text(labels: TextArray, leaves: int) -> str:
 def _range_text(labels: TextArray, low: int, high: int) -> str:
     if low == high:
         return str(labels[low])
-    return SUPPRESSED if high - low == len(labels) - 1 else f"[{labels[low]}, {labels[high]}]"
+    return (
+        SUPPRESSED
+        if high - low == len(labels) - 1
+        else f"[{labels[low]}, {labels[high]}]"
+    )

@@ -1,12 +1,14 @@
-"""Local recoding, which gives each class the lowest hierarchy labels under which it is large enough.
+"""Local recoding, which gives each class the lowest hierarchy labels under which it is
+large enough.
 
-Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are grouped by their
-labels there, and the classes that are admissible are released at once; the others wait for a more general
-node. So common combinations keep their values, and only rare ones are generalized. Everything is counted on
-distinct tuples, never on rows.
+Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are
+grouped by their labels there, and the classes that are admissible are released at once;
+the others wait for a more general node. So common combinations keep their values, and
+only rare ones are generalized. Everything is counted on distinct tuples, never on rows.
 
-The best published local recoding (ARX: a full-domain optimum, again and again, on the rows that remain)
-visits a few dozen nodes; visiting nearly all of them, in order, costs less time and less information.
+The best published local recoding (ARX: a full-domain optimum, again and again, on the
+rows that remain) visits a few dozen nodes; visiting nearly all of them, in order, costs
+less time and less information.
 """
 
 from __future__ import annotations
@@ -28,20 +30,28 @@ Levels = tuple[int, ...]
 """One level of every hierarchy."""
 
 EFFORT = 1_000_000_000
-"""Cells read before nodes are no longer visited one by one; nine columns of Adult need half of it."""
+"""Cells read before nodes are no longer visited one by one; nine columns of Adult need
+half of it.
+"""
 VISIT = 20_000
 """Cells that could be read in the time that a visit takes, however few rows wait."""
 
 
 def local_recoding(
-    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, gate: Gate, limit: float = 0.0
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    gate: Gate,
+    limit: float = 0.0,
 ) -> Recoded:
-    """Recode the hierarchies' columns so that every class may be released by the gate of the table.
+    """Recode the hierarchies' columns so that every class may be released by the gate
+    of the table.
 
-    Rows that no node releases join the classes where that costs least, or are suppressed where that costs
-    less and the limit allows it.
+    Rows that no node releases join the classes where that costs least, or are
+    suppressed where that costs less and the limit allows it.
 
-    Args: limit: share of the people who may have a row that is suppressed so.
+    Args:
+        limit: share of the people who may have a row that is suppressed so.
 
     Raises: HierarchyError for a value without a path.
     """
@@ -57,10 +67,12 @@ def local_recoding(
 
 @dataclass(frozen=True)
 class Tree:
-    """One column's labels, as codes, for every tuple at every level, and what they cost.
+    """One column's labels, as codes, for every tuple at every level, and what they
+    cost.
 
     Attributes:
-        codes: (levels, tuples). penalty: (levels, tuples), NCP. cost: (levels,), mean NCP over the rows.
+        codes: (levels, tuples). penalty: (levels, tuples), NCP. cost: (levels,), mean
+            NCP over the rows.
     """
 
     codes: IntArray
@@ -69,8 +81,12 @@ class Tree:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray) -> Tree:
-        """Take the labels of a hierarchy, for tuples of these leaves that stand for so many rows each."""
-        of_leaf = np.stack([hierarchy.codes(level) for level in range(hierarchy.height + 1)])
+        """Take the labels of a hierarchy, for tuples of these leaves that stand for so
+        many rows each.
+        """
+        of_leaf = np.stack(
+            [hierarchy.codes(level) for level in range(hierarchy.height + 1)]
+        )
         observed = np.bincount(leaf, minlength=of_leaf.shape[1]) > 0
         below = np.stack([np.bincount(codes, observed)[codes] for codes in of_leaf])
         penalty = (below[:, leaf] - 1) / max(1, observed.sum() - 1)
@@ -79,7 +95,9 @@ class Tree:
 
 @dataclass(frozen=True)
 class Table:
-    """The distinct tuples of the table, with their labels, their rows, and what a class of them needs."""
+    """The distinct tuples of the table, with their labels, their rows, and what a class
+    of them needs.
+    """
 
     trees: Sequence[Tree]
     weights: IntArray
@@ -87,7 +105,9 @@ class Table:
 
 
 def release(table: Table) -> IntArray:
-    """Return the class in which each tuple is released, -1 for those that no node releases."""
+    """Return the class in which each tuple is released, -1 for those that no node
+    releases.
+    """
     released = np.full(len(table.weights), -1)
     waiting = np.arange(len(released))
     top = tuple(len(tree.cost) - 1 for tree in table.trees)
@@ -95,9 +115,13 @@ def release(table: Table) -> IntArray:
     node: Levels = ()
     number = effort = 0
     while len(waiting) and node != top:
-        node = next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
+        node = (
+            next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
+        )
         effort += len(waiting) * len(node) + VISIT
-        classes = class_index([tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)])
+        classes = class_index(
+            [tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)]
+        )
         fine = table.gate.satisfied(waiting, classes)
         leaves = fine[classes]
         released[waiting[leaves]] = number + (np.cumsum(fine) - 1)[classes[leaves]]
@@ -107,7 +131,9 @@ def release(table: Table) -> IntArray:
 
 
 def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
-    """Every lattice node once, in order of the sum of its levels' costs, which never fall with the level."""
+    """Every lattice node once, in order of the sum of its levels' costs, which never
+    fall with the level.
+    """
     heap: list[tuple[float, Levels, int]] = [(0.0, (0,) * len(costs), 0)]
     while heap:
         _, node, last = heappop(heap)
@@ -123,18 +149,29 @@ def _raise_cheapest(node: Levels, table: Table, waiting: IntArray) -> Levels:
     """Go one level up in the column where that costs the waiting rows least."""
 
     def price(column: int) -> float:
-        penalty, level = table.trees[column].penalty, node[column]
-        return float((penalty[level + 1, waiting] - penalty[level, waiting]) @ table.weights[waiting])
+        penalty = table.trees[column].penalty
+        level = node[column]
+        return float(
+            (penalty[level + 1, waiting] - penalty[level, waiting])
+            @ table.weights[waiting]
+        )
 
-    below_top = [column for column, tree in enumerate(table.trees) if node[column] + 1 < len(tree.cost)]
+    below_top = [
+        column
+        for column, tree in enumerate(table.trees)
+        if node[column] + 1 < len(tree.cost)
+    ]
     cheapest = min(below_top, key=price)
     return (*node[:cheapest], node[cheapest] + 1, *node[cheapest + 1 :])
 
 
 def settle(table: Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:
-    """Suppress the unreleased rest, or unite it with the cheapest classes, until it may be released.
+    """Suppress the unreleased rest, or unite it with the cheapest classes, until it may
+    be released.
 
-    Returns: (tuples,) class, and (classes, columns) the lowest level at which each class has one label, or
+    Returns: (tuples,) class, and (classes, columns) the lowest level at which each
+        class has one label, or
+
     the one above all where it is suppressed.
     """
     rest = np.flatnonzero(released < 0)
@@ -145,8 +182,12 @@ def settle(table: Table, released: IntArray, allowed: int) -> tuple[IntArray, In
     return labelled(table, released, hidden)
 
 
-def labelled(table: Table, released: IntArray, hidden: bool) -> tuple[IntArray, IntArray]:
-    """Return the classes and levels of tuples that are all in a class, -1 the one that may be suppressed."""
+def labelled(
+    table: Table, released: IntArray, hidden: bool
+) -> tuple[IntArray, IntArray]:
+    """Return the classes and levels of tuples that are all in a class, -1 the one that
+    may be suppressed.
+    """
     _, classes = np.unique(released, return_inverse=True)
     levels = _common_levels(table.trees, classes)
     if hidden:
@@ -154,8 +195,12 @@ def labelled(table: Table, released: IntArray, hidden: bool) -> tuple[IntArray, 
     return classes, levels
 
 
-def _is_better_hidden(table: Table, released: IntArray, rest: IntArray, allowed: int) -> bool:
-    """Return whether the rest is of few people, and costs less suppressed than with its best partner."""
+def _is_better_hidden(
+    table: Table, released: IntArray, rest: IntArray, allowed: int
+) -> bool:
+    """Return whether the rest is of few people, and costs less suppressed than with its
+    best partner.
+    """
     if not len(rest) or _may_be_released(table, rest):
         return False
     people = table.gate.rows.taken(rest).groups(np.zeros_like(rest)).people[0]
@@ -168,7 +213,9 @@ def _may_be_released(table: Table, rest: IntArray) -> bool:
 
 
 def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
-    """(classes, columns) the lowest level at which all tuples of a class share a label."""
+    """(classes, columns) the lowest level at which all tuples of a class share a
+    label.
+    """
     _, first = np.unique(classes, return_index=True)
     levels = np.zeros((len(first), len(trees)), dtype=np.int64)
     for column, tree in enumerate(trees):
@@ -179,7 +226,9 @@ def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
 
 
 def _cheapest_partner(table: Table, released: IntArray) -> tuple[int, float]:
-    """Find the class that the rest, numbered -1, joins at the least cost, and that cost."""
+    """Find the class that the rest, numbered -1, joins at the least cost, and that
+    cost.
+    """
     numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
     levels = _common_levels(table.trees, index)
     sizes = np.bincount(index, table.weights)

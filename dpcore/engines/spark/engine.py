@@ -2,8 +2,8 @@
 
 The kernel goes to the rows, partial results come back, and no row is ever collected.
 
-Partial results are exact and come once from each task that ended well, however often Spark repeated it. Noise
-is drawn later, on the driver, once.
+Partial results are exact and come once from each task that ended well, however often
+Spark repeated it. Noise is drawn later, on the driver, once.
 """
 
 import contextlib
@@ -38,23 +38,32 @@ Waited = TypeVar("Waited")
 class SparkEngine(Engine):
     """A DataFrame behind a schema.
 
-    Workers need Python, numpy, pandas and pyarrow as the driver has them; this library is sent along. With an
-    id column, the rows that count are chosen by a window over keyed digests. Spark keeps those, and the cells
-    of all rows that count, in memory or on the disks of its workers until the engine ends; what a worker
-    loses is made anew.
+    Workers need Python, numpy, pandas and pyarrow as the driver has them; this library
+    is sent along. With an id column, the rows that count are chosen by a window over
+    keyed digests. Spark keeps those, and the cells of all rows that count, in memory or
+    on the disks of its workers until the engine ends; what a worker loses is made anew.
     """
 
     def __init__(
-        self, frame: Any, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+        self,
+        frame: Any,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> None:
         """Look at every row once.
 
         Args:
-            frame: a DataFrame of PySpark, classic or Connect; it must give the same rows each time.
+            frame: a DataFrame of PySpark, classic or Connect; it must give the same
+                rows each time.
             schema: the declared columns, and the people who are protected.
             key: of the ledger.
-            on_rows: called now and then while Spark is at work, without rows; what it raises ends the work.
-        Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
+            on_rows: called now and then while Spark is at work, without rows; what it
+                raises ends the work.
+
+        Raises: ReadError when Spark fails; SchemaError for nested columns or values
+            without a cell.
         """
         super().__init__(schema, key=key)
         from pyspark.sql import functions as F  # noqa: N812
@@ -68,11 +77,19 @@ class SparkEngine(Engine):
             self._columns = list(frame.columns)
             # by number, as names may hold anything
             named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
-            # texts without the collation of their column, to which "a" and "A" may be one
-            texts = [each.name for each in named.schema if isinstance(each.dataType, StringType)]
+            # texts without the collation of their column, to which "a" and "A" may be
+            # one
+            texts = [
+                each.name
+                for each in named.schema
+                if isinstance(each.dataType, StringType)
+            ]
             if texts:  # Connect takes no empty list
-                named = named.withColumns({name: F.col(name).cast("string") for name in texts})
-            # a plan of its own: what Spark keeps for another engine, of older files perhaps, is not taken
+                named = named.withColumns(
+                    {name: F.col(name).cast("string") for name in texts}
+                )
+            # a plan of its own: what Spark keeps for another engine, of older files
+            # perhaps, is not taken
             self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
             kinds_of(to_arrow_schema(frame.schema, timezone="UTC"))
         schema.check_names(pd.DataFrame(columns=self._columns))
@@ -101,8 +118,15 @@ class SparkEngine(Engine):
         groups = [f"t{number}" for number in range(len(places))]
         with readable():
             inside = self._all.select(
-                *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
-                *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
+                *(
+                    self._value(place).alias(f"t{number}")
+                    for number, place in enumerate(places)
+                ),
+                *(
+                    []
+                    if person is None
+                    else [F.col(self._places([person])[0]).alias("p")]
+                ),
             )
             pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
             people = F.sum("n") if person is None else F.count(F.lit(1))
@@ -112,7 +136,9 @@ class SparkEngine(Engine):
             raise too_many("distinct tuples", MOST_TUPLES)
         *values, of_rows, of_people = table.columns
         return DistinctRows(
-            frame=_frame(values, columns), rows=of_rows.to_numpy(), people=of_people.to_numpy()
+            frame=_frame(values, columns),
+            rows=of_rows.to_numpy(),
+            people=of_people.to_numpy(),
         )
 
     def _value(self, place: str) -> Any:
@@ -124,20 +150,30 @@ class SparkEngine(Engine):
         return F.when(~F.isnan(column), column) if is_real else column
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of Spark, the only ones that ever leave it."""
+        """Return up to `rows` rows in the order of Spark, the only ones that ever leave
+        it.
+        """
         with readable():
             table = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(table.columns, self._columns), self._key)
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
-        """Hand over the results of workers, a partition at a time. No other row leaves them."""
+        """Hand over the results of workers, a partition at a time.
+
+        No other row leaves them.
+        """
         names = self._columns if work.reads is None else work.reads
         task = Each(work=work, names=tuple(names), schema=self._schema)
         with readable():
-            stream = self._all.select(*self._places(names)).mapInArrow(task, task.kinds).persist()
+            stream = (
+                self._all.select(*self._places(names))
+                .mapInArrow(task, task.kinds)
+                .persist()
+            )
         try:
             with readable():
-                self._waited(stream.count)  # by all workers at once; what follows is a partition at a time
+                # by all workers at once; what follows is a partition at a time
+                self._waited(stream.count)
                 answers = stream.toLocalIterator(prefetchPartitions=True)
             while True:
                 with readable():
@@ -158,11 +194,14 @@ class SparkEngine(Engine):
         table = self._counted if counted else self._all
         with readable():
             if counted and needs_cells(work):
-                selected, came = self._coded.select("answer"), None
+                selected = self._coded.select("answer")
+                came = None
             else:
                 selected = table.select(*self._places(names) or [F.lit(0)])
                 came = tuple(names) or ("none",)
-        result, rows = self._whole(selected, Task(work=work, names=came, schema=self._schema))
+        result, rows = self._whole(
+            selected, Task(work=work, names=came, schema=self._schema)
+        )
         if result is None or (counted and rows != self._length):
             raise source_changed()
         return cast(Result, result)
@@ -176,16 +215,25 @@ class SparkEngine(Engine):
     def _whole(self, table: Any, task: Task) -> tuple[Any, int]:
         """Return the result of a task over a table, and its number of rows."""
         with readable():
-            # added up where the rows are, so that the driver takes each number of a table once
+            # added up where the rows are, so that the driver takes each number of a
+            # table once
             parts = table.mapInArrow(task, task.kinds).repartition("block")
-            return task.whole(self._waited(parts.mapInArrow(merged, task.kinds).toArrow))
+            return task.whole(
+                self._waited(parts.mapInArrow(merged, task.kinds).toArrow)
+            )
 
     def _code(self) -> int:
-        """Look at every row once, have Spark keep the cells of each, and return the number of rows."""
+        """Look at every row once, have Spark keep the cells of each, and return the
+        number of rows.
+        """
         from pyspark.sql import functions as F  # noqa: N812
 
         selected = self._counted.select(*self._places(self._names))
-        task = Each(work=Coding(reads=self._names), names=tuple(self._names), schema=self._schema)
+        task = Each(
+            work=Coding(reads=self._names),
+            names=tuple(self._names),
+            schema=self._schema,
+        )
         with readable(), _quickly(self._session):
             coded = selected.mapInArrow(task, task.kinds).persist()
             totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
@@ -198,7 +246,10 @@ class SparkEngine(Engine):
         return int(rows or 0)
 
     def _waited(self, work: Callable[[], Waited]) -> Waited:
-        """Return the result of Spark. The callback is called meanwhile, and may cancel it."""
+        """Return the result of Spark.
+
+        The callback is called meanwhile, and may cancel it.
+        """
         from pyspark.errors import PySparkException
 
         name = uuid.uuid4().hex
@@ -235,18 +286,32 @@ class SparkEngine(Engine):
         declared = self._places(self._names)
         kinds = StructType([self._all.schema[place] for place in declared])
         kinds = kinds.add("p", BinaryType()).add("d", BinaryType())
-        mark = Mark(names=tuple(self._columns), declared=tuple(declared), person=person, key=self._key)
+        mark = Mark(
+            names=tuple(self._columns),
+            declared=tuple(declared),
+            person=person,
+            key=self._key,
+        )
         with readable(), _quickly(self._session):
             marked = self._all.mapInArrow(mark, kinds).persist()
-            if refusal := self._waited(lambda: marked.filter("p IS NULL").select("d").take(1)):
+            if refusal := self._waited(
+                lambda: marked.filter("p IS NULL").select("d").take(1)
+            ):
                 raise pickle.loads(refusal[0][0]).raised()
-            of_people = marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1)))
+            of_people = (
+                marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1)))
+            )
             sizes = self._waited(of_people.collect)
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
-            counted = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
-            # no more of a person goes to another worker than counts, and Spark takes 200 tasks for any table
-            counted = counted.select(*declared or ["p"]).coalesce(self._all_rows() // 2**18 + 1)
+            counted = marked.withColumn("r", rank).filter(
+                F.col("r") <= self._schema.unit.max_rows
+            )
+            # no more of a person goes to another worker than counts, and Spark takes
+            # 200 tasks for any table
+            counted = counted.select(*declared or ["p"]).coalesce(
+                self._all_rows() // 2**18 + 1
+            )
             self._counted = counted.persist()
             _end_with(self, self._counted)
             self._waited(self._counted.count)
@@ -260,7 +325,8 @@ def _end_with(engine: SparkEngine, table: Any) -> None:
         with contextlib.suppress(Exception):  # the session may be gone
             table.unpersist()
 
-    def begin() -> None:  # in a thread of its own, as this one may be in the midst of a call to Spark
+    # in a thread of its own, as this one may be in the midst of a call to Spark
+    def begin() -> None:
         with contextlib.suppress(RuntimeError):
             threading.Thread(target=forget, daemon=True).start()
 
@@ -268,22 +334,27 @@ def _end_with(engine: SparkEngine, table: Any) -> None:
 
 
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
+    return uncoded(
+        frame_of(pa.table(list(columns), names=list(names)).combine_chunks())
+    )
 
 
 _QUICK = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
-"""Settings under which rows go to Python and stay there at half the price: Spark adds up the bytes of a batch
-at each row, and looks for the distinct texts of what it keeps."""
+"""Settings under which rows go to Python and stay there at half the price: Spark adds
+up the bytes of a batch at each row, and looks for the distinct texts of what it keeps.
+"""
 _SENT: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
 """The sessions whose workers have this library, with the settings that they had."""
 
 
 @contextlib.contextmanager
 def _quickly(session: Any) -> Iterator[None]:
-    """Have Spark plan under the quick settings, as a plan of another thread then may be, to the same end."""
+    """Have Spark plan under the quick settings, as a plan of another thread then may
+    be, to the same end.
+    """
     _set(session, _QUICK)
     try:
         yield
@@ -306,7 +377,9 @@ def _ship(session: Any) -> None:
 
 @functools.cache
 def _packed() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder with this library as an archive, which late workers fetch until this process ends."""
+    """Return a folder with this library as an archive, which late workers fetch until
+    this process ends.
+    """
     root = Path(__file__).parents[2]
     folder = tempfile.TemporaryDirectory(prefix="dpcore-")
     with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:
@@ -326,14 +399,16 @@ def readable() -> Iterator[None]:
     except AnalysisException as error:  # no worker has begun
         raise ReadError(
             "Spark does not read this table as it is ({kind})",
-            remedy="see that it is there, and of types that Spark knows: times of microseconds, for one, and "
+            remedy="see that it is there, and of types that Spark knows: times of "
+            "microseconds, for one, and "
             "not of nanoseconds",
             kind=error.getCondition() or type(error).__name__,
         ) from None
     except (PySparkException, Py4JError, OSError) as error:
         raise ReadError(
             "the source could not be read to its end ({kind})",
-            remedy="see that Java is installed and the cluster answers, and open the source again; a worker, "
+            remedy="see that Java is installed and the cluster answers, and open the "
+            "source again; a worker, "
             "whose log says more, needs Python, numpy, pandas and pyarrow as here",
             kind=type(error).__name__,
         ) from None

@@ -1,4 +1,6 @@
-"""Tasks for workers of Spark, as functions of Arrow batches that are sent to where the rows are."""
+"""Tasks for workers of Spark, as functions of Arrow batches that are sent to where the
+rows are.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from dpcore.tables.rows import Published
 
 _ROWS_AT_ONCE = 131_072
 _BLOCK = 2**13
-"""Keys of a part of an answer, whose sums with those of other tasks one worker makes."""
+"""Keys of a part of an answer, whose sums with those of other tasks one worker
+makes.
+"""
 _BLOCKS = 512
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -50,10 +54,12 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A task that gives numbers which add up key by key, and results that are no numbers.
+    """A task that gives numbers which add up key by key, and results that are no
+    numbers.
 
     Attributes:
-        names: of the columns that come; None where these are cells, as `Coding` made them.
+        names: of the columns that come; None where these are cells, as `Coding` made
+            them.
     """
 
     work: Work[Any]
@@ -73,17 +79,32 @@ class Task:
         if total is None:
             return
         if isinstance(total, Refusal) or not isinstance(self.work, Keyed):
-            yield _part(0, Published(keys=_NONE, numbers=_NONE, places=((rows, total),)))
+            yield _part(
+                0, Published(keys=_NONE, numbers=_NONE, places=((rows, total),))
+            )
             return
-        yield _part(0, Published(keys=_NONE, numbers=_NONE, places=((rows, getattr(total, "places", ())),)))
+        yield _part(
+            0,
+            Published(
+                keys=_NONE,
+                numbers=_NONE,
+                places=((rows, getattr(total, "places", ())),),
+            ),
+        )
         keys, numbers = spread(total)
         blocks = _blocks(keys)
         order = np.argsort(blocks, kind="stable")
-        for some in np.split(order, np.flatnonzero(np.diff(blocks[order], prepend=-1)))[1:]:
-            yield _part(int(blocks[some[0]]), Published(keys=keys[some], numbers=numbers[some], places=()))
+        for some in np.split(order, np.flatnonzero(np.diff(blocks[order], prepend=-1)))[
+            1:
+        ]:
+            yield _part(
+                int(blocks[some[0]]),
+                Published(keys=keys[some], numbers=numbers[some], places=()),
+            )
 
     def whole(self, added: Any) -> tuple[Any, int]:
-        """Return the result, if there were rows, and their number, from the sums over all workers.
+        """Return the result, if there were rows, and their number, from the sums over
+        all workers.
 
         Raises: what a worker refused.
         """
@@ -94,11 +115,15 @@ class Task:
                 raise result.raised()
         rows = sum(number for number, _ in results)
         if not isinstance(self.work, Keyed):
-            return functools.reduce(self.work.add, [each for _, each in results]) if results else None, rows
+            return functools.reduce(
+                self.work.add, [each for _, each in results]
+            ) if results else None, rows
         keys = np.concatenate([_NONE, *(part.keys for part in parts)])
         numbers = np.concatenate([_NONE, *(part.numbers for part in parts)])
         if isinstance(self.work, Publishing):
-            return self.work.whole(keys, numbers, [places for _, places in results]), rows
+            return self.work.whole(
+                keys, numbers, [places for _, places in results]
+            ), rows
         total = Published.of(keys, numbers, ())
         return self.work.whole(total.keys, total.numbers), rows
 
@@ -117,7 +142,9 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
     """Add up the parts of each block, of which all come here."""
     totals: dict[int, Published] = {}
     for batch in batches:
-        for block, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        for block, part in zip(
+            *(column.to_pylist() for column in batch.columns), strict=True
+        ):
             sums = pickle.loads(part)
             totals[block] = totals[block] + sums if block in totals else sums
     for block, total in totals.items():
@@ -125,15 +152,24 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _part(block: int, sums: Published) -> Any:
-    """Return some sums, and results with their rows in their places, as a row for Spark."""
-    columns = [pa.array([block], pa.int64()), pa.array([pickle.dumps(sums)], pa.binary())]
+    """Return some sums, and results with their rows in their places, as a row for
+    Spark.
+    """
+    columns = [
+        pa.array([block], pa.int64()),
+        pa.array([pickle.dumps(sums)], pa.binary()),
+    ]
     return pa.RecordBatch.from_arrays(columns, names=["block", "part"])
 
 
 def _blocks(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return the block of each key, the same on all workers; keys that lie together share one."""
+    """Return the block of each key, the same on all workers; keys that lie together
+    share one.
+    """
     if keys.dtype == object:
-        keys = np.array([crc32(key.encode(errors="surrogatepass")) for key in keys], dtype=np.int64)
+        keys = np.array(
+            [crc32(key.encode(errors="surrogatepass")) for key in keys], dtype=np.int64
+        )
         return keys % _BLOCKS
     return keys // _BLOCK % _BLOCKS
 
@@ -171,9 +207,12 @@ class Each:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         tables: CellTables = {}
         for frame in gathered(batches, self.names):
-            result, refusal = None, None
+            result = None
+            refusal = None
             try:
-                result = pickle.dumps(self.work.of(Batch(frame, self.schema, tables=tables)))
+                result = pickle.dumps(
+                    self.work.of(Batch(frame, self.schema, tables=tables))
+                )
             except DpcoreError as error:
                 refusal = pickle.dumps(Refusal.of(error))
             columns = [
@@ -181,12 +220,16 @@ class Each:
                 pa.array([len(frame)], pa.int64()),
                 pa.array([refusal], pa.binary()),
             ]
-            yield pa.RecordBatch.from_arrays(columns, names=["answer", "length", "refusal"])
+            yield pa.RecordBatch.from_arrays(
+                columns, names=["answer", "length", "refusal"]
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A task that adds to each row its owner and its rank, as bytes that sort as they do."""
+    """A task that adds to each row its owner and its rank, as bytes that sort as they
+    do.
+    """
 
     names: tuple[str, ...]
     declared: tuple[str, ...]
@@ -206,15 +249,22 @@ class Mark:
             except DpcoreError as error:
                 refusal = pa.array([pickle.dumps(Refusal.of(error))], pa.binary())
                 nothing = [pa.nulls(1, column.type) for column in columns]
-                yield pa.RecordBatch.from_arrays([*nothing, pa.nulls(1, pa.binary()), refusal], names=names)
+                yield pa.RecordBatch.from_arrays(
+                    [*nothing, pa.nulls(1, pa.binary()), refusal], names=names
+                )
                 return
-            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8") for each in marks]
+            sortable = [
+                np.ascontiguousarray(each[:, ::-1]).astype(">u8") for each in marks
+            ]
             binary = [
-                pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(each), [None, pa.py_buffer(each)])
+                pa.FixedSizeBinaryArray.from_buffers(
+                    pa.binary(16), len(each), [None, pa.py_buffer(each)]
+                )
                 for each in sortable
             ]
             yield pa.RecordBatch.from_arrays(
-                [*columns, *(each.cast(pa.binary()) for each in binary)], names=names
+                [*columns, *(each.cast(pa.binary()) for each in binary)],
+                names=names,
             )
 
 
@@ -231,4 +281,6 @@ def gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFr
 
 
 def _framed(batches: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    return frame_of(pa.Table.from_batches(batches).combine_chunks().rename_columns(list(names)))
+    return frame_of(
+        pa.Table.from_batches(batches).combine_chunks().rename_columns(list(names))
+    )

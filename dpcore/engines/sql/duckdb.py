@@ -1,4 +1,6 @@
-"""CSV, Parquet or a DuckDB file through DuckDB, with the joins and views of its owner."""
+"""CSV, Parquet or a DuckDB file through DuckDB, with the joins and views of its
+owner.
+"""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -12,7 +14,9 @@ from dpcore.tables.arrow import kinds_of
 
 
 class DuckDBReader(Reader):
-    """A reader of what DuckDB reads, within a limit of memory, with a transaction for each state."""
+    """A reader of what DuckDB reads, within a limit of memory, with a transaction for
+    each state.
+    """
 
     source: DuckDBSource
 
@@ -41,7 +45,9 @@ class DuckDBReader(Reader):
         self._check()
         with contextlib.ExitStack() as stack:
             with readable(duckdb.Error):
-                cursor = stack.enter_context(contextlib.closing(self.source.cursor(self._connection)))
+                cursor = stack.enter_context(
+                    contextlib.closing(self.source.cursor(self._connection))
+                )
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
             reading = QueryReading(
                 table=self.source.rows,

@@ -25,10 +25,13 @@ _ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
 @dataclass(frozen=True, kw_only=True)
 class DuckDBSource(Source):
-    """A source that DuckDB reads. Cells of CSV are texts, so that none depends on the others of its column.
+    """A source that DuckDB reads.
+
+    Cells of CSV are texts, so that none depends on the others of its column.
 
     Attributes:
-        memory: megabytes that DuckDB may take; beyond them it writes to temporary files.
+        memory: megabytes that DuckDB may take; beyond them it writes to temporary
+            files.
     """
 
     name: str = ""
@@ -67,7 +70,8 @@ class DuckDBSource(Source):
         return f"({self.query or statement(self, DUCKDB, first)[0]}) AS asked"
 
     def connect(self) -> Any:
-        """Open a connection that reads this alone, with no other file, no writing and no other setting.
+        """Open a connection that reads this alone, with no other file, no writing and
+        no other setting.
 
         Raises: duckdb.Error, whose words may hold what nobody should see.
         """
@@ -78,14 +82,21 @@ class DuckDBSource(Source):
             how = self._dialect() if self.kind == "csv" else ""
             self._check_kinds(connection, paths)
             connection.execute(
-                f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
+                (
+                    "CREATE VIEW source AS SELECT * FROM "
+                    f"read_{self.kind}([{', '.join(paths)}]{how})"
+                ),
             )
         else:
             connection.execute(_ATTACH.format(_text(self.location)))
         connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-        check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
+        check_described(
+            self,
+            DUCKDB,
+            lambda query, values: connection.execute(query, values).fetchall(),
+        )
         result = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
         for name, kind in zip(result.columns, result.types, strict=True):
             if kind == "UHUGEINT":  # large ones come as negative numbers
@@ -93,9 +104,11 @@ class DuckDBSource(Source):
         return connection
 
     def _dialect(self) -> str:
-        """Return the options of reading, from the headers and what is declared, whatever is in the rows.
+        """Return the options of reading, from the headers and what is declared,
+        whatever is in the rows.
 
-        Raises: SchemaError for files of other columns, which would be read by their places.
+        Raises: SchemaError for files of other columns, which would be read by their
+            places.
         """
         names: list[str] = []
         for path in self.files:
@@ -117,27 +130,40 @@ class DuckDBSource(Source):
                 *(
                     {name: f"column {place + 1}" for place, name in enumerate(each)}
                     for each in (names, header)
-                )
+                ),
             )
         columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
         return (
-            f", auto_detect = false, header = true, columns = {{{columns}}}, delim = {_text(delimiter)}, "
+            f", auto_detect = false, header = true, columns = {{{columns}}}, delim = "
+            f"{_text(delimiter)}, "
             "quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
         )
 
     def _check_kinds(self, connection: Any, paths: list[str]) -> None:
-        """Refuse files of Parquet that DuckDB would fit to the first one, and types that it would change."""
+        """Refuse files of Parquet that DuckDB would fit to the first one, and types
+        that it would change.
+        """
         import pyarrow.parquet as pq
 
         first: dict[str, Any] = {}
-        for path, text in zip(self.files, paths, strict=True) if self.kind == "parquet" else ():
-            description = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({text})").fetchall()
+        for path, text in (
+            zip(self.files, paths, strict=True) if self.kind == "parquet" else ()
+        ):
+            description = connection.execute(
+                f"DESCRIBE SELECT * FROM read_parquet({text})"
+            ).fetchall()
             columns = {name: kind for name, kind, *_ in description}
             first = first or columns
             check_agree(first, columns)
             for column in pq.read_schema(path):
-                is_long = pa.types.is_decimal(column.type) and column.type.precision > 38
-                if is_long or pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
+                is_long = (
+                    pa.types.is_decimal(column.type) and column.type.precision > 38
+                )
+                if (
+                    is_long
+                    or pa.types.is_float16(column.type)
+                    or pa.types.is_duration(column.type)
+                ):
                     raise _changed(column.name, column.type)
 
     def cursor(self, connection: Any) -> Any:
@@ -145,7 +171,8 @@ class DuckDBSource(Source):
         return self._using(connection.cursor())
 
     def _using(self, connection: Any) -> Any:
-        if self.query and self.kind == "duckdb":  # or a macro of the file could take the place of a function
+        # or a macro of the file could take the place of a function
+        if self.query and self.kind == "duckdb":
             connection.execute("USE attached")
         for number, each in enumerate(self.where, 1):
             connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
@@ -157,10 +184,15 @@ def tables_in(file: str) -> tuple[str, ...]:
 
     Raises: ReadError, ParameterError.
     """
-    with readable(_library().Error), contextlib.closing(_connected(DuckDBSource.memory)) as connection:
+    with (
+        readable(_library().Error),
+        contextlib.closing(_connected(DuckDBSource.memory)) as connection,
+    ):
         connection.execute(_ATTACH.format(_text(file)))
         tables = connection.execute(SQL["sent"]["tables_duckdb"]).fetchall()
-    return tuple(table if schema == "main" else f"{schema}.{table}" for schema, table in tables)
+    return tuple(
+        table if schema == "main" else f"{schema}.{table}" for schema, table in tables
+    )
 
 
 def _library() -> Any:
@@ -177,15 +209,21 @@ def _connected(memory: int, threads: int = 1) -> Any:
         config={
             "threads": threads,
             "memory_limit": f"{memory}MB",
-            "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
+            "temp_directory": os.path.join(
+                tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"
+            ),
             **SQL["settings_duckdb"],
-        }
+        },
     )
 
 
 def _changed(column: str, kind: Any) -> SchemaError:
     return SchemaError(
-        "DuckDB does not hand over the type of column {column!r} ({type}) as it was written",
+        (
+            "DuckDB does not hand over the type of column {column!r} ({type}) as it "
+            "was "
+            "written"
+        ),
         remedy="leave it out, or write it as text",
         column=column,
         type=kind,

@@ -19,9 +19,11 @@ _BEGIN = SQL["sent"]["begin_postgres"]
 
 
 class PostgresReader(Reader):
-    """A reader of a query, with a transaction that only reads for each state, for an hour at most.
+    """A reader of a query, with a transaction that only reads for each state, for an
+    hour at most.
 
-    A row that was added or taken away since the first state is noticed, a value that was changed is not.
+    A row that was added or taken away since the first state is noticed, a value that
+    was changed is not.
     """
 
     source: Source
@@ -42,25 +44,36 @@ class PostgresReader(Reader):
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Hold a transaction.
 
-        Raises: ReadError for what cannot be read, or where it does not see as many rows as the first one;
-            SchemaError for arrays, views and the like.
+        Raises: ReadError for what cannot be read, or where it does not see as many rows
+            as the first one; SchemaError for arrays, views and the like.
         """
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError:
             raise not_installed("psycopg", "requirements-postgres.txt") from None
 
-        query, values = statement(self.source, POSTGRES) if self.source.table else (self.source.query, ())
+        query, values = (
+            statement(self.source, POSTGRES)
+            if self.source.table
+            else (self.source.query, ())
+        )
         with contextlib.ExitStack() as stack:
             with readable(dbapi.Error):
-                connection = stack.enter_context(_connected(dbapi, self.source.location, poll))
-                settings = {f"source.value_{number}": str(value) for number, value in enumerate(values, 1)}
+                connection = stack.enter_context(
+                    _connected(dbapi, self.source.location, poll)
+                )
+                settings = {
+                    f"source.value_{number}": str(value)
+                    for number, value in enumerate(values, 1)
+                }
                 # or an operator of the data base could take a usual one's place
                 if not self.source.declared_by:
                     settings["search_path"] = "pg_catalog"
                 for setting in settings.items():
                     _rows(connection, "SELECT set_config($1, $2, true)", setting)
-                check_described(self.source, POSTGRES, functools.partial(_rows, connection))
+                check_described(
+                    self.source, POSTGRES, functools.partial(_rows, connection)
+                )
 
             @contextlib.contextmanager
             def ask(query: str) -> Iterator[Any]:
@@ -98,7 +111,11 @@ class PostgresReader(Reader):
 @contextlib.contextmanager
 def _connected(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[Any]:
     """Open a connection in a transaction that only reads."""
-    connection = awaited(lambda: dbapi.connect(location, autocommit=True), poll=poll, interrupt=lambda: None)
+    connection = awaited(
+        lambda: dbapi.connect(location, autocommit=True),
+        poll=poll,
+        interrupt=lambda: None,
+    )
     try:
         with connection.cursor() as cursor:
             cursor.executescript(_BEGIN)
@@ -108,8 +125,12 @@ def _connected(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterato
             connection.close()
 
 
-def _rows(connection: Any, query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
+def _rows(
+    connection: Any, query: str, names: Sequence[str]
+) -> list[tuple[object, ...]]:
     """All rows of a query with bound texts."""
     with connection.cursor() as cursor:
-        rows: list[tuple[object, ...]] = cursor.execute(query, list(names) or None).fetchall()
+        rows: list[tuple[object, ...]] = cursor.execute(
+            query, list(names) or None
+        ).fetchall()
         return rows

@@ -41,7 +41,9 @@ class QueryReading:
 
     def schema(self, poll: Poll, names: Sequence[str] | None = None) -> Any:
         """Return the types of some columns, or of all that the query gives."""
-        with self._asked("*" if names is None else self._list(names), " LIMIT 0", poll) as given:
+        with self._asked(
+            "*" if names is None else self._list(names), " LIMIT 0", poll
+        ) as given:
             return given.schema
 
     def rows(self, poll: Poll = lambda: None) -> int:
@@ -54,16 +56,28 @@ class QueryReading:
         with self._asked(self._list(names), "", poll) as given:
 
             def following() -> Any:
-                return awaited(lambda: next(given, None), poll=poll, interrupt=self.interrupt)
+                return awaited(
+                    lambda: next(given, None), poll=poll, interrupt=self.interrupt
+                )
 
             for batch in iter(following, None):
-                yield from (batch.slice(row, ROWS_AT_ONCE) for row in range(0, len(batch), ROWS_AT_ONCE))
+                yield from (
+                    batch.slice(row, ROWS_AT_ONCE)
+                    for row in range(0, len(batch), ROWS_AT_ONCE)
+                )
 
     def _list(self, names: Sequence[str]) -> str:
-        return ", ".join(f"{self.written.get(name, quoted(name))} AS {quoted(name)}" for name in names)
+        return ", ".join(
+            f"{self.written.get(name, quoted(name))} AS {quoted(name)}"
+            for name in names
+        )
 
     @contextlib.contextmanager
     def _asked(self, columns: str, end: str, poll: Poll) -> Iterator[Any]:
         query = f"SELECT {columns} FROM {self.table}{end}"
         with readable(self.errors), contextlib.ExitStack() as stack:
-            yield awaited(lambda: stack.enter_context(self.ask(query)), poll=poll, interrupt=self.interrupt)
+            yield awaited(
+                lambda: stack.enter_context(self.ask(query)),
+                poll=poll,
+                interrupt=self.interrupt,
+            )

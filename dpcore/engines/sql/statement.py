@@ -24,8 +24,8 @@ class Dialect:
         value: a bound value, by its number from 1.
         text: the exact text of a column, whatever its collation.
         compared: comparisons of a column with a value by its kind; none fails on a row.
-        stored: a query for the columns of a base table, by the names that lead to it, and whether each is
-            computed.
+        stored: a query for the columns of a base table, by the names that lead to it,
+            and whether each is computed.
     """
 
     quote: str
@@ -50,21 +50,31 @@ class Dialect:
 
 
 SQL = tomllib.loads(files(__package__).joinpath("dialects.toml").read_text("utf-8"))
-DUCKDB, POSTGRES, SPARK = (Dialect(**SQL[name]) for name in ("duckdb", "postgres", "spark"))
+DUCKDB, POSTGRES, SPARK = (
+    Dialect(**SQL[name]) for name in ("duckdb", "postgres", "spark")
+)
 
 
-def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, tuple[Value, ...]]:
-    """Return the query of a description, and the values that are bound to it in their order.
+def statement(
+    source: Source, dialect: Dialect, first: str = ""
+) -> tuple[str, tuple[Value, ...]]:
+    """Return the query of a description, and the values that are bound to it in their
+    order.
 
-    Args: first: what the first table is, where it is a file.
+    Args:
+        first: what the first table is, where it is a file.
     """
     columns = {column: f"t0.{dialect.name(column)}" for column in source.columns}
     joined = ""
     for place, join in enumerate(source.joins, 1):
-        columns |= {column: f"t{place}.{dialect.name(column)}" for column in join.columns}
+        columns |= {
+            column: f"t{place}.{dialect.name(column)}" for column in join.columns
+        }
         pair = (f"t0.{dialect.name(join.on)}", f"t{place}.{dialect.name(join.key)}")
         one, other = (dialect.text.format(column=column) for column in pair)
-        joined += f" LEFT JOIN {dialect.table(join.table)} AS t{place} ON {one} = {other}"
+        joined += (
+            f" LEFT JOIN {dialect.table(join.table)} AS t{place} ON {one} = {other}"
+        )
     conditions = []
     for number, each in enumerate(source.where, 1):
         column = columns.get(each.column, f"t0.{dialect.name(each.column)}")
@@ -74,27 +84,39 @@ def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, t
                 text=dialect.text.format(column=column),
                 comparison=each.comparison,
                 value=dialect.value.format(number=number),
-            )
+            ),
         )
-    query = f"SELECT {', '.join(columns.values()) or 't0.*'} FROM {first or dialect.table(source.base)} AS t0"
+    query = (
+        f"SELECT {', '.join(columns.values()) or 't0.*'} FROM "
+        f"{first or dialect.table(source.base)} AS t0"
+    )
     query += joined + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     return query, tuple(each.value for each in source.where)
 
 
 def check_described(
-    source: Source, dialect: Dialect, ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]]
+    source: Source,
+    dialect: Dialect,
+    ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]],
 ) -> None:
     """Refuse what may look at other rows, unless somebody declared that it does not.
 
-    Args: ask: gives the rows of a query with the names that are bound to it.
-    Raises: SchemaError for a view, a column that is computed or no column, and a key that is there twice.
+    Args:
+        ask: gives the rows of a query with the names that are bound to it.
+
+    Raises: SchemaError for a view, a column that is computed or no column, and a key
+        that is there twice.
     """
     for table, wanted in source.used if source.base and not source.declared_by else ():
         columns = ask(dialect.stored, dialect.place(table))
         stored = {column for column, is_computed in columns if not is_computed}
         if not stored or len(stored) < len(columns) or not {*wanted} <= stored:
             raise SchemaError(
-                "source {name!r}: {table!r} is no base table with these columns, or some are computed",
+                (
+                    "source {name!r}: {table!r} is no base table with these columns, "
+                    "or "
+                    "some are computed"
+                ),
                 remedy="correct the list of sources",
                 name=source.name,
                 table=table,
@@ -105,7 +127,11 @@ def check_described(
         twice = f"WHERE {key} IS NOT NULL GROUP BY {text} HAVING count(*) > 1 LIMIT 1"
         if ask(f"SELECT 1 FROM {dialect.table(join.table)} {twice}", ()):
             raise SchemaError(
-                "source {name!r}: the key {column!r} of the table {table!r} is there twice",
+                (
+                    "source {name!r}: the key {column!r} of the table {table!r} is "
+                    "there "
+                    "twice"
+                ),
                 remedy="correct the list of sources",
                 name=source.name,
                 column=join.key,
@@ -121,8 +147,14 @@ def check_joins(source: Source, schema: Schema) -> None:
     for join in source.joins:
         if not join.public and not join.on == schema.unit.id_column in source.columns:
             raise SchemaError(
-                "the table {table!r} is joined by {column!r}, which does not name the person",
-                remedy="join it by the id column, and declare that column; or declare the table public",
+                (
+                    "the table {table!r} is joined by {column!r}, which does not name "
+                    "the person"
+                ),
+                remedy=(
+                    "join it by the id column, and declare that column; or declare "
+                    "the table public"
+                ),
                 table=join.table,
                 column=join.on,
             )

@@ -45,12 +45,18 @@ Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Ba
 class ArrowEngine(Engine):
     """A reader behind a schema, in memory that does not grow with the rows.
 
-    Opening it looks at every row once, and keeps the cells of those that count where they are not too many:
-    counts are of the table as it was opened. All else reads anew, in the state of the table that is held.
+    Opening it looks at every row once, and keeps the cells of those that count where
+    they are not too many: counts are of the table as it was opened. All else reads
+    anew, in the state of the table that is held.
     """
 
     def __init__(
-        self, reader: Reader, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+        self,
+        reader: Reader,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> None:
         """Look at every row once.
 
@@ -58,8 +64,11 @@ class ArrowEngine(Engine):
             reader: the place where the table lies.
             schema: the declared columns, and the people who are protected.
             key: of the ledger.
-            on_rows: called now and then with how many rows of a pass are done; what it raises ends the pass.
-        Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
+            on_rows: called now and then with how many rows of a pass are done; what it
+                raises ends the pass.
+
+        Raises: ReadError for what cannot be read; SchemaError for nested columns or
+            values without a cell.
         """
         super().__init__(schema, key=key)
         self.declared_by = ""
@@ -102,15 +111,21 @@ class ArrowEngine(Engine):
                 self._here.reading = None
 
     def _keep(self, reading: Snapshot, person: str) -> dict[int, int]:
-        """Find the rows that count, and return the number of people by their number of rows.
+        """Find the rows that count, and return the number of people by their number of
+        rows.
 
-        Where rows come in another order each time, their declared columns are copied in the order in which
-        they came.
+        Where rows come in another order each time, their declared columns are copied in
+        the order in which they came.
         """
         rows = self._checked(reading.rows())
-        slices, spool = Slices(rows, RECORD), None if self._reader.ordered else Spool()
+        slices = Slices(rows, RECORD)
+        spool = None if self._reader.ordered else Spool()
         work = Handing(work=Keeping(id_column=person, key=self._key), take=slices.take)
-        self._pass(work, reading.pieces, functools.partial(self._read, reading, None, None, spool))
+        self._pass(
+            work,
+            reading.pieces,
+            functools.partial(self._read, reading, None, None, spool),
+        )
         self._kept, people = kept(slices, rows, self._schema.unit.max_rows)
         self._spool = spool
         return people
@@ -134,14 +149,17 @@ class ArrowEngine(Engine):
     def coded(self, columns: Sequence[str]) -> CodedRows:
         """Return some columns of all rows by codes, with whose they are, from one pass.
 
-        They are copied to disk, from where one column after the other is coded. Those with too many different
-        texts are left out, and named in what is returned: the copy ends there, and begins anew without them.
+        They are copied to disk, from where one column after the other is coded. Those
+        with too many different texts are left out, and named in what is returned: the
+        copy ends there, and begins anew without them.
+
         Raises: RowsError for too many rows, before any is read.
         """
         self._check_columns(columns)
         if self._all_rows() > MOST_CODED:
             raise too_many("rows", MOST_CODED)
-        names, many = list(dict.fromkeys(columns)), list[str]()
+        names = list(dict.fromkeys(columns))
+        many = list[str]()
         while names:
             try:
                 return replace(self._coded_columns(names), left_out=tuple(many))
@@ -150,7 +168,9 @@ class ArrowEngine(Engine):
                     raise too_many("people", MOST_TEXTS) from None
                 names.remove(error.column)
                 many.append(error.column)
-        return CodedRows(frame=pd.DataFrame(), values={}, person=None, left_out=tuple(many))
+        return CodedRows(
+            frame=pd.DataFrame(), values={}, person=None, left_out=tuple(many)
+        )
 
     def _coded_columns(self, columns: Sequence[str]) -> CodedRows:
         """Return the codes of some columns. Raises: ManyTextsError."""
@@ -160,18 +180,34 @@ class ArrowEngine(Engine):
         with self._reading() as reading:
             read = functools.partial(self._read, reading, names, None, copy)
             self._pass(Checking(reads=()), reading.pieces, read)
-        whose = None if person is None else person_of(self._column(copy, person), person)
-        return CodedRows.of(columns, functools.partial(self._column, copy), whose).in_order()
+        whose = (
+            None if person is None else person_of(self._column(copy, person), person)
+        )
+        return CodedRows.of(
+            columns, functools.partial(self._column, copy), whose
+        ).in_order()
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
         """Return one column of a copy, in which texts are categories."""
         self._on_rows(self._all_rows())
-        batches = [next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces]
-        declared = next((each for each in self._schema.columns if each.name == name), None)
+        batches = [
+            next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces
+        ]
+        declared = next(
+            (each for each in self._schema.columns if each.name == name), None
+        )
         if self._reader.as_text and isinstance(declared, Date | NumberColumn):
             batches = parsed(batches, is_date=isinstance(declared, Date))
-        (whole,) = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
-        if pa.types.is_dictionary(whole.column(0).type) and len(whole.column(0).dictionary) > MOST_TEXTS:
+        (whole,) = (
+            pa.Table.from_batches(batches)
+            .unify_dictionaries()
+            .combine_chunks()
+            .to_batches()
+        )
+        if (
+            pa.types.is_dictionary(whole.column(0).type)
+            and len(whole.column(0).dictionary) > MOST_TEXTS
+        ):
             raise ManyTextsError(name)  # the last ones, or somebody's id
         return frame_of(whole)
 
@@ -182,24 +218,35 @@ class ArrowEngine(Engine):
             return Microdata(self._typed(first), self._key)
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with numbers where a file of texts is declared to hold them."""
-        numbers = [each.name for each in self._schema.columns if isinstance(each, NumberColumn)]
+        """Return the frame with numbers where a file of texts is declared to hold
+        them.
+        """
+        numbers = [
+            each.name for each in self._schema.columns if isinstance(each, NumberColumn)
+        ]
         return typed(frame, numbers) if self._reader.as_text else frame
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        coded, bits = self._coded, self._kept if counted else None
+        coded = self._coded
+        bits = self._kept if counted else None
         with self._reading() as reading:
             if counted and coded is not None and needs_cells(work):
                 read = functools.partial(self._read_cells, coded, work.reads or ())
                 return self._pass(work, coded.pieces, read)
             source = self._spool if counted and self._spool is not None else reading
             return self._pass(
-                work, source.pieces, functools.partial(self._read, source, work.reads, bits, None)
+                work,
+                source.pieces,
+                functools.partial(self._read, source, work.reads, bits, None),
             )
 
-    def _pass(self, work: Work[Result], parts: Sequence[Part], read: Read[Part]) -> Result:
+    def _pass(
+        self, work: Work[Result], parts: Sequence[Part], read: Read[Part]
+    ) -> Result:
         """Return the result over all parts, which threads read at the same time."""
-        left, lock, ended = iter(parts), threading.Lock(), threading.Event()
+        left = iter(parts)
+        lock = threading.Lock()
+        ended = threading.Event()
         rows = 0
 
         def share(on_rows: Callable[[int], None]) -> list[Result]:
@@ -233,11 +280,14 @@ class ArrowEngine(Engine):
         with self._reading() as reading:
             reading.check()
             try:
-                self._on_rows(0)  # the other thread may be through before this one has begun
+                # the other thread may be through before this one has begun
+                self._on_rows(0)
                 with readable(), ThreadPoolExecutor(threads) as pool:
                     futures = [pool.submit(share, unheeded) for _ in range(others)]
                     results = share(self._on_rows)
-                    results += [result for other in futures for result in other.result()]
+                    results += [
+                        result for other in futures for result in other.result()
+                    ]
             finally:
                 reading.check()
         if not results:
@@ -254,7 +304,9 @@ class ArrowEngine(Engine):
         tables: CellTables,
         poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
-        """Iterate over batches of a piece, each with its number of rows before any is left out."""
+        """Iterate over batches of a piece, each with its number of rows before any is
+        left out.
+        """
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, poll):
@@ -264,18 +316,28 @@ class ArrowEngine(Engine):
             frame = frame_of(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
             places = None if bits is None else places_kept(bits, start, len(frame))
-            yield len(frame), Batch(frame, self._schema, places=places, start=start, tables=tables)
+            yield (
+                len(frame),
+                Batch(frame, self._schema, places=places, start=start, tables=tables),
+            )
             start += len(frame)
 
     def _read_cells(
-        self, coded: Spool, names: Sequence[str], piece: Piece, _: CellTables, poll: Callable[[], object]
+        self,
+        coded: Spool,
+        names: Sequence[str],
+        piece: Piece,
+        _: CellTables,
+        poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
         """Iterate over the one batch of a piece of cells."""
         for cells in coded.batches(piece, names, poll):
             yield cells.num_rows, Batch.of_cells(cells, self._schema)
 
 
-def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+def sample_of(
+    reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded
+) -> Microdata:
     """Return up to `rows` rows of a reader, before anything is declared.
 
     Raises: as the engine does.
@@ -286,7 +348,9 @@ def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheed
 
 
 def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return a frame of texts with numbers in those of some columns that hold nothing else."""
+    """Return a frame of texts with numbers in those of some columns that hold nothing
+    else.
+    """
     frame = frame.copy(deep=False)
     frame.attrs[READ_AS_TEXT] = True
     for name in [name for name in names if name in frame]:
@@ -295,12 +359,18 @@ def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _first(reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]) -> pd.DataFrame:
+def _first(
+    reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]
+) -> pd.DataFrame:
     """Return the first rows, with texts as texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
     with readable():
-        for batch in (each for piece in reading.pieces for each in reading.batches(piece, names, poll)):
+        for batch in (
+            each
+            for piece in reading.pieces
+            for each in reading.batches(piece, names, poll)
+        ):
             frames.append(uncoded(frame_of(batch)).iloc[:rows])
             rows -= len(frames[-1])
             if not rows:

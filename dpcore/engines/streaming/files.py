@@ -13,9 +13,12 @@ State = list[tuple[int, int, int]]
 
 
 def files_at(path: Path, ending: str) -> list[Path]:
-    """Return the file at a path, or those of a folder with an ending, in the order of their names.
+    """Return the file at a path, or those of a folder with an ending, in the order of
+    their names.
 
-    Files and folders that begin with "." or "_" are left out. Raises: ReadError when there is none.
+    Files and folders that begin with "." or "_" are left out.
+
+    Raises: ReadError when there is none.
     """
     try:
         inside = path.rglob(f"*{ending}") if path.is_dir() else []
@@ -36,8 +39,13 @@ def unlinked(path: Path) -> BinaryIO:
     """
     with contextlib.suppress(OSError):
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-        seen, place = os.fstat(file.fileno()), os.readlink(f"/proc/self/fd/{file.fileno()}")
-        if stat.S_ISREG(seen.st_mode) and seen.st_uid == os.getuid() and place == os.fspath(path):
+        seen = os.fstat(file.fileno())
+        place = os.readlink(f"/proc/self/fd/{file.fileno()}")
+        if (
+            stat.S_ISREG(seen.st_mode)
+            and seen.st_uid == os.getuid()
+            and place == os.fspath(path)
+        ):
             return file
     raise _no_file()
 
@@ -45,14 +53,20 @@ def unlinked(path: Path) -> BinaryIO:
 def _no_file() -> ReadError:
     return ReadError(
         "there is no file at the place of the source",
-        remedy="see that it is there, whole, and may be read, and that the disk is not full",
+        remedy=(
+            "see that it is there, whole, and may be read, and that the disk is not "
+            "full"
+        ),
     )
 
 
 def state_of(paths: Sequence[Path]) -> State:
     """Return size, time and inode of each file, or nothing where one is gone."""
     try:
-        return [(seen.st_size, seen.st_mtime_ns, seen.st_ino) for seen in map(Path.stat, paths)]
+        return [
+            (seen.st_size, seen.st_mtime_ns, seen.st_ino)
+            for seen in map(Path.stat, paths)
+        ]
     except OSError:
         return []
 
@@ -62,7 +76,8 @@ def _hidden(path: Path) -> bool:
 
 
 def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> None:
-    """Refuse a file whose columns, or what is said of each, are not those of the first one.
+    """Refuse a file whose columns, or what is said of each, are not those of the first
+    one.
 
     Raises: SchemaError.
     """

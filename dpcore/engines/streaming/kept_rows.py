@@ -1,4 +1,7 @@
-"""The rows that count of each person, in a table that does not fit. Ranks are sorted in slices, on disk."""
+"""The rows that count of each person, in a table that does not fit.
+
+Ranks are sorted in slices, on disk.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -30,8 +33,12 @@ class Keeping:
         return records
 
 
-def kept(slices: Slices, rows: int, max_rows: int) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
-    """Return a bit per row, set where it counts, and the number of people by their number of rows."""
+def kept(
+    slices: Slices, rows: int, max_rows: int
+) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
+    """Return a bit per row, set where it counts, and the number of people by their
+    number of rows.
+    """
     bits = np.zeros(rows // 8 + 1, dtype=np.uint8)
     people: Counter[int] = Counter()
     for records in slices:
@@ -42,7 +49,11 @@ def kept(slices: Slices, rows: int, max_rows: int) -> tuple[npt.NDArray[np.uint8
     return bits, dict(people)
 
 
-def places_kept(bits: npt.NDArray[np.uint8], start: int, rows: int) -> npt.NDArray[np.int64]:
-    """Return the places of the rows that count among those from `start` on, numbered from 0."""
+def places_kept(
+    bits: npt.NDArray[np.uint8], start: int, rows: int
+) -> npt.NDArray[np.int64]:
+    """Return the places of the rows that count among those from `start` on, numbered
+    from 0.
+    """
     some = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
     return np.flatnonzero(some[start & 7 :][:rows])

@@ -1,4 +1,6 @@
-"""A copy of columns that counts their different texts while batches come, and ends at too many."""
+"""A copy of columns that counts their different texts while batches come, and ends at
+too many.
+"""
 
 import threading
 from typing import Any
@@ -23,10 +25,16 @@ class ManyTextsError(Exception):
 
 
 class CountingSpool(Spool):
-    """Takes batches, and counts the different texts of each column but one, by 64 bits of each."""
+    """Takes batches, and counts the different texts of each column but one, by 64 bits
+    of each.
+    """
 
     def __init__(self, uncounted: str | None) -> None:
-        """Count texts. Args: uncounted: the column that names people, who may be many."""
+        """Count texts.
+
+        Args:
+            uncounted: the column that names people, who may be many.
+        """
         super().__init__()
         self._uncounted = uncounted
         self._seen: dict[str, Hashes] = {}
@@ -46,7 +54,8 @@ class CountingSpool(Spool):
 
     def _count(self, name: str, hashes: Hashes) -> None:
         with self._counting:
-            waiting, seen = self._waiting.setdefault(name, []), self._seen.get(name, hashes[:0])
+            waiting = self._waiting.setdefault(name, [])
+            seen = self._seen.get(name, hashes[:0])
             waiting.append(hashes)
             if sum(map(len, waiting)) < max(_WAITING, len(seen) // 2):
                 return

@@ -18,7 +18,8 @@ _BUFFER = 2**20
 class ParquetReader(Reader):
     """Row groups of files, which are not to change while they are read.
 
-    Files of a folder are read in the order of their names; those that begin with "." or "_" are left out.
+    Files of a folder are read in the order of their names; those that begin with "." or
+    "_" are left out.
     """
 
     ordered = True
@@ -37,7 +38,8 @@ class ParquetReader(Reader):
         self._rows = 0
         for each in self._paths:
             with readable(), pq.ParquetFile(each) as file:
-                footer, schema = file.metadata, file.schema_arrow
+                footer = file.metadata
+                schema = file.schema_arrow
             kinds = {name: kind_of(kind) for name, kind in kinds_of(schema).items()}
             self.kinds = self.kinds or kinds
             check_agree(self.kinds, kinds)
@@ -65,7 +67,9 @@ class ParquetReader(Reader):
         if self._state != state_of(self._paths):
             raise source_changed()
 
-    def batches(self, piece: Piece, names: Sequence[str], poll: Callable[[], object]) -> Iterator[Any]:
+    def batches(
+        self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
+    ) -> Iterator[Any]:
         """Iterate over the rows of a row group, with texts as dictionaries."""
         import pyarrow.parquet as pq
 
@@ -73,8 +77,13 @@ class ParquetReader(Reader):
         texts = [name for name in names if is_text(self.kinds[name])]
         with (
             readable(),
-            pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER) as file,
+            pq.ParquetFile(
+                path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER
+            ) as file,
         ):
             yield from file.iter_batches(
-                batch_size=ROWS_AT_ONCE, row_groups=[group], columns=list(names), use_threads=False
+                batch_size=ROWS_AT_ONCE,
+                row_groups=[group],
+                columns=list(names),
+                use_threads=False,
             )

@@ -45,10 +45,15 @@ class Snapshot(Protocol):
         Raises: ReadError.
         """
 
-    def batches(self, piece: Piece, names: Sequence[str], poll: Callable[[], object]) -> Iterator[Any]:
-        """Iterate over the rows of a piece as record batches of Arrow, of at least one column.
+    def batches(
+        self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
+    ) -> Iterator[Any]:
+        """Iterate over the rows of a piece as record batches of Arrow, of at least one
+        column.
 
-        Args: poll: called now and then while a query is at work; what it raises ends it.
+        Args:
+            poll: called now and then while a query is at work; what it raises ends it.
+
         Raises: ReadError, in words that hold no value, password or place.
         """
 
@@ -58,7 +63,8 @@ class Reader(ABC):
 
     Attributes:
         kinds: the columns and their types in Arrow, once a state was held.
-        as_text: it knows texts only, so that the cell of a number follows from its text.
+        as_text: it knows texts only, so that the cell of a number follows from its
+            text.
         ordered: rows come in one order each time; a place then says which rows count.
         threads: how many read at a time.
         file: what is held open for as long as it reads.
@@ -82,15 +88,20 @@ class Reader(ABC):
 
 @contextlib.contextmanager
 def readable(*errors: type[Exception]) -> Iterator[None]:
-    """Say that reading failed without the words of another library, which may quote a value or a password.
+    """Say that reading failed without the words of another library, which may quote a
+    value or a password.
 
-    Args: errors: of that library, besides those of Arrow and of files.
+    Args:
+        errors: of that library, besides those of Arrow and of files.
     """
     try:
         yield
     except (pa.ArrowException, OSError, *errors) as error:
         raise ReadError(
             "the source could not be read to its end ({kind})",
-            remedy="see that it is there, whole, and may be read, and that the disk is not full",
+            remedy=(
+                "see that it is there, whole, and may be read, and that the disk is "
+                "not full"
+            ),
             kind=type(error).__name__,
         ) from None

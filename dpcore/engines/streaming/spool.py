@@ -1,8 +1,9 @@
 """Columns of a table as they once came, batch by batch, in a file without a name.
 
-These are the cells of the rows that count, each in as few bytes as it needs; and the declared values of a
-data base, whose rows come in another order each time, so that a place says nothing. It is about people: the
-file is in the folder for temporary files, nobody can open it by a name, and it ends with its engine.
+These are the cells of the rows that count, each in as few bytes as it needs; and the
+declared values of a data base, whose rows come in another order each time, so that a
+place says nothing. It is about people: the file is in the folder for temporary files,
+nobody can open it by a name, and it ends with its engine.
 """
 
 import errno
@@ -22,7 +23,10 @@ MOST_BYTES = 2**31
 
 
 class NoRoomError(Exception):
-    """There are too many cells, or the disk did not take them. The table is read without them."""
+    """There are too many cells, or the disk did not take them.
+
+    The table is read without them.
+    """
 
 
 class Spool:
@@ -45,7 +49,8 @@ class Spool:
         data = sink.getvalue()
         with self._lock:
             piece = Piece(place=(self.bytes, data.size), start=self._rows)
-            self.bytes, self._rows = self.bytes + data.size, self._rows + batch.num_rows
+            self.bytes = self.bytes + data.size
+            self._rows = self._rows + batch.num_rows
             self.pieces.append(piece)
         self._write(data, piece.place[0])
 
@@ -54,7 +59,10 @@ class Spool:
             raise OSError(errno.ENOSPC, "the disk is full")
 
     def batches(
-        self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
+        self,
+        piece: Piece,
+        names: Sequence[str],
+        poll: Callable[[], object],
     ) -> Generator[Any, None, None]:
         """Iterate over the one batch of a piece, with some of its columns."""
         start, size = piece.place

@@ -8,14 +8,19 @@ Result = TypeVar("Result")
 
 
 def awaited(
-    work: Callable[[], Result], *, poll: Callable[[], object], interrupt: Callable[[], object]
+    work: Callable[[], Result],
+    *,
+    poll: Callable[[], object],
+    interrupt: Callable[[], object],
 ) -> Result:
     """Return the result of work that is done in a separate thread.
 
     Args:
         work: called once, in the other thread.
-        poll: called in this thread five times a second; when it raises, the work is interrupted.
+        poll: called in this thread five times a second; when it raises, the work is
+            interrupted.
         interrupt: ends the work soon.
+
     Raises: what the work and `poll` raise.
     """
     with ThreadPoolExecutor(1) as pool:
@@ -25,7 +30,8 @@ def awaited(
                 poll()
         except BaseException:
             interrupt()
-            while wait([future], timeout=0.2).not_done:  # it may have been between two queries
+            # it may have been between two queries
+            while wait([future], timeout=0.2).not_done:
                 interrupt()
             raise
         return future.result()

@@ -1,4 +1,6 @@
-"""The distinct tuples of some columns, with their rows and people, added up over batches."""
+"""The distinct tuples of some columns, with their rows and people, added up over
+batches.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ class TupleCounts:
 
     Attributes:
         rows: (tuples,) rows of each.
-        holder, persons: the place of the tuple, and the digest of the person, of each pair that occurs; empty
-            where no column names people.
+        holder, persons: the place of the tuple, and the digest of the person, of each
+            pair that occurs; empty where no column names people.
         united: how many entries there were when equal ones were last united.
     """
 
@@ -55,7 +57,9 @@ class TupleCounts:
 
     def unite(self) -> TupleCounts:
         """Each tuple once, and each person once for each tuple."""
-        index = class_index([canonical(self.frame[name]).codes + 1 for name in self.frame.columns])
+        index = class_index(
+            [canonical(self.frame[name]).codes + 1 for name in self.frame.columns]
+        )
         number = int(index.max(initial=-1)) + 1
         if number > MOST_TUPLES:
             raise too_many("distinct tuples", MOST_TUPLES)
@@ -65,7 +69,8 @@ class TupleCounts:
         np.add.at(rows, index, self.rows)
         holder = index[self.holder]
         order = np.lexsort((*self.persons.T, holder))
-        holder, persons = holder[order], self.persons[order]
+        holder = holder[order]
+        persons = self.persons[order]
         again = (holder[1:] == holder[:-1]) & (persons[1:] == persons[:-1]).all(axis=1)
         once = np.append(True, ~again)[: len(holder)]
         united = TupleCounts(
@@ -78,9 +83,13 @@ class TupleCounts:
         return united
 
     def distinct(self, *, named: bool) -> DistinctRows:
-        """Return the distinct rows, with people counted by their ids where they are `named`."""
+        """Return the distinct rows, with people counted by their ids where they are
+        `named`.
+        """
         once = self.unite()
-        people = np.bincount(once.holder, minlength=len(once.rows)) if named else once.rows
+        people = (
+            np.bincount(once.holder, minlength=len(once.rows)) if named else once.rows
+        )
         return DistinctRows(frame=once.frame, rows=once.rows, people=people)
 
 
@@ -94,12 +103,18 @@ class Tupling:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.columns, *([self.id_column] if self.id_column else [])]))
+        return tuple(
+            dict.fromkeys(
+                [*self.columns, *([self.id_column] if self.id_column else [])]
+            )
+        )
 
     def of(self, batch: Batch) -> TupleCounts:
         rows = len(batch)
         every = TupleCounts(
-            frame=pd.DataFrame({name: batch.column(name) for name in self.columns}).reset_index(drop=True),
+            frame=pd.DataFrame(
+                {name: batch.column(name) for name in self.columns}
+            ).reset_index(drop=True),
             rows=np.ones(rows, dtype=np.int64),
             holder=np.arange(0 if self.id_column is None else rows),
             persons=person_digests(batch.column(self.id_column), self.key)
@@ -117,7 +132,10 @@ class Tupling:
 def too_many(what: str, most: int) -> LimitError:
     """Return the error of a table with more than `most` "rows" or "distinct tuples"."""
     return (RowsError if what == "rows" else LimitError)(
-        "more than {most:,} rows, or different ones, would have to be brought into memory",
+        (
+            "more than {most:,} rows, or different ones, would have to be brought into "
+            "memory"
+        ),
         remedy="take fewer columns, or a sample that is marked as one",
         most=most,
     )

@@ -2,7 +2,8 @@
 
 A slice holds all records of its people, and fits.
 
-What is on disk meanwhile are digests and hashes, no values; the files have no names and end with the process.
+What is on disk meanwhile are digests and hashes, no values; the files have no names and
+end with the process.
 """
 
 import tempfile
@@ -22,7 +23,9 @@ _MOST_SLICES = 256
 
 
 class Slices:
-    """Takes records in any order from several threads, and gives them back once, person by person."""
+    """Takes records in any order from several threads, and gives them back once, person
+    by person.
+    """
 
     def __init__(self, rows: int, kind: np.dtype[Any]) -> None:
         """Make one for about so many records."""
@@ -36,11 +39,15 @@ class Slices:
 
         Raises: OSError, as where the disk is full.
         """
-        of_slice = (records["person"][:, 0] % np.uint64(len(self._files))).astype(np.int64)
+        of_slice = (records["person"][:, 0] % np.uint64(len(self._files))).astype(
+            np.int64
+        )
         records = records[np.argsort(of_slice, kind="stable")]
         ends = np.cumsum(np.bincount(of_slice, minlength=len(self._files)))
         with self._lock:
-            for file, begin, end in zip(self._files, [0, *ends[:-1]], ends, strict=True):
+            for file, begin, end in zip(
+                self._files, [0, *ends[:-1]], ends, strict=True
+            ):
                 file.write(records[begin:end].tobytes())
 
     def __iter__(self) -> Iterator[Records]:

@@ -1,4 +1,6 @@
-"""The tables and the result of every attack, whose rate never comes without baseline and control."""
+"""The tables and the result of every attack, whose rate never comes without baseline
+and control.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +23,9 @@ class AttackResult:
         attack: its name.
         rate: against people whose rows the release was made from.
         baseline: what somebody reaches who does not use the release, or its relations.
-        control: the same attack against people who are not in the release; None without any. What the
-            release teaches about the whole population counts here as well, and is no leak.
+        control: the same attack against people who are not in the release; None without
+            any. What the release teaches about the whole population counts here as
+            well, and is no leak.
     """
 
     attack: str
@@ -32,23 +35,34 @@ class AttackResult:
 
     @property
     def excess(self) -> tuple[float, float, float] | None:
-        """Rate less control with its bounds at level `LEVEL`, None without a control."""
-        return None if self.control is None else difference(self.rate, self.control, LEVEL)
+        """Rate less control with its bounds at level `LEVEL`, None without a
+        control.
+        """
+        return (
+            None if self.control is None else difference(self.rate, self.control, LEVEL)
+        )
 
     @property
     def risk(self) -> float | None:
-        """The share that the release adds of what others are safe from, (rate - control) / (1 - control).
+        """The share that the release adds of what others are safe from, (rate -
+        control) / (1 - control).
 
         Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), equation 2.
         """
         if self.control is None:
             return None
         open_to = 1 - self.control.value
-        return max(0.0, (self.rate.value - self.control.value) / open_to) if open_to else 0.0
+        return (
+            max(0.0, (self.rate.value - self.control.value) / open_to)
+            if open_to
+            else 0.0
+        )
 
     @property
     def found(self) -> bool | None:
-        """Whether it works better on people in the release, beyond chance, None when a control is missing."""
+        """Whether it works better on people in the release, beyond chance, None when a
+        control is missing.
+        """
         return None if self.excess is None else self.excess[1] > 0
 
 
@@ -83,18 +97,23 @@ def nearest(
     count: int = 1,
     not_itself: npt.NDArray[np.int64] | None = None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the closest rows of a table, (targets, count), and the distance of the closest, (targets,).
+    """Return the closest rows of a table, (targets, count), and the distance of the
+    closest, (targets,).
 
-    Args: not_itself: for each target, the row of the table that it is, which does not count.
+    Args:
+        not_itself: for each target, the row of the table that it is, which does not
+            count.
     """
     chunk = max(1, _CHUNK // len(table))
-    rows, closest = [], []
+    rows = []
+    closest = []
     for start in range(0, len(targets), chunk):
         some = np.arange(start, min(start + chunk, len(targets)))
         gaps = distances(targets.take(some), table, columns)
         if not_itself is not None:
             gaps[np.arange(len(some)), not_itself[some]] = np.inf
-        jittered = gaps + 1e-5 * rng.random(gaps.shape)  # float32 distances differ by more, or not at all
+        # float32 distances differ by more, or not at all
+        jittered = gaps + 1e-5 * rng.random(gaps.shape)
         count_here = min(count, len(table))
         rows.append(np.argpartition(jittered, count_here - 1, axis=1)[:, :count_here])
         closest.append(gaps.min(axis=1))

@@ -1,8 +1,10 @@
-"""A lower bound on the epsilon of any recipe, ours or not, from one run with planted people.
+"""A lower bound on the epsilon of any recipe, ours or not, from one run with planted
+people.
 
-Each canary is in the table with chance one half. Whoever then guesses from the release which ones are is
-right at most as often as a coin that falls right with chance e^epsilon / (1 + e^epsilon). Source: Steinke,
-Nasr, Jagielski (2023), "Privacy auditing with one (1) training run", theorems 2.1 and 5.2.
+Each canary is in the table with chance one half. Whoever then guesses from the release
+which ones are is right at most as often as a coin that falls right with chance
+e^epsilon / (1 + e^epsilon). Source: Steinke, Nasr, Jagielski (2023), "Privacy auditing
+with one (1) training run", theorems 2.1 and 5.2.
 """
 
 import bisect
@@ -22,10 +24,14 @@ from dpcore.release import Release
 from dpcore.schema.schema import Schema
 
 LEVEL = 0.95
-"""Chance that the true epsilon is at least the bound, unless another one is asked for."""
+"""Chance that the true epsilon is at least the bound, unless another one is asked
+for.
+"""
 
 _GUESSED = (1.0, 0.5, 0.1)
-"""Shares of the canaries that are guessed at, the clearest ones; each share gets its part of the error."""
+"""Shares of the canaries that are guessed at, the clearest ones; each share gets its
+part of the error.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +42,8 @@ class CanaryReport:
         epsilon: lower bound on the loss; 0 proves nothing.
         delta: at which it holds.
         canaries: people who were planted with chance one half each.
-        guesses: right guesses among those that gave the bound; its baseline is a coin, one half.
+        guesses: right guesses among those that gave the bound; its baseline is a coin,
+            one half.
     """
 
     epsilon: float
@@ -59,22 +66,27 @@ def canary_audit(
 ) -> CanaryReport:
     """Plant canaries in `base`, run once, and guess which of them were in the table.
 
-    A canary is one person with all the rows that the privacy unit allows, all alike, with values drawn evenly
-    from the declared cells. Counts of a release are compared with those of `base`, which the attacker knows;
-    of a table, how close its rows are to a canary is.
+    A canary is one person with all the rows that the privacy unit allows, all alike,
+    with values drawn evenly from the declared cells. Counts of a release are compared
+    with those of `base`, which the attacker knows; of a table, how close its rows are
+    to a canary is.
 
     Args:
         run: from a table to what would be published; it is called once.
         base: public or invented rows, at least one.
         schema: of `base`, with the privacy unit.
-        canaries: 20 or more. More prove more: at epsilon 1 a thousand prove about 0.7, a hundred thousand 1.
+        canaries: 20 or more. More prove more: at epsilon 1 a thousand prove about 0.7,
+            a hundred thousand 1.
         delta: at which the epsilon holds.
         level: chance that the true epsilon is at least the bound.
         seed: of the canaries, not of the run.
+
     Raises: ParameterError; errors of `run`.
     """
     if canaries < 20:
-        raise UsageError(f"canaries ({canaries}) must be at least 20", remedy="plant 1,000")
+        raise UsageError(
+            f"canaries ({canaries}) must be at least 20", remedy="plant 1,000"
+        )
     rng = np.random.default_rng(seed)
     planted = _planted(base, schema, canaries, rng)
     inside = rng.random(canaries) < 0.5
@@ -96,37 +108,54 @@ def bound(
     level: float = LEVEL,
     rng: np.random.Generator,
 ) -> CanaryReport:
-    """Return the best bound that the clearest guesses give, where high scores say "in" and low ones "out".
+    """Return the best bound that the clearest guesses give, where high scores say "in"
+    and low ones "out".
 
-    Args: scores: one a canary; only their order matters, ties are decided by chance.
+    Args:
+        scores: one a canary; only their order matters, ties are decided by chance.
     """
     order = np.lexsort((rng.random(len(scores)), scores))
-    best = CanaryReport(epsilon=0.0, delta=delta, canaries=len(scores), guesses=Rate(successes=0, attempts=0))
+    best = CanaryReport(
+        epsilon=0.0,
+        delta=delta,
+        canaries=len(scores),
+        guesses=Rate(successes=0, attempts=0),
+    )
     for share in _GUESSED:
         each = max(1, round(share * len(scores) / 2))
         right = int(inside[order[-each:]].sum() + (~inside[order[:each]]).sum())
         rate = Rate(successes=right, attempts=2 * each)
-        epsilon = epsilon_bound(len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED))
+        epsilon = epsilon_bound(
+            len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED)
+        )
         if epsilon > best.epsilon or not best.guesses.attempts:
-            best = CanaryReport(epsilon=epsilon, delta=delta, canaries=len(scores), guesses=rate)
+            best = CanaryReport(
+                epsilon=epsilon, delta=delta, canaries=len(scores), guesses=rate
+            )
     return best
 
 
 def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
-    """Return the largest epsilon, in steps of 0.001 up to 20, that these right guesses refute at `error`."""
+    """Return the largest epsilon, in steps of 0.001 up to 20, that these right guesses
+    refute at `error`.
+    """
 
     def chance(step: int) -> float:
         return chance_of(canaries, guesses, epsilon=step / 1000, delta=delta)
 
-    refuted = bisect.bisect_left(range(20_001), error, key=chance)  # chances rise with epsilon
+    # chances rise with epsilon
+    refuted = bisect.bisect_left(range(20_001), error, key=chance)
     return max(0, refuted - 1) / 1000
 
 
 def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> float:
-    """Return the largest chance of at least as many right guesses under (epsilon, delta)."""
+    """Return the largest chance of at least as many right guesses under (epsilon,
+    delta).
+    """
     from scipy import stats
 
-    right, made = guesses.successes, guesses.attempts
+    right = guesses.successes
+    made = guesses.attempts
     coin = stats.binom(made, 1 / (1 + math.exp(-epsilon)))
     chance = float(coin.sf(right - 1))
     if delta:
@@ -137,9 +166,12 @@ def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> 
     return min(1.0, chance)
 
 
-def _planted(base: pd.DataFrame, schema: Schema, canaries: int, rng: np.random.Generator) -> pd.DataFrame:
+def _planted(
+    base: pd.DataFrame, schema: Schema, canaries: int, rng: np.random.Generator
+) -> pd.DataFrame:
     columns = {
-        column.name: column.decode(rng.integers(column.size, size=canaries), rng) for column in schema.columns
+        column.name: column.decode(rng.integers(column.size, size=canaries), rng)
+        for column in schema.columns
     }
     person = schema.unit.id_column
     if person is not None:
@@ -147,20 +179,29 @@ def _planted(base: pd.DataFrame, schema: Schema, canaries: int, rng: np.random.G
     return pd.DataFrame(columns).reindex(columns=base.columns)
 
 
-def _by_counts(release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema) -> Floats:
-    """Return the rows in the cells of each canary beyond those of `base`, weighed by their precision."""
+def _by_counts(
+    release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema
+) -> Floats:
+    """Return the rows in the cells of each canary beyond those of `base`, weighed by
+    their precision.
+    """
     scores = np.zeros(len(planted))
     for clique, marginal in release.marginals.items():
         cells = [schema.column(name).encode(planted[name]) for name in clique]
         known = [schema.column(name).encode(base[name]) for name in clique]
         counts = np.zeros(marginal.values.shape)
         np.add.at(counts, tuple(known), 1)
-        scores += (marginal.values - counts)[tuple(cells)] / max(marginal.variance, 1e-9)
+        scores += (marginal.values - counts)[tuple(cells)] / max(
+            marginal.variance, 1e-9
+        )
     return scores
 
 
 def _by_distance(
-    table: pd.DataFrame, planted: pd.DataFrame, schema: Schema, rng: np.random.Generator
+    table: pd.DataFrame,
+    planted: pd.DataFrame,
+    schema: Schema,
+    rng: np.random.Generator,
 ) -> Floats:
     released, targets = records([table, planted], schema)
     return -nearest(targets, released, rng)[1]

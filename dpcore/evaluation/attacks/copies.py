@@ -1,7 +1,8 @@
-"""Attacks that look for people's rows in a release, as exact copies or as the closest record.
+"""Attacks that look for people's rows in a release, as exact copies or as the closest
+record.
 
-Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assessment of mixed-type synthetic
-data", section 3.2.
+Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assessment of
+mixed-type synthetic data", section 3.2.
 """
 
 import numpy as np
@@ -11,13 +12,16 @@ from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Records, distances
 
 MOST_LINKED = 2_000
-"""People among whom rows are matched one to one: the time grows with the cube of their number."""
+"""People among whom rows are matched one to one: the time grows with the cube of their
+number.
+"""
 
 
 def exact_copies(scene: Scene) -> AttackResult:
     """Count the released rows that are somebody's whole row.
 
-    Baseline: rows put together from the original's columns, each in an order of its own.
+    Baseline: rows put together from the original's columns, each in an order of its
+    own.
     """
     own = _rows(scene.original)
     released = _rows(scene.targets(scene.release))
@@ -26,16 +30,20 @@ def exact_copies(scene: Scene) -> AttackResult:
         attack="exact copies",
         rate=_share(released, own),
         baseline=_share(strangers, own),
-        control=None if scene.control is None else _share(released, _rows(scene.control)),
+        control=None
+        if scene.control is None
+        else _share(released, _rows(scene.control)),
     )
 
 
 def closest_record(scene: Scene) -> AttackResult:
-    """Count the released rows that are closer to a row of the original than to any row of the control.
+    """Count the released rows that are closer to a row of the original than to any row
+    of the control.
 
-    Half of the released rows are asked that, the other half whether they are closer to the control; ties are
-    decided by chance. Without a control, the rival is the rest of the release. Baseline: a half. Each half
-    has at most as many rows as there are people: more would meet the same few, and not be independent.
+    Half of the released rows are asked that, the other half whether they are closer to
+    the control; ties are decided by chance. Without a control, the rival is the rest of
+    the release. Baseline: a half. Each half has at most as many rows as there are
+    people: more would meet the same few, and not be independent.
     """
     people = min(len(scene.original), len(scene.control or scene.release))
     order = scene.rng.permutation(len(scene.release))[: 2 * min(scene.attempts, people)]
@@ -48,25 +56,33 @@ def closest_record(scene: Scene) -> AttackResult:
         _, to_rival = nearest(probes, scene.release, scene.rng, not_itself=order)
     coin = scene.rng.random(len(probes)) < 0.5
     closer = np.where(to_original == to_rival, coin, to_original < to_rival)
-    first = np.arange(len(probes)) < len(probes) / 2 if scene.control else np.ones(len(probes), dtype=bool)
+    first = (
+        np.arange(len(probes)) < len(probes) / 2
+        if scene.control
+        else np.ones(len(probes), dtype=bool)
+    )
     half = int(first.sum())
     return AttackResult(
         attack="closest record",
         rate=Rate(successes=int(closer[first].sum()), attempts=half),
         baseline=Rate(successes=half // 2, attempts=half),
-        control=Rate(successes=int((~closer[~first]).sum()), attempts=int((~first).sum()))
+        control=Rate(
+            successes=int((~closer[~first]).sum()), attempts=int((~first).sum())
+        )
         if scene.control
         else None,
     )
 
 
 def one_to_one(scene: Scene) -> AttackResult:
-    """Count the released rows that fall to people in the release, when each gets a row of their own.
+    """Count the released rows that fall to people in the release, when each gets a row
+    of their own.
 
-    Half of the people are from the original, the other half from the control; the matching is the one with
-    the least sum of distances, ties are decided by chance. Without a control, the others are rows put
-    together from the original's columns. Baseline: a half. Source: Domingo-Ferrer, Torra (2003), linkage by
-    distance, with the constraint that no row is linked twice.
+    Half of the people are from the original, the other half from the control; the
+    matching is the one with the least sum of distances, ties are decided by chance.
+    Without a control, the others are rows put together from the original's columns.
+    Baseline: a half. Source: Domingo-Ferrer, Torra (2003), linkage by distance, with
+    the constraint that no row is linked twice.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -83,12 +99,16 @@ def one_to_one(scene: Scene) -> AttackResult:
         attack="one-to-one linkage",
         rate=rate,
         baseline=Rate(successes=size // 2, attempts=size),
-        control=None if scene.control is None else Rate(successes=size - rate.successes, attempts=size),
+        control=None
+        if scene.control is None
+        else Rate(successes=size - rate.successes, attempts=size),
     )
 
 
 def _rows(table: Records) -> list[bytes]:
-    matrix = np.column_stack([np.nan_to_num(each, nan=-1e9) for each in table.values]) + 0.0
+    matrix = (
+        np.column_stack([np.nan_to_num(each, nan=-1e9) for each in table.values]) + 0.0
+    )
     return [row.tobytes() for row in matrix]
 
 

@@ -1,6 +1,7 @@
 """All attacks on one release, or on a file made elsewhere.
 
-Attacks only ever falsify. That they find nothing proves nothing; a proof is in the mechanism.
+Attacks only ever falsify. That they find nothing proves nothing; a proof is in the
+mechanism.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,10 @@ from dpcore.errors import UsageError, no_column, nothing_in_common
 from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies, one_to_one
 from dpcore.evaluation.attacks.knowledge import inference, linkability
-from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
+from dpcore.evaluation.attacks.singling_out import (
+    singling_out_by_one,
+    singling_out_by_several,
+)
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import SEED, Records, of_some, records
 from dpcore.progress import OnProgress, silent
@@ -63,15 +67,20 @@ def disclosure(
         original: people whose rows the release was made from.
         release: what everybody can see.
         schema: of both.
-        control: people of the same kind who are not in the release. The original is cut to as many rows,
-            so that chance has the same part in both. Without it no attack has a verdict.
+        control: people of the same kind who are not in the release. The original is cut
+            to as many rows, so that chance has the same part in both. Without it no
+            attack has a verdict.
         secret: the column to infer; None for all in turn.
         attempts: people, or guesses, of each attack; from 10.
         on_progress: called with the stage and the share done.
-    Raises: ParameterError when the tables share fewer than two columns, or `secret` is none of them.
+
+    Raises: ParameterError when the tables share fewer than two columns, or `secret` is
+        none of them.
     """
     if attempts < 10:
-        raise UsageError(f"attempts ({attempts}) must be at least 10", remedy="ask for 500")
+        raise UsageError(
+            f"attempts ({attempts}) must be at least 10", remedy="ask for 500"
+        )
     frames = [original, release] + ([] if control is None else [control])
     rng = np.random.default_rng(SEED)
     tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
@@ -84,8 +93,11 @@ def disclosure(
     others = tables[2] if control is not None else None
     if others is not None:
         size = min(len(people), len(others))
-        people, others = _at_most(people, size, rng), _at_most(others, size, rng)
-    scene = Scene(original=people, release=tables[1], control=others, attempts=attempts, rng=rng)
+        people = _at_most(people, size, rng)
+        others = _at_most(others, size, rng)
+    scene = Scene(
+        original=people, release=tables[1], control=others, attempts=attempts, rng=rng
+    )
     attacks: list[Callable[[Scene], AttackResult]] = [
         exact_copies,
         closest_record,
@@ -100,7 +112,10 @@ def disclosure(
         on_progress("attacking", number / len(attacks))
         results.append(attack(scene))
     return Disclosure(
-        attacks=tuple(results), columns=names, people=len(people), control=len(others) if others else 0
+        attacks=tuple(results),
+        columns=names,
+        people=len(people),
+        control=len(others) if others else 0,
     )
 
 
@@ -121,7 +136,9 @@ class Attacks(RowsEvaluation[Disclosure]):
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> Disclosure:
         """Return the results."""
         return disclosure(
             original.frame,
@@ -137,7 +154,8 @@ class Attacks(RowsEvaluation[Disclosure]):
 class HeldOut(RowsEvaluation[Disclosure]):
     """The attacks on a release that is made again from half of the people.
 
-    The other half is the control. Nothing that it makes leaves the report, so it charges nothing.
+    The other half is the control. Nothing that it makes leaves the report, so it
+    charges nothing.
 
     Attributes:
         make: from the rows of half of the people to a released table.
@@ -150,7 +168,9 @@ class HeldOut(RowsEvaluation[Disclosure]):
     secret: str | None = None
     attempts: int = 500
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> Disclosure:
         """Return the results.
 
         Raises: what `make` raises; ParameterError for fewer than 20 people.
@@ -171,4 +191,8 @@ class HeldOut(RowsEvaluation[Disclosure]):
 
 
 def _at_most(table: Records, rows: int, rng: np.random.Generator) -> Records:
-    return table if len(table) <= rows else table.take(np.sort(rng.permutation(len(table))[:rows]))
+    return (
+        table
+        if len(table) <= rows
+        else table.take(np.sort(rng.permutation(len(table))[:rows]))
+    )

@@ -1,6 +1,8 @@
-"""An attack on noise that is a floating-point number, whose last bits tell the count that it was added to.
+"""An attack on noise that is a floating-point number, whose last bits tell the count
+that it was added to.
 
-Source: Mironov, On significance of the least significant bits for differential privacy (CCS 2012).
+Source: Mironov, On significance of the least significant bits for differential privacy
+(CCS 2012).
 """
 
 import math
@@ -12,16 +14,22 @@ _STEP = 2.0**-53
 """A uniform number of NumPy is a multiple of this."""
 
 
-def textbook_noise(count: float, draws: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Add Laplace noise of scale 1 to a count as textbooks print it, float64, (draws,). Not private."""
+def textbook_noise(
+    count: float, draws: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Add Laplace noise of scale 1 to a count as textbooks print it, float64, (draws,).
+
+    Not private.
+    """
     return np.array([count + _laplace(each) for each in rng.random(draws)])
 
 
 def could_come_from(release: float, count: float) -> bool:
-    """Tell whether `textbook_noise` can give this very number when it is added to `count`.
+    """Tell whether `textbook_noise` can give this very number when it is added to
+    `count`.
 
-    It looks at the uniform numbers around the one that the noise would need: where none of them gives the
-    release to the last bit, the count is ruled out with certainty.
+    It looks at the uniform numbers around the one that the noise would need: where none
+    of them gives the release to the last bit, the count is ruled out with certainty.
     """
     noise = release - count
     near = math.exp(-abs(noise)) / 2
@@ -38,7 +46,11 @@ def _laplace(uniform: float) -> float:
     return math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform)
 
 
-def ruled_out(*, count: float, neighbor: float, draws: int, rng: np.random.Generator) -> float:
-    """Return the share of textbook releases of `count` that cannot be releases of `neighbor`."""
+def ruled_out(
+    *, count: float, neighbor: float, draws: int, rng: np.random.Generator
+) -> float:
+    """Return the share of textbook releases of `count` that cannot be releases of
+    `neighbor`.
+    """
     releases = textbook_noise(count, draws, rng)
     return sum(not could_come_from(each, neighbor) for each in releases) / draws

@@ -13,29 +13,39 @@ NEIGHBORS = 5
 """Released rows that each half of a person's row is compared with."""
 
 NEAR = 0.05
-"""A guess of a number is right when it is off by at most this share of the declared range."""
+"""A guess of a number is right when it is off by at most this share of the declared
+range.
+"""
 
 
 def linkability(scene: Scene) -> AttackResult:
     """Join two lists that hold different columns of the same people, by the release.
 
-    It does when a released row is among the five closest to both parts of a person. The parts are every
-    second column and the others. Baseline: five and five released rows chosen by chance.
+    It does when a released row is among the five closest to both parts of a person. The
+    parts are every second column and the others. Baseline: five and five released rows
+    chosen by chance.
     """
     first = list(range(0, len(scene.release.names), 2))
     second = list(range(1, len(scene.release.names), 2))
 
     def rate(people: Records) -> Rate:
         targets = scene.targets(people)
-        ours, _ = nearest(targets, scene.release, scene.rng, columns=first, count=NEIGHBORS)
-        theirs, _ = nearest(targets, scene.release, scene.rng, columns=second, count=NEIGHBORS)
+        ours, _ = nearest(
+            targets, scene.release, scene.rng, columns=first, count=NEIGHBORS
+        )
+        theirs, _ = nearest(
+            targets, scene.release, scene.rng, columns=second, count=NEIGHBORS
+        )
         linked = (ours[:, :, None] == theirs[:, None, :]).any(axis=(1, 2))
         return Rate(successes=int(linked.sum()), attempts=len(targets))
 
-    rows, people = len(scene.release), min(scene.attempts, len(scene.original))
+    rows = len(scene.release)
+    people = min(scene.attempts, len(scene.original))
     count = min(rows, NEIGHBORS)
     by_chance = [
-        not set(scene.rng.choice(rows, count, replace=False)).isdisjoint(scene.rng.choice(rows, count, False))
+        not set(scene.rng.choice(rows, count, replace=False)).isdisjoint(
+            scene.rng.choice(rows, count, False)
+        )
         for _ in range(people)
     ]
     return AttackResult(
@@ -47,9 +57,12 @@ def linkability(scene: Scene) -> AttackResult:
 
 
 def inference(scene: Scene, secret: str | None = None) -> AttackResult:
-    """Guess one column of people whose other columns are known, from the closest released row.
+    """Guess one column of people whose other columns are known, from the closest
+    released row.
 
-    Args: secret: that column; None for one of the columns by chance, for each person anew.
+    Args:
+        secret: that column; None for one of the columns by chance, for each person
+            anew.
 
     Baseline: the value of a released row chosen by chance.
     """

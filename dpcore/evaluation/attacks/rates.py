@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from dpcore.errors import UsageError
 
 LEVEL = 0.999
-"""Of every interval: seven attacks are looked at together, and their attempts meet the same few tables."""
+"""Of every interval: seven attacks are looked at together, and their attempts meet the
+same few tables.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +22,10 @@ class Rate:
     def __post_init__(self) -> None:
         if not 0 <= self.successes <= self.attempts:
             raise UsageError(
-                f"successes ({self.successes}) must be from 0 to the attempts ({self.attempts})",
+                (
+                    f"successes ({self.successes}) must be from 0 to the attempts "
+                    f"({self.attempts})"
+                ),
                 remedy="count again",
             )
 
@@ -37,13 +42,16 @@ class Rate:
         if not self.attempts:
             return 0.0, 1.0
         z = statistics.NormalDist().inv_cdf((1 + level) / 2)
-        n, p = self.attempts, self.value
+        n = self.attempts
+        p = self.value
         middle = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def difference(rate: Rate, control: Rate, level: float = LEVEL) -> tuple[float, float, float]:
+def difference(
+    rate: Rate, control: Rate, level: float = LEVEL
+) -> tuple[float, float, float]:
     """Return the rate less the control, and its bounds.
 
     Source: Newcombe (1998), method 10.

@@ -1,7 +1,8 @@
-"""Attacks that single out, by questions from the release to which exactly one person says yes.
+"""Attacks that single out, by questions from the release to which exactly one person
+says yes.
 
-Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023), section 4.1, for how
-the questions are made.
+Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023),
+section 4.1, for how the questions are made.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Records
 
 COLUMNS = 3
-"""Columns in a question about several; more make a question that nobody answers with yes."""
+"""Columns in a question about several; more make a question that nobody answers with
+yes.
+"""
 
 _TRIES = 30
 """Questions that are thought of for one that fits a single released row."""
@@ -33,31 +36,39 @@ class _Condition:
             return table.missing(self.column)
         if self.how == "equal":
             return np.asarray(values == self.value)
-        return np.asarray(values >= self.value if self.how == "at least" else values <= self.value)
+        return np.asarray(
+            values >= self.value if self.how == "at least" else values <= self.value
+        )
 
 
 Question = tuple[_Condition, ...]
 
 
 def singling_out_by_one(scene: Scene) -> AttackResult:
-    """Ask for values of one column that the release has once, or for its lowest and highest.
+    """Ask for values of one column that the release has once, or for its lowest and
+    highest.
 
     Baseline: a value of one column, compared in a way chosen by chance.
     """
     questions = [
-        (part,) for column in range(len(scene.release.names)) for part in _rare(scene.release, column)
+        (part,)
+        for column in range(len(scene.release.names))
+        for part in _rare(scene.release, column)
     ]
     chosen = scene.rng.permutation(len(questions))[: scene.attempts]
-    return _result(scene, "singling out by one column", [questions[i] for i in chosen], 1)
+    return _result(
+        scene, "singling out by one column", [questions[i] for i in chosen], 1
+    )
 
 
 def singling_out_by_several(scene: Scene) -> AttackResult:
     """Ask for three columns of a released row that no other released row fits.
 
-    Numbers above the median ask for at least as much, others for at most as much. Baseline: three values of
-    three columns, chosen and compared by chance.
+    Numbers above the median ask for at least as much, others for at most as much.
+    Baseline: three values of three columns, chosen and compared by chance.
     """
-    release, columns = scene.release, min(COLUMNS, len(scene.release.names))
+    release = scene.release
+    columns = min(COLUMNS, len(scene.release.names))
     medians = [
         float(np.nanmedian(values)) if ordered and not np.isnan(values).all() else 0.0
         for values, ordered in zip(release.values, release.ordered, strict=True)
@@ -68,13 +79,17 @@ def singling_out_by_several(scene: Scene) -> AttackResult:
             break
         row = int(scene.rng.integers(len(release)))
         chosen = np.sort(scene.rng.choice(len(release.names), columns, replace=False))
-        question = tuple(_of_row(release, row, int(column), medians[column]) for column in chosen)
+        question = tuple(
+            _of_row(release, row, int(column), medians[column]) for column in chosen
+        )
         if question not in questions and _matches(question, release) == 1:
             questions.add(question)
     return _result(scene, "singling out by several columns", list(questions), columns)
 
 
-def _result(scene: Scene, attack: str, questions: list[Question], columns: int) -> AttackResult:
+def _result(
+    scene: Scene, attack: str, questions: list[Question], columns: int
+) -> AttackResult:
     by_chance = [_by_chance(scene, columns) for _ in questions]
     return AttackResult(
         attack=attack,
@@ -96,10 +111,17 @@ def _matches(question: Question, table: Records) -> int:
 def _rare(release: Records, column: int) -> list[_Condition]:
     present = ~release.missing(column)
     values, times = np.unique(release.values[column][present], return_counts=True)
-    parts = [_Condition(column=column, how="equal", value=float(value)) for value in values[times == 1]]
+    parts = [
+        _Condition(column=column, how="equal", value=float(value))
+        for value in values[times == 1]
+    ]
     if release.ordered[column] and len(values) > 1:
-        parts += [_Condition(column=column, how="at most", value=float(values[0]))] * int(times[0] == 1)
-        parts += [_Condition(column=column, how="at least", value=float(values[-1]))] * int(times[-1] == 1)
+        parts += [
+            _Condition(column=column, how="at most", value=float(values[0]))
+        ] * int(times[0] == 1)
+        parts += [
+            _Condition(column=column, how="at least", value=float(values[-1]))
+        ] * int(times[-1] == 1)
     if (~present).sum() == 1:
         parts.append(_Condition(column=column, how="missing", value=0.0))
     return parts
@@ -111,14 +133,21 @@ def _of_row(release: Records, row: int, column: int, median: float) -> _Conditio
         return _Condition(column=column, how="missing", value=0.0)
     if not release.ordered[column]:
         return _Condition(column=column, how="equal", value=value)
-    return _Condition(column=column, how="at least" if value > median else "at most", value=value)
+    return _Condition(
+        column=column, how="at least" if value > median else "at most", value=value
+    )
 
 
 def _by_chance(scene: Scene, columns: int) -> Question:
-    release, rng = scene.release, scene.rng
+    release = scene.release
+    rng = scene.rng
     parts = []
     for column in rng.choice(len(release.names), columns, replace=False):
         value = float(release.values[column][rng.integers(len(release))])
-        hows = ("equal", "at least", "at most") if release.ordered[column] else ("equal",)
-        parts.append(_Condition(column=int(column), how=str(rng.choice(hows)), value=value))
+        hows = (
+            ("equal", "at least", "at most") if release.ordered[column] else ("equal",)
+        )
+        parts.append(
+            _Condition(column=int(column), how=str(rng.choice(hows)), value=value)
+        )
     return tuple(parts)

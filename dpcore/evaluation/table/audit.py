@@ -17,10 +17,18 @@ from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
 from dpcore.risk.linkage import Linkage, link
-from dpcore.risk.reidentification import ReidentificationRisk, estimated_k_map, reidentification_risk
+from dpcore.risk.reidentification import (
+    ReidentificationRisk,
+    estimated_k_map,
+    reidentification_risk,
+)
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.risk.survey import individual_risk
-from dpcore.risk.uniqueness import pitman_uniqueness, shifted_binomial_uniqueness, zayatz_uniqueness
+from dpcore.risk.uniqueness import (
+    pitman_uniqueness,
+    shifted_binomial_uniqueness,
+    zayatz_uniqueness,
+)
 from dpcore.schema.role import ROLES
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED, as_text
@@ -36,22 +44,29 @@ from dpcore.tables.people import largest_each, once_each, people_per_class, pers
 from dpcore.tables.rows import MOST_TEXTS, CodedRows, Microdata
 
 LARGEST_SET = 3
-"""Columns in the sets that are looked at one by one; few attackers know more than these."""
+"""Columns in the sets that are looked at one by one; few attackers know more than
+these.
+"""
 DANKAR = 0.1
-"""Share of the population in the sample up to which Pitman's model is to be trusted, see `Estimates`."""
+"""Share of the population in the sample up to which Pitman's model is to be trusted,
+see `Estimates`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    """Estimates from the size of the population that a sample was drawn from, without a promise.
+    """Estimates from the size of the population that a sample was drawn from, without a
+    promise.
 
     Attributes:
-        uniques: share of the ways in which the population appears that are unique; where each person has one
-            way, of its people.
-        model: whose model estimates it, by a rule (Dankar et al., 2012, BMC Med. Inform. Decis. Mak. 12:66),
-            "Pitman" for a sample of at most a tenth, else the smaller of "SNB", which is the shifted negative
-            binomial, and "Zayatz"; the last where the others have no estimate.
-        k_map: people of the population who look like everybody in the table, at least, see `estimated_k_map`.
+        uniques: share of the ways in which the population appears that are unique;
+            where each person has one way, of its people.
+        model: whose model estimates it, by a rule (Dankar et al., 2012, BMC Med.
+            Inform. Decis. Mak. 12:66), "Pitman" for a sample of at most a tenth, else
+            the smaller of "SNB", which is the shifted negative binomial, and "Zayatz";
+            the last where the others have no estimate.
+        k_map: people of the population who look like everybody in the table, at least,
+            see `estimated_k_map`.
         journalist: highest expected 1 / people of the population who look alike.
         marketer: expected share of the people who are found; both by `individual_risk`.
     """
@@ -69,19 +84,22 @@ class AuditReport:
 
     Attributes:
         verdict: whether it is anonymous, and why.
-        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. Shares are
-            of these people: one with several rows is exposed by any of them.
+        people: persons, or rows where the schema names no person. Suppressed rows count
+            nowhere. Shares are of these people: one with several rows is exposed by any
+            of them.
         ways: in which they appear: each person counts once for each class.
         suppressed: share of rows that have `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
-        sets: every set of up to three quasi-identifiers, riskiest first; of two or one where there are
-            too many of these.
-        changes: column -> share of people who are unique once it is taken from the quasi-identifiers, or, for
-            a column that is none of them, once it is known too.
+        sets: every set of up to three quasi-identifiers, riskiest first; of two or one
+            where there are too many of these.
+        changes: column -> share of people who are unique once it is taken from the
+            quasi-identifiers, or, for a column that is none of them, once it is known
+            too.
         identifiers: columns that look like identifiers.
         secrets: sensitive column -> what the classes give away about it.
         linkage: what the attacker's list finds; None without a list.
-        listed: the risk, with the list as the population; None where it lacks a quasi-identifier.
+        listed: the risk, with the list as the population; None where it lacks a
+            quasi-identifier.
         estimates: None without the size of the population.
     """
 
@@ -108,9 +126,11 @@ class Audit(Evaluation[Microdata, AuditReport]):
         sensitive: what should stay unknown; none of the quasi-identifiers.
         others: columns that an attacker may turn out to know too.
         threshold: risk above which a person counts as exposed.
-        attacker: a list of known people, to be joined on the quasi-identifiers that it holds.
+        attacker: a list of known people, to be joined on the quasi-identifiers that it
+            holds.
         population: people that the table was drawn from, for the estimates.
-        roles: what each column was taken for; looked up where that is None and the rows fit.
+        roles: what each column was taken for; looked up where that is None and the rows
+            fit.
     """
 
     kind = "re-identification risk"
@@ -141,13 +161,18 @@ class Audit(Evaluation[Microdata, AuditReport]):
             schema: names the person.
             known: quasi-identifiers, in place of the proposed ones.
             sensitive: in place of the proposed ones.
-            among: columns that are proposed as sensitive, or may turn out to be known too; None for all.
+            among: columns that are proposed as sensitive, or may turn out to be known
+                too; None for all.
             options: further attributes.
         """
-        by_role = {role: [each.column for each in roles if each.role == role] for role in ROLES}
+        by_role = {
+            role: [each.column for each in roles if each.role == role] for role in ROLES
+        }
         known = by_role["quasi-identifier"] if known is None else known
         if sensitive is None:
-            sensitive = [name for name in by_role["sensitive"] if among is None or name in among]
+            sensitive = [
+                name for name in by_role["sensitive"] if among is None or name in among
+            ]
         left_out = {*known, *sensitive, *by_role["identifier"], schema.unit.id_column}
         return cls(
             quasi_identifiers=tuple(known),
@@ -155,7 +180,8 @@ class Audit(Evaluation[Microdata, AuditReport]):
             others=tuple(
                 each.column
                 for each in roles
-                if each.column not in left_out and (among is None or each.column in among)
+                if each.column not in left_out
+                and (among is None or each.column in among)
             ),
             roles=roles,
             **options,
@@ -172,25 +198,34 @@ class Audit(Evaluation[Microdata, AuditReport]):
 
     @property
     def _names(self) -> list[str]:
-        return list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others)))
+        return list(
+            dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))
+        )
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or the codes of the columns in question where the rows do not fit."""
+        """Return the rows, or the codes of the columns in question where the rows do
+        not fit.
+        """
         is_whole = table.in_memory or self.attacker is not None
         return table.rows() if is_whole else table.coded(self._names)
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> AuditReport:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> AuditReport:
         """Return the report.
 
-        Without the rows it comes without a search for identifiers, which are in other columns.
+        Without the rows it comes without a search for identifiers, which are in other
+        columns.
 
         A column with too many different texts names people. It is judged by that alone.
 
-        Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
-            table; SchemaError for an unknown column, or when every row is suppressed; ManyValuesError where
-            all known columns have too many different texts.
+        Raises: ParameterError without quasi-identifiers, or for fewer people in the
+            population than in the table; SchemaError for an unknown column, or when
+            every row is suppressed; ManyValuesError where all known columns have too
+            many different texts.
         """
-        coded, roles = original, self.roles or ()
+        coded = original
+        roles = self.roles or ()
         if not isinstance(coded, CodedRows):
             whose = person_of(original.frame, schema.unit.id_column)
             coded = CodedRows.of(self._names, lambda _: original.frame, whose)
@@ -202,14 +237,20 @@ class Audit(Evaluation[Microdata, AuditReport]):
             tuple(name for name in names if name not in coded.left_out)
             for names in (self.others, self.sensitive)
         )
-        knowledge = Knowledge.of(coded, visible, known=tuple(columns), others=others, sensitive=secret)
-        person, counts = knowledge.person, knowledge.counts
-        each = slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
+        knowledge = Knowledge.of(
+            coded, visible, known=tuple(columns), others=others, sensitive=secret
+        )
+        person = knowledge.person
+        counts = knowledge.counts
+        each = (
+            slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
+        )
         shown = np.average(visible, weights=coded.counts)
         classes = class_index(knowledge.columns(columns, {}))[each]
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)
         own = classes if person is None else classes[once_each(classes, person)]
-        tuples, frame = knowledge.tuples, original.frame if self.attacker is None else original.frame[visible]
+        tuples = knowledge.tuples
+        frame = original.frame if self.attacker is None else original.frame[visible]
         sets = column_sets(
             tuples.codes,
             columns,
@@ -218,19 +259,30 @@ class Audit(Evaluation[Microdata, AuditReport]):
             counts=tuples.counts,
         )
         more = knowledge.with_one_more({})
-        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive, *coded.left_out))
+        naming, texts = who_is_named(
+            roles, schema, (*columns, *self.sensitive, *coded.left_out)
+        )
         naming = [*naming, *coded.left_out]
         return AuditReport(
-            verdict=verdict_of(knowledge, naming, texts, sets, more, crowd=1 / self.threshold),
+            verdict=verdict_of(
+                knowledge, naming, texts, sets, more, crowd=1 / self.threshold
+            ),
             people=risk.people,
             ways=len(own),
             suppressed=float(1 - shown),
             risk=risk,
-            sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
+            sets=tuple(
+                sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))
+            ),
             changes=knowledge.without_one() | more,
-            identifiers=tuple(role.finding for role in roles if role.finding is not None),
+            identifiers=tuple(
+                role.finding for role in roles if role.finding is not None
+            ),
             secrets={
-                name: attribute_risk(classes, knowledge.codes[name][each], person=person) for name in secret
+                name: attribute_risk(
+                    classes, knowledge.codes[name][each], person=person
+                )
+                for name in secret
             },
             linkage=self._linkage(frame, person),
             listed=self._listed(frame, person),
@@ -238,11 +290,17 @@ class Audit(Evaluation[Microdata, AuditReport]):
         )
 
     def _few(self, many: Sequence[str]) -> list[str]:
-        """Return the known columns without those of too many different texts. Raises: as `compute`."""
+        """Return the known columns without those of too many different texts.
+
+        Raises: as `compute`.
+        """
         columns = [name for name in self.quasi_identifiers if name not in many]
         if not columns:
             raise ManyValuesError(
-                "column {column!r} has more than {most:,} different values: it identifies people",
+                (
+                    "column {column!r} has more than {most:,} different values: it "
+                    "identifies people"
+                ),
                 remedy="take it from what others know",
                 column=many[0],
                 most=MOST_TEXTS,
@@ -250,25 +308,38 @@ class Audit(Evaluation[Microdata, AuditReport]):
         return columns
 
     def _estimates(
-        self, classes: IntArray, own: IntArray, people: int, person: IntArray | None
+        self,
+        classes: IntArray,
+        own: IntArray,
+        people: int,
+        person: IntArray | None,
     ) -> Estimates | None:
         if self.population is None:
             return None
         if self.population < people:
             raise ParameterError(
-                "population ({population}) must be at least the number of people in the table",
+                (
+                    "population ({population}) must be at least the number of people "
+                    "in "
+                    "the table"
+                ),
                 remedy="give the number of people the table was drawn from",
                 population=self.population,
             )
-        ways = round(self.population * len(own) / people)  # whoever is not in the table appears as often
-        uniques, model = 0.0, "Zayatz"
+        # whoever is not in the table appears as often
+        ways = round(self.population * len(own) / people)
+        uniques = 0.0
+        model = "Zayatz"
         if people > DANKAR * self.population:
-            uniques, model = shifted_binomial_uniqueness(own, population=ways), "SNB"
+            uniques = shifted_binomial_uniqueness(own, population=ways)
+            model = "SNB"
         elif (np.bincount(own) == 2).any():
-            uniques, model = pitman_uniqueness(own, population=ways), "Pitman"
+            uniques = pitman_uniqueness(own, population=ways)
+            model = "Pitman"
         zayatz = zayatz_uniqueness(own, population=ways)
         if not uniques or (model == "SNB" and uniques >= zayatz):
-            uniques, model = zayatz, "Zayatz"
+            uniques = zayatz
+            model = "Zayatz"
         sizes = people_per_class(classes, person)
         alike = individual_risk(sizes, sizes * self.population / people)
         risk = largest_each(alike[classes], person)
@@ -281,17 +352,23 @@ class Audit(Evaluation[Microdata, AuditReport]):
             marketer=float(risk.mean()),
         )
 
-    def _listed(self, frame: pd.DataFrame, person: IntArray | None) -> ReidentificationRisk | None:
+    def _listed(
+        self, frame: pd.DataFrame, person: IntArray | None
+    ) -> ReidentificationRisk | None:
         columns = self.quasi_identifiers
         if self.attacker is None or not set(columns) <= {*self.attacker.columns}:
             return None
         classes, listed = joint_classes(frame, self.attacker, columns)
-        return reidentification_risk(classes, threshold=self.threshold, population=listed, person=person)
+        return reidentification_risk(
+            classes, threshold=self.threshold, population=listed, person=person
+        )
 
     def _linkage(self, frame: pd.DataFrame, person: IntArray | None) -> Linkage | None:
         if self.attacker is None:
             return None
-        shared = [name for name in self.quasi_identifiers if name in self.attacker.columns]
+        shared = [
+            name for name in self.quasi_identifiers if name in self.attacker.columns
+        ]
         if not shared:
             return None
         once = once_each(equivalence_classes(frame, shared), person)
@@ -299,25 +376,31 @@ class Audit(Evaluation[Microdata, AuditReport]):
 
 
 def who_is_named(
-    roles: Sequence[SuggestedRole], schema: Schema, judged: Collection[str] = ()
+    roles: Sequence[SuggestedRole],
+    schema: Schema,
+    judged: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:
     """Return the columns that name people, and those of free text, which may.
 
-    Args: judged: columns that are judged otherwise.
+    Args:
+        judged: columns that are judged otherwise.
     """
     kinds = {
         role.column: "" if role.finding is None else role.finding.kind
         for role in roles
-        if (role.role == "identifier" or role.column == schema.unit.id_column) and role.column not in judged
+        if (role.role == "identifier" or role.column == schema.unit.id_column)
+        and role.column not in judged
     }
     naming = [name for name, kind in kinds.items() if kind not in (FREE_TEXT, RUNNING)]
     return naming, [name for name, kind in kinds.items() if kind == FREE_TEXT]
 
 
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
-    """Mark the rows, (rows,), that are not suppressed, with `*` in all of these columns.
+    """Mark the rows, (rows,), that are not suppressed, with `*` in all of these
+    columns.
 
-    Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
+    Raises: ParameterError without columns; SchemaError for an unknown one, or when no
+        row says anything.
     """
     check_columns(columns)
     return visible_in(CodedRows.of(columns, lambda _: frame, None), columns)
@@ -326,14 +409,21 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     """Mark the same rows by columns that are coded already."""
     shown = {name: _say_something(coded.values[name]) for name in columns}
-    visible: BoolArray = np.any([shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0)
+    visible: BoolArray = np.any(
+        [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0
+    )
     if not visible.any():
-        raise SchemaError("every row is suppressed in these columns", remedy="choose another column")
+        raise SchemaError(
+            "every row is suppressed in these columns", remedy="choose another column"
+        )
     return visible
 
 
 def _say_something(values: pd.Series) -> BoolArray:
-    """(values,) which of the values of a column are not `*`. Numbers of any type, decimals too, never are."""
+    """(values,) which of the values of a column are not `*`.
+
+    Numbers of any type, decimals too, never are.
+    """
     if pd.api.types.is_numeric_dtype(values.dtype):
         return np.ones(len(values), dtype=np.bool_)
     return np.asarray(as_text(values) != SUPPRESSED, dtype=np.bool_)

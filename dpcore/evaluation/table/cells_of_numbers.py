@@ -1,8 +1,9 @@
 """Cells of columns of numbers, found privately before anything else is read.
 
-A column is counted in public cells that grow with the numbers; then cells that hold many rows are split at
-round numbers and counted again, a few times. What is split follows from noisy counts alone. A row has one
-cell in each count, so that a person changes a count by at most their rows, and losses of the counts add up.
+A column is counted in public cells that grow with the numbers; then cells that hold
+many rows are split at round numbers and counted again, a few times. What is split
+follows from noisy counts alone. A row has one cell in each count, so that a person
+changes a count by at most their rows, and losses of the counts add up.
 """
 
 import dataclasses
@@ -34,19 +35,33 @@ Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 SHARE = Fraction(1, 20)
-"""Part of the loss of a release at epsilon 1, or of the whole budget where that is less."""
+"""Part of the loss of a release at epsilon 1, or of the whole budget where that is
+less.
+"""
 PARTS = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
-"""Of what is left, what each count spends; the last one, and one with nothing more to split, spends all."""
-SMALLEST, LARGEST = -6, 12
+"""Of what is left, what each count spends; the last one, and one with nothing more to
+split, spends all.
+"""
+SMALLEST = -6
+LARGEST = 12
 """Powers of ten between which public cells grow."""
 SUBCELLS = 100
 """Cells that a cell is split into, about."""
-HEAVY, RUN, SPIKE, TAIL = 0.025, 0.02, 0.01, 0.005
-"""Parts of all rows: at least in a cell that is split, in a run of neighbors that becomes one cell, and of a
-number that has a cell of its own; and what is not left beyond the last cell, even if noise is larger."""
-STANDS_OUT, FIRST, NEAR = 0.9973, 0.99994, 0.68
-"""Chances that noise alone is less than what is in a part of a split cell that is told from the others, in
-a public cell or in some beside each other, and in what lies beside those or is left of a split cell."""
+HEAVY = 0.025
+RUN = 0.02
+SPIKE = 0.01
+TAIL = 0.005
+"""Parts of all rows: at least in a cell that is split, in a run of neighbors that
+becomes one cell, and of a number that has a cell of its own; and what is not left
+beyond the last cell, even if noise is larger.
+"""
+STANDS_OUT = 0.9973
+FIRST = 0.99994
+NEAR = 0.68
+"""Chances that noise alone is less than what is in a part of a split cell that is told
+from the others, in a public cell or in some beside each other, and in what lies beside
+those or is left of a split cell.
+"""
 WINDOWS = (1, 3, 9)
 """Public cells that may stand out together."""
 
@@ -54,8 +69,8 @@ WINDOWS = (1, 3, 9)
 def widest(column: Column) -> Column:
     """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
 
-    Of what was read of the table, the kind alone stays, whole numbers or not. The rest gives way to the
-    public rules.
+    Of what was read of the table, the kind alone stays, whole numbers or not. The rest
+    gives way to the public rules.
     """
     whole = isinstance(column, Integer)
     powers = range(0 if whole else SMALLEST, LARGEST)
@@ -82,12 +97,15 @@ def loss_of_search(budget: AnyLoss) -> Loss:
     """Return what finding the cells of a table with this budget costs."""
     if isinstance(budget, PureDP):
         return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SHARE)
-    one = ApproxDP(epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9")
+    one = ApproxDP(
+        epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9"
+    )
     return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
 
 
 def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
-    """Refuse cells that a declaration calls found, and that no search on this account was charged for.
+    """Refuse cells that a declaration calls found, and that no search on this account
+    was charged for.
 
     Raises: ParameterError.
     """
@@ -95,14 +113,19 @@ def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
     for name, loss in schema.found.items():
         if (name, loss) not in paid:
             raise ParameterError(
-                "the cells of column {name!r} are called found privately, and nothing was charged for it",
+                (
+                    "the cells of column {name!r} are called found privately, and "
+                    "nothing was charged for it"
+                ),
                 remedy="find them again, or say where they are known from",
                 name=name,
             )
 
 
 def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
-    """Return the columns whose cells were found on an account, each with its loss as in `Column.found`."""
+    """Return the columns whose cells were found on an account, each with its loss as in
+    `Column.found`.
+    """
     lines = list(lines)
     answered = {line.request_id for line in lines if line.state == "committed"}
     paid = set()
@@ -123,7 +146,8 @@ def loss_words_of(loss: Loss) -> str:
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
     """Return about how many rows the noise hides in a cell of so many columns. Public.
 
-    Args: rows: of a person, at most.
+    Args:
+        rows: of a person, at most.
     """
     part = loss.share(PARTS[0] / columns)
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
@@ -132,13 +156,18 @@ def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
 
 def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
     """Refuse columns that hold no numbers, or none at all. Raises: ParameterError."""
-    if not columns or not all(isinstance(schema.column(name), NumberColumn) for name in columns):
-        raise UsageError("cells are found of columns of numbers", remedy="name such columns")
+    if not columns or not all(
+        isinstance(schema.column(name), NumberColumn) for name in columns
+    ):
+        raise UsageError(
+            "cells are found of columns of numbers", remedy="name such columns"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellsOfNumbers(PrivateEvaluation):
-    """Bounds, cuts and single values of columns that are declared in public cells, such as `widest` ones.
+    """Bounds, cuts and single values of columns that are declared in public cells, such
+    as `widest` ones.
 
     Attributes:
         columns: names of the columns.
@@ -162,10 +191,13 @@ class CellsOfNumbers(PrivateEvaluation):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Describe the question by its columns."""
-        return Text("Cells of {columns}, found privately", columns=", ".join(fields["columns"]))
+        return Text(
+            "Cells of {columns}, found privately", columns=", ".join(fields["columns"])
+        )
 
     def check(self, schema: Schema) -> None:
-        """Refuse columns that hold no numbers, or whose declared cells no search can split.
+        """Refuse columns that hold no numbers, or whose declared cells no search can
+        split.
 
         Raises: ParameterError.
         """
@@ -174,12 +206,18 @@ class CellsOfNumbers(PrivateEvaluation):
             column = cast(Any, schema.column(name))
             if not column.cuts or column.values_size < max(WINDOWS):
                 raise UsageError(
-                    f"the declared cells of column {name!r} are too wide or too few to find others in",
+                    (
+                        f"the declared cells of column {name!r} are too wide or too "
+                        "few "
+                        "to find others in"
+                    ),
                     remedy="open the table by open_with_cells, which declares such cells",
                 )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"columns": declarations of the columns, in the cells that were found}."""
+        """Return {"columns": declarations of the columns, in the cells that were
+        found}.
+        """
         searches = [_Search(column=schema.column(name)) for name in self.columns]
         left = Fraction(1)
         for part in PARTS:
@@ -200,8 +238,8 @@ class _Search:
     Attributes:
         column: in the cells that are counted next.
         starts: of the cells that were counted last.
-        rows: in each of them, about. Rows of a cell that was split are spread evenly over its parts, but for
-            those that stand out.
+        rows: in each of them, about. Rows of a cell that was split are spread evenly
+            over its parts, but for those that stand out.
         out: which ones stood out.
         deviation: of the noise in each.
         least: rows of each that is split.
@@ -225,10 +263,15 @@ class _Search:
 
         noisy = measurer.assigned(cells, column.size, (column.name,), loss)
         one = math.sqrt(noisy.variance)
-        near, clear, first = (noisy.half_width(level) / one for level in (NEAR, STANDS_OUT, FIRST))
-        values, starts = noisy.values[: column.values_size], column.edges[:-1]
+        near, clear, first = (
+            noisy.half_width(level) / one for level in (NEAR, STANDS_OUT, FIRST)
+        )
+        values = noisy.values[: column.values_size]
+        starts = column.edges[:-1]
         deviation = np.full(len(values), one)
-        sure = self.rows.sum() if len(self.starts) else values[values > first * one].sum()
+        sure = (
+            self.rows.sum() if len(self.starts) else values[values > first * one].sum()
+        )
         near = min(near, TAIL * sure / one)
         if not len(self.starts):
             out = _standing_out(values / one, starts, near, clear, first)
@@ -236,57 +279,93 @@ class _Search:
         else:
             whole = np.searchsorted(self.starts, starts, side="right") - 1
             before = self.deviation[whole]
-            again = self.out[whole] & (np.bincount(whole)[whole] == 1)  # was not split, and is counted better
+            # was not split, and is counted better
+            again = self.out[whole] & (np.bincount(whole)[whole] == 1)
             weight = np.where(again, before**2 / (before**2 + deviation**2), 1.0)
             values = weight * values + (1 - weight) * self.rows[whole]
             deviation = np.sqrt(weight) * deviation
             out = (values > clear * deviation) & (self.rows[whole] > 0)
             rows = np.where(out, values, 0.0)
             left = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
-            noise = np.sqrt(self.deviation**2 + np.bincount(whole, weights=out * deviation**2))
+            noise = np.sqrt(
+                self.deviation**2 + np.bincount(whole, weights=out * deviation**2)
+            )
             left[(np.bincount(whole, weights=out) > 0) & (left < near * noise)] = 0.0
             width = np.where(out, 0.0, column.ends - starts)
             widths = np.bincount(whole, weights=width)[whole]
-            rows += left[whole] * np.divide(width, widths, out=np.zeros_like(width), where=widths > 0)
-        self.starts, self.rows, self.out, self.deviation = starts, rows, out, deviation
+            rows += left[whole] * np.divide(
+                width, widths, out=np.zeros_like(width), where=widths > 0
+            )
+        self.starts = starts
+        self.rows = rows
+        self.out = out
+        self.deviation = deviation
         self.least = np.maximum(HEAVY * rows.sum(), clear * deviation)
 
     def split(self) -> bool:
         """Split the cells that hold many rows; return whether there are any."""
-        column, whole = self.column, isinstance(self.column, Integer)
-        cuts, special = {column.low, *column.cuts}, {*column.special}
+        column = self.column
+        whole = isinstance(self.column, Integer)
+        cuts = {column.low, *column.cuts}
+        special = {*column.special}
         for cell in np.flatnonzero((self.rows > self.least) & ~column.single):
             inner = _multiples(self.starts[cell], column.ends[cell], whole=whole)
             cuts.update(inner)
             special.update(() if whole else inner)
-        self.column = _in_cells(column, sorted(cuts), column.high + whole, sorted(special))
+        self.column = _in_cells(
+            column, sorted(cuts), column.high + whole, sorted(special)
+        )
         return bool(self.column.values_size > len(self.starts))
 
     def cells(self) -> Column:
-        """Return the column in the cells that were found; in those that were counted where none stood out."""
-        column, rows, starts, ends = self.column, self.rows, self.starts, self.column.ends
-        whole, single = isinstance(column, Integer), self.column.single
+        """Return the column in the cells that were found; in those that were counted
+        where none stood out.
+        """
+        column = self.column
+        rows = self.rows
+        starts = self.starts
+        ends = self.column.ends
+        whole = isinstance(column, Integer)
+        single = self.column.single
         held = np.flatnonzero(rows > 0)
         if not len(held):
             return cast(Column, column)
-        first, last = int(held[0]), int(held[-1])
+        first = int(held[0])
+        last = int(held[-1])
         if whole and ends[last] - starts[first] <= TARGET_CELLS:
-            return _in_cells(column, np.arange(starts[first], ends[last]).tolist(), ends[last])
-        alone = ((ends - starts == 1) if whole else single) & self.out & (rows > SPIKE * rows.sum())
-        begins, total = [starts[first]], rows[first]
+            return _in_cells(
+                column, np.arange(starts[first], ends[last]).tolist(), ends[last]
+            )
+        alone = (
+            ((ends - starts == 1) if whole else single)
+            & self.out
+            & (rows > SPIKE * rows.sum())
+        )
+        begins = [starts[first]]
+        total = rows[first]
         for cell in range(first + 1, last + 1):
-            if alone[cell] or alone[cell - 1] or max(total, rows[cell]) >= RUN * rows.sum():
+            if (
+                alone[cell]
+                or alone[cell - 1]
+                or max(total, rows[cell]) >= RUN * rows.sum()
+            ):
                 begins.append(starts[cell])
                 total = 0.0
             total += rows[cell]
-        special = [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
+        special = (
+            [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
+        )
         after = {ends[cell]: starts[cell] for cell in np.flatnonzero(single)}
         edges = sorted({after.get(each, each) for each in begins})
         end = starts[last] if single[last] else ends[last]
-        return _in_cells(column, edges, end if end > edges[0] else column.edges[last + 2], special)
+        return _in_cells(
+            column, edges, end if end > edges[0] else column.edges[last + 2], special
+        )
 
 
-def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()) -> Column:
+def _in_cells(
+    column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()
+) -> Column:
     """Return the column in cells that begin at `starts`; the last one ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
@@ -305,8 +384,11 @@ def _in_cells(column: Any, starts: Sequence[float], end: float, special: Sequenc
     return declared
 
 
-def _standing_out(scores: Floats, starts: Floats, near: float, clear: float, first: float) -> Marks:
-    """Mark public cells that stand out, alone or together, and those near them that may hold rows.
+def _standing_out(
+    scores: Floats, starts: Floats, near: float, clear: float, first: float
+) -> Marks:
+    """Mark public cells that stand out, alone or together, and those near them that may
+    hold rows.
 
     Args:
         scores: noisy counts in deviations of their noise.
@@ -315,10 +397,13 @@ def _standing_out(scores: Floats, starts: Floats, near: float, clear: float, fir
         clear: the same for `STANDS_OUT`.
         first: the same for `FIRST`.
     """
-    out: Marks = (starts == 0) & (scores > clear)  # a 0 that many have may lie far from other numbers
+    # a 0 that many have may lie far from other numbers
+    out: Marks = (starts == 0) & (scores > clear)
     for width in WINDOWS:
         window = np.ones(width)
-        rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(width)
+        rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(
+            width
+        )
         out |= (scores > near) & (np.convolve(rest > first, window, "same") > 0)
     for _ in scores:
         beside = np.convolve(out, np.ones(3), "same") > 0
@@ -328,10 +413,13 @@ def _standing_out(scores: Floats, starts: Floats, near: float, clear: float, fir
 
 
 def _multiples(start: float, end: float, *, whole: bool) -> list[float]:
-    """Return the round numbers from `start` to below `end`, about as many as `SUBCELLS`."""
+    """Return the round numbers from `start` to below `end`, about as many as
+    `SUBCELLS`.
+    """
     step = max(round_width((end - start) / SUBCELLS), float(whole))
     if step < 1e-12 * max(abs(start), abs(end)):  # floats tell no more numbers apart
         return []
-    first, last = math.floor(start / step), math.ceil(end / step)
+    first = math.floor(start / step)
+    last = math.ceil(end / step)
     multiples = (multiple(place, step) for place in range(first, last + 1))
     return [each for each in multiples if start <= each < end]

@@ -1,4 +1,7 @@
-"""A table against a published criterion: the columns that its clauses are about. Internal."""
+"""A table against a published criterion: the columns that its clauses are about.
+
+Internal.
+"""
 
 from dataclasses import dataclass
 
@@ -34,13 +37,19 @@ class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
         return (self.rule,)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> tuple[Evidence, ...]:
-        """Return the columns that the tests of each clause are about, where somebody has such a cell.
+        """Return the columns that the tests of each clause are about, where somebody
+        has such a cell.
 
-        Raises: ParameterError for an unknown criterion; SchemaError for a table without rows.
+        Raises: ParameterError for an unknown criterion; SchemaError for a table without
+            rows.
         """
-        frame, seen = original.frame, []
+        frame = original.frame
+        seen = []
         person = person_of(frame, schema.unit.id_column)
         kinds = {each.column: each.kind for each in find_identifiers(frame)}
         tests = {
@@ -48,11 +57,19 @@ class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
             for clause in Criterion.load(self.rule).clauses
         }
         for column in frame.columns:
-            leaves, has_numbers = leaves_of(frame, column), pd.api.types.is_numeric_dtype(frame[column])
+            leaves = leaves_of(frame, column)
+            has_numbers = pd.api.types.is_numeric_dtype(frame[column])
             for clause, of_clause in tests.items():
-                own = [each for each in of_clause if each.fits(column, kinds.get(column, ""), has_numbers)]
+                own = [
+                    each
+                    for each in of_clause
+                    if each.fits(column, kinds.get(column, ""), has_numbers)
+                ]
                 cells = np.array(
-                    [any(each.offends(text, self.year) for each in own) for text in leaves.labels]
+                    [
+                        any(each.offends(text, self.year) for each in own)
+                        for text in leaves.labels
+                    ],
                 )
                 if people := int(largest_each(cells[leaves.codes], person).sum()):
                     seen.append(Evidence(clause=clause, column=column, people=people))
@@ -63,7 +80,12 @@ def figures_of(report: AuditReport) -> dict[str, float]:
     """Return the figures of an audit that criteria name."""
     return {
         "people": report.people,
-        **{name: getattr(report.risk, name) for name in ("k", "uniques", "highest", "average")},
+        **{
+            name: getattr(report.risk, name)
+            for name in ("k", "uniques", "highest", "average")
+        },
         "linkable": max(each.uniques for each in report.sets),
-        "revealed": max((each.homogeneous_people for each in report.secrets.values()), default=0.0),
+        "revealed": max(
+            (each.homogeneous_people for each in report.secrets.values()), default=0.0
+        ),
     }

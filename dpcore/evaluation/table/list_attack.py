@@ -1,4 +1,6 @@
-"""The linkage attack on an anonymized table, with a list of people and the hierarchies of its plan."""
+"""The linkage attack on an anonymized table, with a list of people and the hierarchies
+of its plan.
+"""
 
 from collections.abc import Sequence
 
@@ -18,26 +20,35 @@ _AT_ONCE = 1_000
 
 
 def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
-    """Attack the table with a list of known people, whose values are recoded as those of the table were.
+    """Attack the table with a list of known people, whose values are recoded as those
+    of the table were.
 
-    The list is compared in the quasi-identifiers that it holds. A row may be somebody's if each of its labels
-    there is the person's value, or what that becomes on some level. Every such row counts; `*` fits
-    everybody. Reads the published rows, and of the plan the hierarchies.
+    The list is compared in the quasi-identifiers that it holds. A row may be somebody's
+    if each of its labels there is the person's value, or what that becomes on some
+    level. Every such row counts; `*` fits everybody. Reads the published rows, and of
+    the plan the hierarchies.
 
-    Raises: ParameterError for a method that cuts freely, whose labels are no levels of a hierarchy, and for a
-        list without any of the columns; LimitError for too many groups.
+    Raises: ParameterError for a method that cuts freely, whose labels are no levels of
+        a hierarchy, and for a list without any of the columns; LimitError for too many
+        groups.
     """
     plan = Plan.from_json(made.plan)
     names = [name for name in plan.quasi_identifiers if name in people]
     if not plan.method.needs_hierarchies:
         raise ParameterError(
-            "groups of this method are cut freely, so that a list cannot be recoded by levels",
+            (
+                "groups of this method are cut freely, so that a list cannot be "
+                "recoded "
+                "by levels"
+            ),
             remedy="take the full-domain method, or choose less",
         )
     if not names or people.empty:
         raise nothing_in_common()
     published = made.table.frame
-    groups = pd.DataFrame({name: texts(published[name]) for name in names}).value_counts(sort=False)
+    groups = pd.DataFrame(
+        {name: texts(published[name]) for name in names}
+    ).value_counts(sort=False)
     if len(groups) > MAX_GROUPS:
         raise LimitError(
             "the table has {groups} groups, more than {limit}",
@@ -46,12 +57,17 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
             limit=MAX_GROUPS,
         )
     sizes = groups.to_numpy()
-    fits = [_fits(plan.hierarchies[name], groups.index.get_level_values(name).tolist()) for name in names]
+    fits = [
+        _fits(plan.hierarchies[name], groups.index.get_level_values(name).tolist())
+        for name in names
+    ]
     leaves = [plan.hierarchies[name].encode(people[name]) for name in names]
     met = np.zeros(len(people), dtype=np.int64)
     for first in range(0, len(people), _AT_ONCE):
         block = slice(first, first + _AT_ONCE)
-        agree = np.logical_and.reduce([fit[own[block]] for fit, own in zip(fits, leaves, strict=True)])
+        agree = np.logical_and.reduce(
+            [fit[own[block]] for fit, own in zip(fits, leaves, strict=True)]
+        )
         met[block] = agree @ sizes
     matches = met[met > 0]
     return Linkage(
@@ -68,7 +84,11 @@ def _fits(hierarchy: Hierarchy, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
 
     The last row is for a value without a path.
     """
-    own = [np.array(level, dtype=object) for level in (hierarchy.values, *hierarchy.levels)]
+    own = [
+        np.array(level, dtype=object) for level in (hierarchy.values, *hierarchy.levels)
+    ]
     shown = np.array(labels, dtype=object)
-    of_leaves = np.logical_or.reduce([level[:, None] == shown[None, :] for level in own])
+    of_leaves = np.logical_or.reduce(
+        [level[:, None] == shown[None, :] for level in own]
+    )
     return np.vstack([of_leaves, shown[None, :] == SUPPRESSED])

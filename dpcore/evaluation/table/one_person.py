@@ -1,4 +1,6 @@
-"""The group of people that agree with what is known of one person, and its sensitive values."""
+"""The group of people that agree with what is known of one person, and its sensitive
+values.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +22,8 @@ SHOWN = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A known fact of one column, as a value, its prefix, or two numbers that it is between, both included.
+    """A known fact of one column, as a value, its prefix, or two numbers that it is
+    between, both included.
 
     Raises: ParameterError when it says nothing, or several of these at once.
     """
@@ -31,8 +34,13 @@ class Known:
     between: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if sum(each is not None for each in (self.value, self.start, self.between)) != 1:
-            raise UsageError(f"one thing has to be known of {self.column}", remedy="say one")
+        if (
+            sum(each is not None for each in (self.value, self.start, self.between))
+            != 1
+        ):
+            raise UsageError(
+                f"one thing has to be known of {self.column}", remedy="say one"
+            )
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
         """Mark the rows that agree with it, (rows,).
@@ -42,7 +50,9 @@ class Known:
         leaves = leaves_of(frame, self.column)
         labels: list[str] = leaves.labels.tolist()
         if self.between is not None:
-            numbers = pd.to_numeric(pd.Series(labels, dtype=object), errors="coerce").to_numpy()
+            numbers = pd.to_numeric(
+                pd.Series(labels, dtype=object), errors="coerce"
+            ).to_numpy()
             fits = (numbers >= self.between[0]) & (numbers <= self.between[1])
         elif self.start is not None:
             fits = np.array([label.startswith(self.start) for label in labels])
@@ -54,7 +64,9 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretValue:
-    """A value that a person of the group may have, with its chance there and in the whole table."""
+    """A value that a person of the group may have, with its chance there and in the
+    whole table.
+    """
 
     value: str
     chance: float
@@ -92,21 +104,28 @@ class OnePerson(RowsEvaluation[PersonReport]):
     def about(self) -> tuple[str, ...]:
         return tuple(each.column for each in self.known)
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> PersonReport:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> PersonReport:
         """Return the report.
 
         Raises: ParameterError for no known fact; SchemaError for an unknown column.
         """
         if not self.known:
-            raise UsageError("nothing is known of this person", remedy="say at least one thing")
+            raise UsageError(
+                "nothing is known of this person", remedy="say at least one thing"
+            )
         frame = original.frame
         twice = set(self.sensitive) & {each.column for each in self.known}
         if twice:
             raise two_roles(min(twice))
-        rows = np.flatnonzero(np.logical_and.reduce([each.agrees(frame) for each in self.known]))
+        rows = np.flatnonzero(
+            np.logical_and.reduce([each.agrees(frame) for each in self.known])
+        )
         person = person_of(frame, schema.unit.id_column)
         among = None if person is None else person[rows]
-        secrets, values = {}, {}
+        secrets = {}
+        values = {}
         for name in self.sensitive:
             leaves = leaves_of(frame, name)
             here = _held(leaves.codes[rows], among, len(leaves.labels))

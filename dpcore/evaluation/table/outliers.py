@@ -1,7 +1,9 @@
-"""Rows in thin regions, as a preview for the owner of a table and never a step of a release.
+"""Rows in thin regions, as a preview for the owner of a table and never a step of a
+release.
 
-Whether a row is thin depends on the others, so dropping thin rows before a release would leak. The private
-way to keep one extreme row from ruling a model is to clip values to public bounds.
+Whether a row is thin depends on the others, so dropping thin rows before a release
+would leak. The private way to keep one extreme row from ruling a model is to clip
+values to public bounds.
 """
 
 from dataclasses import dataclass
@@ -26,7 +28,8 @@ class ThinRows:
 
     Attributes:
         thin: one per row, in the table's order.
-        distances: of each row to its fifth nearest, where each column's public range is 1.
+        distances: of each row to its fifth nearest, where each column's public range is
+            1.
     """
 
     thin: npt.NDArray[np.bool_]
@@ -38,10 +41,14 @@ class ThinRows:
         return float(self.thin.mean())
 
 
-def thin_rows(frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]) -> ThinRows:
-    """Mark the rows whose fifth neighbor is more than three times the median distance away. Internal.
+def thin_rows(
+    frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]
+) -> ThinRows:
+    """Mark the rows whose fifth neighbor is more than three times the median distance
+    away. Internal.
 
-    Raises: ParameterError for columns that are no numbers, or a table of fewer than seven rows.
+    Raises: ParameterError for columns that are no numbers, or a table of fewer than
+        seven rows.
     """
     if len(frame) < NEIGHBORS + 2 or not columns:
         raise too_few_rows()
@@ -49,7 +56,9 @@ def thin_rows(frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]) -> 
     for name in columns:
         column = schema.column(name)
         if not isinstance(column, IntervalColumn):
-            raise UsageError(f"column {name!r} holds no numbers", remedy="choose columns of numbers")
+            raise UsageError(
+                f"column {name!r} holds no numbers", remedy="choose columns of numbers"
+            )
         scaled.append((column.encode(frame[name]) + 0.5) / column.values_size)
     from scipy.spatial import cKDTree
 
@@ -71,5 +80,7 @@ class ThinRowsOf(RowsEvaluation[ThinRows]):
     def about(self) -> tuple[str, ...]:
         return self.columns
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> ThinRows:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> ThinRows:
         return thin_rows(original.frame, schema, self.columns)

@@ -33,7 +33,9 @@ from dpcore.tables.people import once_each, person_of
 from dpcore.tables.rows import DistinctRows, Microdata
 
 PROPORTION = 50_000
-"""Rows that stand for a table that does not fit, where shares of values are all that matters."""
+"""Rows that stand for a table that does not fit, where shares of values are all that
+matters.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +45,16 @@ class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
     kind = "proposed roles"
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or the first ones of a table that does not fit, as a person confirms the roles."""
+        """Return the rows, or the first ones of a table that does not fit, as a person
+        confirms the roles.
+        """
         return table.rows() if table.in_memory else table.sample(FIRST)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> tuple[SuggestedRole, ...]:
         """Return the proposals, in the order of the table."""
         return suggest_roles(original.frame)
@@ -66,13 +73,18 @@ class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
         return self.columns
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or of a table that does not fit the values of each column, in proportion."""
+        """Return the rows, or of a table that does not fit the values of each column,
+        in proportion.
+        """
         if table.in_memory:
             return table.rows()
         return _in_proportion([table.tuples([name]) for name in self.columns])
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> dict[str, Hierarchy]:
         """Return one hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
@@ -89,7 +101,9 @@ class _OfSearch(Evaluation[Microdata, Result]):
         return self.plan.quasi_identifiers
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """Return the rows, or the distinct tuples and their owners of a table that does not fit."""
+        """Return the rows, or the distinct tuples and their owners of a table that does
+        not fit.
+        """
         return _searchable(table, self.plan, schema)
 
 
@@ -99,25 +113,37 @@ class SizeOf(_OfSearch[Prediction]):
 
     kind = "search size"
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
-        """Return the size, infinitely many seconds where people have too many different rows."""
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> Prediction:
+        """Return the size, infinitely many seconds where people have too many different
+        rows.
+        """
         try:
-            table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
+            table = tuples(
+                Inputs.of(original, self.plan.counting(schema.unit.id_column))
+            )
             return tried(table, self.plan.models)
         except LimitError:
-            hierarchies = (self.plan.hierarchies[name] for name in self.plan.quasi_identifiers)
+            hierarchies = (
+                self.plan.hierarchies[name] for name in self.plan.quasi_identifiers
+            )
             return dataclasses.replace(
-                predict(hierarchies, len(original.frame)), seconds=math.inf, usual=math.inf
+                predict(hierarchies, len(original.frame)),
+                seconds=math.inf,
+                usual=math.inf,
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierOf(_OfSearch[tuple[Point, ...]]):
-    """The evaluation of every k and suppression limit at once, for the other choices of one plan.
+    """The evaluation of every k and suppression limit at once, for the other choices of
+    one plan.
 
     Attributes:
-        limits: with several of them, one pass over all combinations of levels answers all; with one, each k
-            is a search of its own, which looks at fewer. Other methods take that of the plan.
+        limits: with several of them, one pass over all combinations of levels answers
+            all; with one, each k is a search of its own, which looks at fewer. Other
+            methods take that of the plan.
     """
 
     kind = "frontier"
@@ -130,16 +156,24 @@ class FrontierOf(_OfSearch[tuple[Point, ...]]):
         return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> tuple[Point, ...]:
         """Return the feasible points, all with the loss of the same scale.
 
         Raises: LimitError when it would take too long; errors of the plan.
         """
-        plan, frame = self.plan.counting(schema.unit.id_column), original.frame
-        others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
+        plan = self.plan.counting(schema.unit.id_column)
+        frame = original.frame
+        others = tuple(
+            model for model in plan.models if not isinstance(model, KAnonymity)
+        )
         if isinstance(original, DistinctRows):
-            people = int((original.rows if original.held is None else original.held.people).sum())
+            people = int(
+                (original.rows if original.held is None else original.held.people).sum()
+            )
         else:
             person = person_of(frame, plan.counted)
             people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
@@ -158,19 +192,25 @@ class FrontierOf(_OfSearch[tuple[Point, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class NeighborsOf(_OfSearch[tuple[Neighbor, ...]]):
-    """The evaluation of the levels of a plan with its node, and of those one step away."""
+    """The evaluation of the levels of a plan with its node, and of those one step
+    away.
+    """
 
     kind = "neighbors"
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> tuple[Neighbor, ...]:
         """Return the node of the plan first.
 
         Raises: the errors of a plan.
         """
         plan = self.plan.counting(schema.unit.id_column)
-        table, levels = tuples(Inputs.of(original, plan)), dict(plan.node or {})
+        table = tuples(Inputs.of(original, plan))
+        levels = dict(plan.node or {})
         node = tuple(levels[name] for name in table.names)
         return neighbors(table, node, plan.models, limit=plan.limit, metric=plan.metric)
 
@@ -185,7 +225,9 @@ def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
     for column in columns:
         times = np.maximum(1, column.rows * PROPORTION // column.rows.sum())
         times[column.rows.argmax()] += whole - times.sum()
-        values = column.frame.loc[np.repeat(np.arange(len(times)), np.maximum(times, 1))]
+        values = column.frame.loc[
+            np.repeat(np.arange(len(times)), np.maximum(times, 1))
+        ]
         frames.append(values.iloc[:whole].reset_index(drop=True))
     return Microdata(pd.concat(frames, axis=1))
 
@@ -197,11 +239,15 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
 
 
 def _local_points(
-    frame: pd.DataFrame, plan: Plan, models: Mapping[int, tuple[PrivacyModel, ...]]
+    frame: pd.DataFrame,
+    plan: Plan,
+    models: Mapping[int, tuple[PrivacyModel, ...]],
 ) -> Iterator[Point]:
     for k, each in models.items():
         with contextlib.suppress(InfeasibleError):
-            report = anonymized(frame, dataclasses.replace(plan, models=each, randomized={})).quality
+            report = anonymized(
+                frame, dataclasses.replace(plan, models=each, randomized={})
+            ).quality
             yield Point(
                 k=k,
                 limit=plan.limit,
@@ -223,12 +269,18 @@ def _searched_points(
 ) -> Iterator[Point]:
     for (k, each), limit in itertools.product(models.items(), limits):
         with contextlib.suppress(InfeasibleError):
-            best = search(table, each, limit=limit, metric=plan.metric, on_progress=on_progress)
+            best = search(
+                table, each, limit=limit, metric=plan.metric, on_progress=on_progress
+            )
             yield Point(k=k, limit=limit, metric=plan.metric, **vars(best))
 
 
 def default_plan(
-    roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy], *, k: int = 5, limit: float = 0.02
+    roles: Mapping[str, str],
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    k: int = 5,
+    limit: float = 0.02,
 ) -> Plan:
     """Return the plan of k-anonymity at least loss for confirmed roles."""
     return Plan(

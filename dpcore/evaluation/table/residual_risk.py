@@ -1,4 +1,7 @@
-"""The risk that remains in the table that a plan makes, for a report to sign. Internal."""
+"""The risk that remains in the table that a plan makes, for a report to sign.
+
+Internal.
+"""
 
 from dataclasses import dataclass
 
@@ -25,10 +28,11 @@ LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ResidualRiskReport:
-    """Residual risk by the three criteria of WP216, which are singling out, linkability and inference.
+    """Residual risk by the three criteria of WP216, which are singling out, linkability
+    and inference.
 
-    What classes count (people, households, or rows where each is a person) is said by the plan. A person with
-    rows in several classes is as exposed as in the smallest.
+    What classes count (people, households, or rows where each is a person) is said by
+    the plan. A person with rows in several classes is as exposed as in the smallest.
 
     Attributes:
         plan: with its node filled in.
@@ -37,12 +41,15 @@ class ResidualRiskReport:
         side: the figures of all rows that leave, the suppressed ones among them.
         models: those that the table meets, in words.
         quality: what was lost.
-        prosecutor, journalist: share of people at each of `LEVELS`, for an attacker who knows that a person
-            is in the table, and for one who knows the population that it was taken from. They are the same
-            where the plan marks no rows out of a population.
-        highest: largest risk to the journalist. marketer: expected share of people who are found.
-        alike: share of people with a row that is like nobody else's in all columns that leave, so that it
-            can be linked with certainty to another copy of it, or to a release of the same people.
+        prosecutor, journalist: share of people at each of `LEVELS`, for an attacker who
+            knows that a person is in the table, and for one who knows the population
+            that it was taken from. They are the same where the plan marks no rows out
+            of a population.
+        highest: largest risk to the journalist. marketer: expected share of people who
+            are found.
+        alike: share of people with a row that is like nobody else's in all columns that
+            leave, so that it can be linked with certainty to another copy of it, or to
+            a release of the same people.
     """
 
     plan: Plan
@@ -72,14 +79,18 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
         return self.plan.about
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> ResidualRiskReport:
         """Return the report.
 
         Raises: InfeasibleError, also when no row leaves; the other errors of a plan.
         """
         result = anonymized(original, self.plan.counting(schema.unit.id_column))
-        plan, leaves = result.plan, result.leaves
+        plan = result.plan
+        leaves = result.leaves
         if not leaves.any():
             raise every_row_suppressed()
         shown = result.rows[leaves]
@@ -92,7 +103,9 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
             plan=plan,
             original=len(original.frame),
             left=int(leaves.sum()),
-            hidden=int(largest_each(result.hidden[leaves].astype(np.int64), person).sum()),
+            hidden=int(
+                largest_each(result.hidden[leaves].astype(np.int64), person).sum()
+            ),
             side=after_of(result),
             models=result.models,
             quality=result.quality,
@@ -107,13 +120,18 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 def _in_population(result: Anonymization) -> FloatArray:
     """Return 1 / people of the population with the same labels, (published rows,).
 
-    It is 1 where that is not known: without a population, or for a method without levels.
+    It is 1 where that is not known: without a population, or for a method without
+    levels.
     """
-    plan, frame, subset = result.plan, result.inputs.frame, result.inputs.subset
+    plan = result.plan
+    frame = result.inputs.frame
+    subset = result.inputs.subset
     if subset is None or plan.node is None:
         return np.ones(len(result.hidden))
     covering, leaf = leaf_codes(frame, plan.trees)
-    classes = class_index([covering[name].codes(plan.node[name])[leaf[name]] for name in leaf])
+    classes = class_index(
+        [covering[name].codes(plan.node[name])[leaf[name]] for name in leaf]
+    )
     crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
     return np.where(result.hidden, 1.0, 1 / crowd[subset])
 
@@ -124,8 +142,12 @@ def _levels(risk: FloatArray) -> tuple[float, ...]:
     return tuple((np.bincount(level, minlength=len(LEVELS)) / len(risk)).tolist())
 
 
-def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None) -> float:
-    """Return the share of people with a unique row in the labels, the sensitive and the other columns."""
+def _alike(
+    shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
+) -> float:
+    """Return the share of people with a unique row in the labels, the sensitive and the
+    other columns.
+    """
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
     kept = [name for name in kept if name not in plan.dropped]
     if not kept:

@@ -1,4 +1,6 @@
-"""The risk of each row, the part of each column in it, and the effect of weights and households. Internal."""
+"""The risk of each row, the part of each column in it, and the effect of weights and
+households. Internal.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +50,8 @@ class HouseholdRisk:
 
     Attributes:
         households: how many there are.
-        average, alone: mean risk of the people with and without regard to their household.
+        average, alone: mean risk of the people with and without regard to their
+            household.
         highest: largest risk of a household.
         expected: people found on average, each with their household.
     """
@@ -65,11 +68,13 @@ class RowRiskReport:
     """The risk of each row, and of all people together.
 
     Attributes:
-        rows: a line for each row, in the order of the table and numbered from 0, without any of its values:
-            `people` in its group, `risk` 1 / people, `score`, `dis`, `smallest` and `sets` of its minimal
-            unique sets; with weights `population` and `individual`; with households `household`. A row that
-            is suppressed has nothing in them.
-        parts: as `rows`, column of the table -> share of the row's score that comes from it.
+        rows: a line for each row, in the order of the table and numbered from 0,
+            without any of its values: `people` in its group, `risk` 1 / people,
+            `score`, `dis`, `smallest` and `sets` of its minimal unique sets; with
+            weights `population` and `individual`; with households `household`. A row
+            that is suppressed has nothing in them.
+        parts: as `rows`, column of the table -> share of the row's score that comes
+            from it.
         part: column of the table -> share of all scores together.
         largest: columns of the largest sets that were looked at.
         special: share of people with a row that at most two columns make unique.
@@ -92,7 +97,8 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
         quasi_identifiers: what an attacker may know, at least one column.
         weight: the column of sampling weights, if the table is a sample that has them.
         household: the column that says who lives together.
-        fraction: share of the population in the table, in (0, 1), for the chance that a match is right.
+        fraction: share of the population in the table, in (0, 1), for the chance that a
+            match is right.
     """
 
     kind = "risk of each row"
@@ -111,11 +117,14 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
             if name in (self.weight, self.household):
                 raise two_roles(name)
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> RowRiskReport:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> RowRiskReport:
         """Return the report, in which a group is as large as its number of people.
 
-        Raises: ParameterError without quasi-identifiers or for such a fraction; SchemaError for an unknown
-            column, weights that are none, or when every row is suppressed.
+        Raises: ParameterError without quasi-identifiers or for such a fraction;
+            SchemaError for an unknown column, weights that are none, or when every row
+            is suppressed.
         """
         columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
@@ -133,13 +142,18 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
             "smallest": special.smallest,
             "sets": special.sets,
         }
-        sampled, households = None, None
+        sampled = None
+        households = None
         if self.weight is not None:
             weights = sampling_weights(frame, self.weight)
-            population = np.maximum(people, population_frequency(classes, weights, person))
+            population = np.maximum(
+                people, population_frequency(classes, weights, person)
+            )
             risk = individual_risk(people, population)[classes]
             figures |= {"population": population[classes], "individual": risk}
-            sampled = _sampled(_population_total(weights, person), population, risk, person)
+            sampled = _sampled(
+                _population_total(weights, person), population, risk, person
+            )
         if self.household is not None:
             household = households_of(frame, self.household)
             shared = household_risk(risk, household, person)
@@ -157,17 +171,27 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
         )
 
 
-def _placed(figures: Mapping[str, IntArray | FloatArray], visible: BoolArray) -> pd.DataFrame:
-    """Return a line for each row, numbered from 0, that is empty where the row is suppressed."""
-    return pd.DataFrame(figures, index=np.flatnonzero(visible)).reindex(range(len(visible)))
+def _placed(
+    figures: Mapping[str, IntArray | FloatArray], visible: BoolArray
+) -> pd.DataFrame:
+    """Return a line for each row, numbered from 0, that is empty where the row is
+    suppressed.
+    """
+    return pd.DataFrame(figures, index=np.flatnonzero(visible)).reindex(
+        range(len(visible))
+    )
 
 
 def _population_total(weights: FloatArray, person: IntArray | None) -> float:
     """Return the number of people that all rows together stand for."""
-    return float(population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0])
+    return float(
+        population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0]
+    )
 
 
-def _sampled(total: float, population: FloatArray, risk: FloatArray, person: IntArray | None) -> SampledRisk:
+def _sampled(
+    total: float, population: FloatArray, risk: FloatArray, person: IntArray | None
+) -> SampledRisk:
     of_people = largest_each(risk, person)
     return SampledRisk(
         population=total,
@@ -179,7 +203,10 @@ def _sampled(total: float, population: FloatArray, risk: FloatArray, person: Int
 
 
 def _of_households(
-    household: IntArray, shared: FloatArray, risk: FloatArray, person: IntArray | None
+    household: IntArray,
+    shared: FloatArray,
+    risk: FloatArray,
+    person: IntArray | None,
 ) -> HouseholdRisk:
     of_people = largest_each(shared, person)
     return HouseholdRisk(

@@ -1,7 +1,9 @@
-"""The number of rows of a person that count, found privately before anything else is read.
+"""The number of rows of a person that count, found privately before anything else is
+read.
 
-The number of rows of each person is one value per person. So a person who is added or removed changes one of
-them, however many rows that person has: the sensitivity of the search is one person, and needs no cap.
+The number of rows of each person is one value per person. So a person who is added or
+removed changes one of them, however many rows that person has: the sensitivity of the
+search is one person, and needs no cap.
 """
 
 import bisect
@@ -27,14 +29,17 @@ from dpcore.tables.counts import Counts
 from dpcore.text import Text
 
 CAPS = (1, 2, 3, 5, 10, 20, 50, 100)
-"""The public list from which a number is chosen; whoever has more rows than the largest counts as that."""
+"""The public list from which a number is chosen; whoever has more rows than the largest
+counts as that.
+"""
 ORDER = Fraction(9, 10)
 """Part of the people all of whose rows are to count."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOfPeople(PrivateEvaluation):
-    """The smallest of `CAPS` that about `ORDER` of the people do not exceed, a private quantile.
+    """The smallest of `CAPS` that about `ORDER` of the people do not exceed, a private
+    quantile.
 
     Attributes:
         column: that names the person.
@@ -54,12 +59,20 @@ class RowsOfPeople(PrivateEvaluation):
         return ()
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "column": self.column, "caps": list(CAPS), "order": str(ORDER)}
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "caps": list(CAPS),
+            "order": str(ORDER),
+        }
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Describe the question by the column that names the person."""
-        return Text("Rows of one person that count, found privately, by {column}", column=fields["column"])
+        return Text(
+            "Rows of one person that count, found privately, by {column}",
+            column=fields["column"],
+        )
 
     def check(self, schema: Schema) -> None:
         """Refuse a schema without a column that names the person.
@@ -67,54 +80,77 @@ class RowsOfPeople(PrivateEvaluation):
         Raises: ParameterError.
         """
         if schema.unit.id_column != self.column:
-            raise UsageError(f"people are not named by column {self.column!r}", remedy="name the id column")
+            raise UsageError(
+                f"people are not named by column {self.column!r}",
+                remedy="name the id column",
+            )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return `max_rows`, which is one of `CAPS`, from a measurer of people."""
-        return {"max_rows": CAPS[measurer.quantile(self.column, ORDER, measurer.loss, cells=len(CAPS))]}
+        return {
+            "max_rows": CAPS[
+                measurer.quantile(self.column, ORDER, measurer.loss, cells=len(CAPS))
+            ]
+        }
 
 
-def measurer_of_people(column: str, people: Callable[[], Mapping[int, int]], loss: Loss) -> Measurer:
-    """Return a measurer of one row for each person, the number of their rows in the cells that end at `CAPS`.
+def measurer_of_people(
+    column: str, people: Callable[[], Mapping[int, int]], loss: Loss
+) -> Measurer:
+    """Return a measurer of one row for each person, the number of their rows in the
+    cells that end at `CAPS`.
 
     Args:
         column: that names the person.
-        people: reads the number of people by number of rows; called once the loss was taken off. Private.
+        people: reads the number of people by number of rows; called once the loss was
+            taken off. Private.
         loss: what to spend.
     """
 
-    def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
+    def counts(
+        cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
+    ) -> list[Counts]:
         cells = np.zeros(len(CAPS), dtype=np.int64)
         for rows, number in people().items():
             cells[min(bisect.bisect_left(CAPS, rows), len(CAPS) - 1)] += number
         return [Counts(clique=clique, values=cells) for clique in cliques]
 
-    return Measurer(counts, domain=Domain(names=(column,), sizes=(len(CAPS),)), loss=loss, rows=1)
+    return Measurer(
+        counts, domain=Domain(names=(column,), sizes=(len(CAPS),)), loss=loss, rows=1
+    )
 
 
 def people_off(loss: PureDP, *, level: float = 0.95) -> float:
-    """Return by how many people the number is off the quantile at most, with this chance. Public.
+    """Return by how many people the number is off the quantile at most, with this
+    chance. Public.
 
-    The exponential mechanism is off by more than scale * ln(candidates / chance of failure) with at most that
-    chance (McSherry, Talwar 2007), and permute and flip is never worse (McKenna, Sheldon 2020).
+    The exponential mechanism is off by more than scale * ln(candidates / chance of
+    failure) with at most that chance (McSherry, Talwar 2007), and permute and flip is
+    never worse (McKenna, Sheldon 2020).
     """
     return selection_scale(rows=1, loss=loss) * math.log(len(CAPS) / (1 - level))
 
 
 def unit_on_file(account: Account, ledger: Ledger) -> PrivacyUnit | None:
-    """Return the privacy unit of an account, None while its number of rows is still to be found.
+    """Return the privacy unit of an account, None while its number of rows is still to
+    be found.
 
-    The first number that was found is the one that holds: the unit of an account never changes.
+    The first number that was found is the one that holds: the unit of an account never
+    changes.
     """
     if "max_rows" in account.unit:
         return PrivacyUnit.from_dict(account.unit)
     lines = ledger.lines(account.dataset)
     searches = {
-        line.request_id for line in lines if line.content.get("recipe", {}).get("kind") == RowsOfPeople.kind
+        line.request_id
+        for line in lines
+        if line.content.get("recipe", {}).get("kind") == RowsOfPeople.kind
     }
     for line in lines:
         if line.state == "committed" and line.request_id in searches:
             text = ledger.release(account.dataset, line.request_id)
             assert text is not None  # a line that is committed has its answer
-            return PrivacyUnit.from_dict({**account.unit, **PrivateReport.from_json(text).content})
+            return PrivacyUnit.from_dict(
+                {**account.unit, **PrivateReport.from_json(text).content}
+            )
     return None

@@ -21,7 +21,13 @@ from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text
-from dpcore.tables.classes import BoolArray, IntArray, class_index, equivalence_classes, leaves_of
+from dpcore.tables.classes import (
+    BoolArray,
+    IntArray,
+    class_index,
+    equivalence_classes,
+    leaves_of,
+)
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
 from dpcore.tables.rows import Microdata
 
@@ -31,14 +37,18 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The risk before, in the rows that say something, or after, in all rows that leave.
+    """The risk before, in the rows that say something, or after, in all rows that
+    leave.
 
     Attributes:
-        risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
-            any of them.
-        secrets: sensitive column -> what the groups give away; rows whose values are blanked left out.
-        crowds: (people,) how many people are in the smallest group that one has rows in.
-        with_others: share of people who become unique once the insensitive columns are known too.
+        risk: re-identification by the quasi-identifiers as they are. A person with
+            several rows is exposed by any of them.
+        secrets: sensitive column -> what the groups give away; rows whose values are
+            blanked left out.
+        crowds: (people,) how many people are in the smallest group that one has rows
+            in.
+        with_others: share of people who become unique once the insensitive columns are
+            known too.
         groups_per_person: groups that a person's rows fall into, on average.
     """
 
@@ -55,12 +65,14 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
-        coded: of each column of numbers that is coded or randomized (a row), mean and standard deviation,
-            before and after, and IL1s: the mean distance of a cell, in standard deviations times root 2.
-            Source: Mateo-Sanz, Sebé, Domingo-Ferrer (2004).
-        randomized: of each randomized column, a row for each of its values, the most frequent first: the
-            share of the cells that have it, before and after, the chance that one of them becomes another
-            value, and the share of them that did ("moved").
+        coded: of each column of numbers that is coded or randomized (a row), mean and
+            standard deviation, before and after, and IL1s: the mean distance of a cell,
+            in standard deviations times root 2. Source: Mateo-Sanz, Sebé,
+            Domingo-Ferrer (2004).
+        randomized: of each randomized column, a row for each of its values, the most
+            frequent first: the share of the cells that have it, before and after, the
+            chance that one of them becomes another value, and the share of them that
+            did ("moved").
         seconds: CPU time that making the table took.
     """
 
@@ -85,22 +97,34 @@ class Trial(RowsEvaluation[TrialReport]):
     def about(self) -> tuple[str, ...]:
         return self.plan.about
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> TrialReport:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> TrialReport:
         """Return both sides, and what making the table lost.
 
-        Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
+        Raises: InfeasibleError, also when nothing would be left; the other errors of a
+            plan.
         """
         start = time.thread_time()
-        result = anonymized(original, self.plan.counting(schema.unit.id_column), on_progress)
+        result = anonymized(
+            original, self.plan.counting(schema.unit.id_column), on_progress
+        )
         seconds = time.thread_time() - start
         if result.hidden.all():
             raise every_row_suppressed()
-        plan, subset = result.plan, result.inputs.subset
+        plan = result.plan
+        subset = result.inputs.subset
         rows = original.frame if subset is None else original.frame[subset]
-        numbers = rows[[*dict.fromkeys((*plan.coded, *plan.randomized))]].select_dtypes("number")
+        numbers = rows[[*dict.fromkeys((*plan.coded, *plan.randomized))]].select_dtypes(
+            "number"
+        )
         sides = (numbers, result.rows[[*numbers]])
         figures = [figure for each in sides for figure in (each.mean(), each.std())]
-        figures.append(((sides[1] - numbers).abs().mean() / (np.sqrt(2) * numbers.std())).fillna(0.0))
+        figures.append(
+            ((sides[1] - numbers).abs().mean() / (np.sqrt(2) * numbers.std())).fillna(
+                0.0
+            )
+        )
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
@@ -108,15 +132,23 @@ class Trial(RowsEvaluation[TrialReport]):
             after=after_of(result),
             quality=result.quality,
             coded=pd.concat(figures, axis=1),
-            randomized={name: _moved(original.frame, result, name) for name in plan.randomized},
+            randomized={
+                name: _moved(original.frame, result, name) for name in plan.randomized
+            },
             seconds=seconds,
         )
 
 
 def _moved(frame: pd.DataFrame, result: Anonymization, name: str) -> pd.DataFrame:
-    """Return the figures of one column for `TrialReport.randomized`. Args: frame: as it was."""
-    plan, subset = result.plan, result.inputs.subset
-    whole, after = as_text(coded(frame, plan)[name]), as_text(result.rows[name])
+    """Return the figures of one column for `TrialReport.randomized`.
+
+    Args:
+        frame: as it was.
+    """
+    plan = result.plan
+    subset = result.inputs.subset
+    whole = as_text(coded(frame, plan)[name])
+    after = as_text(result.rows[name])
     before = whole if subset is None else whole[subset]
     figures = {
         "before": before.value_counts(normalize=True),
@@ -133,28 +165,40 @@ def after_of(result: Anonymization) -> Side:
 
     At least one row leaves.
     """
-    rows, plan, classes = result.rows, result.plan, result.classes
+    rows = result.rows
+    plan = result.plan
+    classes = result.classes
     side = side_of(rows, plan, classes, result.leaves)
     if plan.suppressed != "blanked" or result.hidden.all():
         return side
-    return dataclasses.replace(side, secrets=side_of(rows, plan, classes, ~result.hidden).secrets)
+    return dataclasses.replace(
+        side, secrets=side_of(rows, plan, classes, ~result.hidden).secrets
+    )
 
 
-def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
+def side_of(
+    frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray
+) -> Side:
     """Return the figures of the rows that are kept, in these classes."""
-    rows, own = frame[kept], class_index([classes[kept]])
+    rows = frame[kept]
+    own = class_index([classes[kept]])
     person = person_of(rows, plan.counted)
-    others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
+    others = [
+        name for name in plan.columns_of("insensitive") if name not in plan.dropped
+    ]
     known = [own, *(leaves_of(rows, name).codes for name in others)]
     risk = 1 / people_per_class(own, person)[own]
     return Side(
         risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
         secrets={
-            name: attribute_risk(own, class_index([leaves_of(rows, name).codes]), person=person)
+            name: attribute_risk(
+                own, class_index([leaves_of(rows, name).codes]), person=person
+            )
             for name in plan.columns_of("sensitive")
             if name not in plan.dropped
         },
         crowds=np.rint(1 / largest_each(risk, person)).astype(np.int64),
         with_others=unique_share(known, person),
-        groups_per_person=len(once_each(own, person)) / len(once_each(np.zeros_like(own), person)),
+        groups_per_person=len(once_each(own, person))
+        / len(once_each(np.zeros_like(own), person)),
     )

@@ -1,8 +1,10 @@
-"""The verdict on the anonymity of a table, and the smallest changes that would improve it. Internal.
+"""The verdict on the anonymity of a table, and the smallest changes that would improve
+it. Internal.
 
-It is not when a column names people, when more than a few people are unique by at most three of the columns
-that others may know, or most people by all of these, or by these and one more. A measured column (fractions,
-whole numbers with wide gaps) is no such column more: few people know its exact value of somebody else.
+It is not when a column names people, when more than a few people are unique by at most
+three of the columns that others may know, or most people by all of these, or by these
+and one more. A measured column (fractions, whole numbers with wide gaps) is no such
+column more: few people know its exact value of somebody else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,15 +32,22 @@ from dpcore.tables.classes import (
 from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
-FEW, MANY = 0.05, 0.5
-"""Shares of people that may be unique: by at most three known columns, and by all of them or one more."""
+FEW = 0.05
+MANY = 0.5
+"""Shares of people that may be unique: by at most three known columns, and by all of
+them or one more.
+"""
 NEARLY_ALL = 0.9
-"""A set of columns is named for all when it makes this part of the unique people unique."""
+"""A set of columns is named for all when it makes this part of the unique people
+unique.
+"""
 MOST_READ = 100_000_000
 """Cells that are read in search of changes, about: a second or two."""
 MOST_WAYS = 3
 MOST_SHOWN = 1_000_000
-"""Rows that stand for all where shares matter alone, and values of a column that may be changed, at most."""
+"""Rows that stand for all where shares matter alone, and values of a column that may be
+changed, at most.
+"""
 
 Answer = Literal["no", "hardly", "yes"]
 
@@ -48,7 +57,8 @@ class Coarsening:
     """A column made coarser.
 
     Attributes:
-        values, labels: different values that it has, and would have; it is left out where that is one.
+        values, labels: different values that it has, and would have; it is left out
+            where that is one.
         cost: share of the column's detail that is lost, in (0, 1].
     """
 
@@ -60,7 +70,8 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """Changes after which the answer would be another, except for columns that name people.
+    """Changes after which the answer would be another, except for columns that name
+    people.
 
     Attributes:
         steps: at most two; none where no other change is needed.
@@ -78,13 +89,15 @@ class Verdict:
 
     Attributes:
         naming: columns that name people. texts: columns of free text, which may.
-        columns: the smallest set of known columns by which nearly all are unique who are so by all of them.
+        columns: the smallest set of known columns by which nearly all are unique who
+            are so by all of them.
         uniques: share of people who are unique by that set.
-        more: the column that harms most once it is known too, and the share of people who are unique then;
-            None where that is few.
+        more: the column that harms most once it is known too, and the share of people
+            who are unique then; None where that is few.
         reveals: whether some group gives a sensitive value away.
-        ways: to a better answer, cheapest first; where no change of one or two columns is enough or was
-            found, the one that leaves the fewest people unique, and the same answer. None after a yes.
+        ways: to a better answer, cheapest first; where no change of one or two columns
+            is enough or was found, the one that leaves the fewest people unique, and
+            the same answer. None after a yes.
     """
 
     answer: Answer
@@ -102,7 +115,8 @@ class Knowledge:
     """The columns that attackers know of a table, or may turn out to know, as codes.
 
     Attributes:
-        values: column -> the value of each code. codes: column -> (rows,) code of the value.
+        values: column -> the value of each code. codes: column -> (rows,) code of the
+            value.
         person: (rows,) number of the person; None where every row is one.
         counts: people of each row, where it stands for several.
     """
@@ -118,13 +132,20 @@ class Knowledge:
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
-        """Return the columns of the rows that are marked, with the values that these have."""
-        codes, values = dict[str, IntArray](), dict[str, pd.Series]()
+        """Return the columns of the rows that are marked, with the values that these
+        have.
+        """
+        codes = dict[str, IntArray]()
+        values = dict[str, pd.Series]()
         for name in coded.values:
             own = coded.frame[name].to_numpy()
             own = own if visible.all() else own[visible]
             present = np.bincount(own) > 0
-            codes[name] = own if present.all() else (np.cumsum(present) - 1).astype(own.dtype)[own]
+            codes[name] = (
+                own
+                if present.all()
+                else (np.cumsum(present) - 1).astype(own.dtype)[own]
+            )
             values[name] = coded.values[name].iloc[np.flatnonzero(present)]
         person = None if coded.person is None else class_index([coded.person[visible]])
         counts = None if coded.counts is None else coded.counts[visible]
@@ -135,20 +156,26 @@ class Knowledge:
 
     @cached_property
     def tuples(self) -> Self:
-        """The distinct tuples of the known columns, of each person where people may have several rows.
+        """The distinct tuples of the known columns, of each person where people may
+        have several rows.
 
         These are the rows themselves where most are different.
         """
-        columns, whose = self.columns(self.known, {}), [] if self.person is None else [self.person]
+        columns = self.columns(self.known, {})
+        whose = [] if self.person is None else [self.person]
         index = class_index([*columns, *whose])
         if index.max() > len(self) / 2:
             return self
         first = np.empty(int(index.max()) + 1, dtype=np.int64)
         first[index] = np.arange(len(index))
-        codes = {name: codes[first] for name, codes in zip(self.known, columns, strict=True)}
+        codes = {
+            name: codes[first] for name, codes in zip(self.known, columns, strict=True)
+        }
         if self.person is not None:
             return replace(self, codes=codes, person=self.person[first])
-        return replace(self, codes=codes, counts=np.bincount(index, self.counts).astype(np.int64))
+        return replace(
+            self, codes=codes, counts=np.bincount(index, self.counts).astype(np.int64)
+        )
 
     def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
         """Return the share of people who are alone in a class of theirs."""
@@ -156,56 +183,82 @@ class Knowledge:
         self.left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
 
-    def columns(self, names: Sequence[str], coarser: Mapping[str, IntArray]) -> list[IntArray]:
+    def columns(
+        self, names: Sequence[str], coarser: Mapping[str, IntArray]
+    ) -> list[IntArray]:
         """Return the codes of some columns, each (rows,).
 
-        Args: coarser: column -> other codes of its codes.
+        Args:
+            coarser: column -> other codes of its codes.
         """
-        return [coarser[name][self.codes[name]] if name in coarser else self.codes[name] for name in names]
+        return [
+            coarser[name][self.codes[name]] if name in coarser else self.codes[name]
+            for name in names
+        ]
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
-        """Return the share of people who are unique once a column is known too, for each of the others."""
+        """Return the share of people who are unique once a column is known too, for
+        each of the others.
+        """
         known = self.columns(self.known, coarser)
         if len(self) <= MANY_ROWS:
             known = [class_index(known)]
         return {
-            name: unique_share([*known, *self.columns([name], coarser)], self.person, self.counts)
+            name: unique_share(
+                [*known, *self.columns([name], coarser)], self.person, self.counts
+            )
             for name in self.others
         }
 
     def without_one(self) -> dict[str, float]:
-        """Return the share of people who are unique once a known column is not, none for an only column."""
-        rest = {name: [each for each in self.known if each != name] for name in self.known}
+        """Return the share of people who are unique once a known column is not, none
+        for an only column.
+        """
+        rest = {
+            name: [each for each in self.known if each != name] for name in self.known
+        }
         return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
     def reveals(self, classes: IntArray) -> bool:
-        """Tell whether all people of some class share one value of a sensitive column."""
+        """Tell whether all people of some class share one value of a sensitive
+        column.
+        """
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
-        owners = (counted_pairs(classes, self.codes[name])[0] for name in self.sensitive)
+        owners = (
+            counted_pairs(classes, self.codes[name])[0] for name in self.sensitive
+        )
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """Return the answer where it is not no, yes where every group has a crowd and gives nothing away."""
+        """Return the answer where it is not no, yes where every group has a crowd and
+        gives nothing away.
+        """
         return (
             "hardly"
-            if self._has_small(coarser, crowd) or max(self.with_one_more(coarser).values(), default=0) > FEW
+            if self._has_small(coarser, crowd)
+            or max(self.with_one_more(coarser).values(), default=0) > FEW
             else "yes"
         )
 
     def _has_small(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
         """Return whether some group has no crowd, or gives a sensitive value away."""
         classes = class_index(self.columns(self.known, coarser))
-        return bool(crowds(classes, self.person, self.counts)[0].min() < crowd) or self.reveals(classes)
+        return bool(
+            crowds(classes, self.person, self.counts)[0].min() < crowd
+        ) or self.reveals(classes)
 
 
-def unique_share(columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None) -> float:
+def unique_share(
+    columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None
+) -> float:
     """Return the share of people who are alone in a class of theirs.
 
     Args:
         columns: codes of the columns that make the classes, each (rows,).
         person: (rows,) whose they are; None where every row is one.
-        rows: how many rows each stands for, where it stands for several, all of different people.
+        rows: how many rows each stands for, where it stands for several, all of
+            different people.
     """
     if person is None and rows is None:
         return share_alone(columns)
@@ -231,18 +284,24 @@ def verdict_of(
         more: as `with_one_more` gives it for the table as it is.
         crowd: people below which a group is small.
     """
-    known, largest = knowledge.known, max(len(each.columns) for each in sets)
-    shares = {each.columns: each.uniques for each in sets} | {known: knowledge.uniques(known, {})}
+    known = knowledge.known
+    largest = max(len(each.columns) for each in sets)
+    shares = {each.columns: each.uniques for each in sets} | {
+        known: knowledge.uniques(known, {})
+    }
     least = NEARLY_ALL * max(shares.values())
     columns = min(
-        (each for each in shares if shares[each] >= least), key=lambda each: (len(each), -shares[each])
+        (each for each in shares if shares[each] >= least),
+        key=lambda each: (len(each), -shares[each]),
     )
     known_soon = {
-        name for name in more if more[name] > MANY and not is_amount(knowledge.values[name], len(knowledge))
+        name
+        for name in more
+        if more[name] > MANY and not is_amount(knowledge.values[name], len(knowledge))
     }
     worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
     limits = {each: FEW for each in shares if len(each) == largest} | {
-        known: FEW if len(known) <= largest else MANY
+        known: FEW if len(known) <= largest else MANY,
     }
     broken = {each: limit for each, limit in limits.items() if shares[each] > limit}
     broken |= {(*known, name): MANY for name in known_soon}
@@ -253,30 +312,46 @@ def verdict_of(
         texts=tuple(texts),
         columns=columns,
         uniques=shares[columns],
-        more=(worst, more[worst]) if worst is not None and more[worst] > max(FEW, shares[known]) else None,
+        more=(worst, more[worst])
+        if worst is not None and more[worst] > max(FEW, shares[known])
+        else None,
         reveals=knowledge.reveals(class_index(knowledge.columns(known, {}))),
         ways=() if answer == "yes" else tuple(_ways(knowledge, answer, broken, crowd)),
     )
 
 
 def _ways(
-    knowledge: Knowledge, answer: Answer, broken: Mapping[tuple[str, ...], float], crowd: float
+    knowledge: Knowledge,
+    answer: Answer,
+    broken: Mapping[tuple[str, ...], float],
+    crowd: float,
 ) -> list[Way]:
-    """Return changes of one or two columns after which the answer is better, the cheapest first.
+    """Return changes of one or two columns after which the answer is better, the
+    cheapest first.
 
-    Args: answer: as it is. broken: set of columns -> share of people that may be unique by it.
+    Args:
+        answer: as it is.
+        broken: set of columns -> share of people that may be unique by it.
     """
     limits = broken or {(*knowledge.known, *knowledge.others): 1.0}
 
     @cache
     def tree(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
-        """Return a hierarchy by the values in proportion, the leaf of each, and its rows."""
-        values, rows = knowledge.values[name], np.bincount(knowledge.codes[name])
+        """Return a hierarchy by the values in proportion, the leaf of each, and its
+        rows.
+        """
+        values = knowledge.values[name]
+        rows = np.bincount(knowledge.codes[name])
         times = np.maximum(1, rows * MOST_SHOWN // max(MOST_SHOWN, len(knowledge)))
-        return *suggest_hierarchy(values.repeat(times.tolist()).reset_index(drop=True)).read(values), rows
+        return *suggest_hierarchy(
+            values.repeat(times.tolist()).reset_index(drop=True)
+        ).read(values), rows
 
     def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
-        return {name: tree(name)[0].codes(level)[tree(name)[1]] for name, level in levels.items()}
+        return {
+            name: tree(name)[0].codes(level)[tree(name)[1]]
+            for name, level in levels.items()
+        }
 
     def holds(levels: Mapping[str, int]) -> bool:
         coarser = coded(levels)
@@ -290,10 +365,14 @@ def _ways(
         mean = np.average(hierarchy.leaf_counts(level)[leaves], weights=rows)
         lost = (mean - 1) / max(1, len(hierarchy.values) - 1)
         labels = len(hierarchy.labels(level))
-        return Coarsening(column=name, values=len(hierarchy.values), labels=labels, cost=float(lost))
+        return Coarsening(
+            column=name, values=len(hierarchy.values), labels=labels, cost=float(lost)
+        )
 
     def least(names: Sequence[str]) -> dict[str, int] | None:
-        """Return levels of which none can be lower, None where not even leaving the columns out is enough."""
+        """Return levels of which none can be lower, None where not even leaving the
+        columns out is enough.
+        """
         levels = {name: tree(name)[0].height for name in names}
         if not holds(levels):
             return None
@@ -308,27 +387,37 @@ def _ways(
 
     if answer == "no" and not broken:
         return [_way(knowledge, (), {}, crowd)]
-    few = [name for name in knowledge.values if len(knowledge.values[name]) <= MOST_SHOWN]
-    columns, found = dict.fromkeys(name for each in limits for name in each if name in few), []
+    few = [
+        name for name in knowledge.values if len(knowledge.values[name]) <= MOST_SHOWN
+    ]
+    columns = dict.fromkeys(name for each in limits for name in each if name in few)
+    found = []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
         if knowledge.left < 0:
             break
         if all(set(names) & set(each) for each in limits) and (levels := least(names)):
             found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
     ways = list[Way]()
-    for steps, coarser in sorted(found, key=lambda each: sum(step.cost for step in each[0])):
-        if len(ways) < MOST_WAYS and not any(_columns(way.steps) < _columns(steps) for way in ways):
+    for steps, coarser in sorted(
+        found, key=lambda each: sum(step.cost for step in each[0])
+    ):
+        if len(ways) < MOST_WAYS and not any(
+            _columns(way.steps) < _columns(steps) for way in ways
+        ):
             ways.append(_way(knowledge, steps, coarser, crowd))
     pairs = list(combinations([name for name in knowledge.known if name in few], 2))
     if (
         pairs
         and not ways
-        and len(pairs) * len(knowledge.known) * (len(knowledge.tuples) + 5_000) < knowledge.left
+        and len(pairs) * len(knowledge.known) * (len(knowledge.tuples) + 5_000)
+        < knowledge.left
     ):
         without = [{name: tree(name)[0].height for name in two} for two in pairs]
         shares = [knowledge.uniques(knowledge.known, coded(each)) for each in without]
         if min(shares) < knowledge.uniques(knowledge.known, {}):
-            steps = tuple(step(*each) for each in without[int(np.argmin(shares))].items())
+            steps = tuple(
+                step(*each) for each in without[int(np.argmin(shares))].items()
+            )
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways
 
@@ -338,7 +427,10 @@ def _columns(steps: Sequence[Coarsening]) -> set[str]:
 
 
 def _way(
-    knowledge: Knowledge, steps: tuple[Coarsening, ...], coarser: Mapping[str, IntArray], crowd: float
+    knowledge: Knowledge,
+    steps: tuple[Coarsening, ...],
+    coarser: Mapping[str, IntArray],
+    crowd: float,
 ) -> Way:
     uniques = knowledge.uniques(knowledge.known, coarser)
     return Way(steps=steps, answer=knowledge.milder(coarser, crowd), uniques=uniques)

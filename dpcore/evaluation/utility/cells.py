@@ -1,4 +1,6 @@
-"""Cell numbers of an original, a release, a bootstrap of the original, and its columns shuffled."""
+"""Cell numbers of an original, a release, a bootstrap of the original, and its columns
+shuffled.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class Cells:
 
     Attributes:
         sizes: declared cells of each column.
-        values: those among them that come first and hold values; others hold what is missing or unreadable.
+        values: those among them that come first and hold values; others hold what is
+            missing or unreadable.
         ordered: whether a column has an order of numbers or dates.
         labels: one text per cell.
         codes: "original", "release", "bootstrap", "shuffled" -> one array per column.
@@ -37,7 +40,11 @@ class Cells:
 
     @classmethod
     def of(
-        cls, original: pd.DataFrame, release: pd.DataFrame, schema: Schema, names: tuple[str, ...]
+        cls,
+        original: pd.DataFrame,
+        release: pd.DataFrame,
+        schema: Schema,
+        names: tuple[str, ...],
     ) -> Cells:
         """Encode both tables.
 
@@ -64,11 +71,13 @@ class Cells:
     def matrix(self, table: str) -> npt.NDArray[np.float64]:
         """Return features for a classifier, (rows, features).
 
-        These are the cell number of each column, and of a column without an order one feature for each of its
-        first `COARSE` cells.
+        These are the cell number of each column, and of a column without an order one
+        feature for each of its first `COARSE` cells.
         """
         parts = []
-        for codes, size, ordered in zip(self.codes[table], self.sizes, self.ordered, strict=True):
+        for codes, size, ordered in zip(
+            self.codes[table], self.sizes, self.ordered, strict=True
+        ):
             one_each = codes[:, None] == np.arange(0 if ordered else min(size, COARSE))
             parts += [codes[:, None].astype(np.float64), one_each.astype(np.float64)]
         return np.column_stack(parts)
@@ -79,10 +88,16 @@ class Cells:
         return np.where(codes < self.values[column], codes, np.nan)
 
     def coarse(self, table: str, column: int) -> Codes:
-        """Return cell numbers, (rows,), with neighboring cells merged where there are many."""
-        return self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
+        """Return cell numbers, (rows,), with neighboring cells merged where there are
+        many.
+        """
+        return (
+            self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
+        )
 
-    def coarse_counts(self, table: str, first: int, second: int) -> npt.NDArray[np.int64]:
+    def coarse_counts(
+        self, table: str, first: int, second: int
+    ) -> npt.NDArray[np.int64]:
         """Count the rows of every pair of coarse cells."""
         shape = self._coarse_size(first), self._coarse_size(second)
         flat = self.coarse(table, first) * shape[1] + self.coarse(table, second)

@@ -1,4 +1,7 @@
-"""Exact counts of the original over sets of columns, next to those of another table. Internal."""
+"""Exact counts of the original over sets of columns, next to those of another table.
+
+Internal.
+"""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -29,8 +32,8 @@ class CellCounts:
 
     Attributes:
         labels: of each column, from the schema.
-        original, other: rows per cell, one axis per column; None without another table. Of a person of the
-            original, at most as many rows count as the schema says.
+        original, other: rows per cell, one axis per column; None without another table.
+            Of a person of the original, at most as many rows count as the schema says.
     """
 
     columns: Clique
@@ -51,11 +54,15 @@ class CellCounts:
     @property
     def association(self) -> tuple[float, float | None]:
         """Cramér's V of two columns in both tables, over the values that occur."""
-        return cramers_v(self.original), None if self.other is None else cramers_v(self.other)
+        return cramers_v(self.original), None if self.other is None else cramers_v(
+            self.other
+        )
 
     @property
     def unrelated(self) -> npt.NDArray[np.float64]:
-        """Rows per cell to expect if the two columns of the original had nothing to do with each other."""
+        """Rows per cell to expect if the two columns of the original had nothing to do
+        with each other.
+        """
         return independent(self.original)
 
 
@@ -66,6 +73,7 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
     Args:
         cliques: sets of columns to count.
         other: a table with these columns; None for the original alone.
+
     Raises: ParameterError for an unknown column; LimitError for more cells than fit.
     """
 
@@ -85,13 +93,18 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
         cells = {}
         if self.other is not None:
             names = dict.fromkeys(itertools.chain.from_iterable(original))
-            cells = {name: schema.column(name).encode(self.other.frame[name]) for name in names}
+            cells = {
+                name: schema.column(name).encode(self.other.frame[name])
+                for name in names
+            }
         for clique, values in original.items():
             yield CellCounts(
                 columns=clique,
                 labels=tuple(schema.column(name).labels for name in clique),
                 original=values,
-                other=cell_counts([cells[name] for name in clique], values.shape) if cells else None,
+                other=cell_counts([cells[name] for name in clique], values.shape)
+                if cells
+                else None,
             )
 
 
@@ -118,7 +131,10 @@ class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
         return tuple(dict.fromkeys(itertools.chain.from_iterable(self.cliques)))
 
     def compute(
-        self, original: ExactCounts, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: ExactCounts,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> tuple[CellCounts, ...]:
         """Return the counts of each clique."""
         return tuple(self._compared(original, schema))
@@ -126,19 +142,28 @@ class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class DistancesOf(_ComparedCounts[dict[Clique, float]]):
-    """The distances of many sets of columns from the original, without keeping their counts."""
+    """The distances of many sets of columns from the original, without keeping their
+    counts.
+    """
 
     kind = "distances of counts"
 
     def compute(
-        self, original: ExactCounts, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: ExactCounts,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> dict[Clique, float]:
         """Return the total variation distance of each clique."""
-        return {each.columns: each.distance for each in self._compared(original, schema)}
+        return {
+            each.columns: each.distance for each in self._compared(original, schema)
+        }
 
 
 def pairs_to_count(domain: Domain) -> list[Clique]:
-    """Return the pairs of columns that can be counted at once, the smallest ones, while all of them fit."""
+    """Return the pairs of columns that can be counted at once, the smallest ones, while
+    all of them fit.
+    """
     pairs = sorted(itertools.combinations(domain.names, 2), key=domain.cells)
     sums = itertools.accumulate(map(domain.cells, pairs))
     return [
@@ -149,15 +174,20 @@ def pairs_to_count(domain: Domain) -> list[Clique]:
 
 
 def independent(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the rows that each cell of a table of two columns would have if these were independent."""
+    """Return the rows that each cell of a table of two columns would have if these were
+    independent.
+    """
     expected: npt.NDArray[np.float64] = (
-        counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / max(1, counts.sum())
+        counts.sum(axis=1, keepdims=True)
+        * counts.sum(axis=0, keepdims=True)
+        / max(1, counts.sum())
     )
     return expected
 
 
 def cramers_v(counts: npt.NDArray[np.int64]) -> float:
-    """Return the association of two columns, 0 to 1, over the rows and columns of the table that occur.
+    """Return the association of two columns, 0 to 1, over the rows and columns of the
+    table that occur.
 
     It is 0 where one of them has a single value. Source: Cramér (1946).
     """

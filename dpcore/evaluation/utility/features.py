@@ -1,4 +1,6 @@
-"""Features and labels for learners, as a matrix of numbers in [-1, 1], and classes or numbers."""
+"""Features and labels for learners, as a matrix of numbers in [-1, 1], and classes or
+numbers.
+"""
 
 from collections.abc import Sequence
 
@@ -12,42 +14,61 @@ from dpcore.schema.interval import Integer, IntervalColumn
 from dpcore.schema.schema import Schema
 
 MAX_CATEGORIES = 50
-"""Columns of the matrix for one column of the table; further categories share the last one."""
+"""Columns of the matrix for one column of the table; further categories share the last
+one.
+"""
 MAX_CLASSES = 10
 """Whole numbers that can be classes of their own, such as labels of -1 and 1."""
 
 
 def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
-    """Return features, (rows, features), with ordered columns scaled to [-1, 1] by their bounds.
+    """Return features, (rows, features), with ordered columns scaled to [-1, 1] by
+    their bounds.
 
-    The others are one feature per declared category. A column with an order that declares missing values
-    has a second feature that tells where they are. Depends on the schema, never on other rows.
+    The others are one feature per declared category. A column with an order that
+    declares missing values has a second feature that tells where they are. Depends on
+    the schema, never on other rows.
     """
-    return np.column_stack([_features(schema.column(name), frame[name]) for name in columns])
+    return np.column_stack(
+        [_features(schema.column(name), frame[name]) for name in columns]
+    )
 
 
 def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
-    """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,), NaN where missing."""
+    """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,),
+    NaN where missing.
+    """
     column = schema.column(target)
-    if isinstance(column, IntervalColumn) and not (has_classes(column) and column.values_size == 2):
+    if isinstance(column, IntervalColumn) and not (
+        has_classes(column) and column.values_size == 2
+    ):
         return _scaled(column, frame[target])
     codes = classes(frame, schema, target)
     return np.where(codes < 0, np.nan, 2.0 * codes - 1)
 
 
 def has_classes(column: Column) -> bool:
-    """Tell whether a column has classes, that is no order, or few whole numbers in cells of their own."""
+    """Tell whether a column has classes, that is no order, or few whole numbers in
+    cells of their own.
+    """
     if not isinstance(column, IntervalColumn):
         return True
-    alone = isinstance(column, Integer) and bool((column.ends - column.edges[:-1] == 1).all())
+    alone = isinstance(column, Integer) and bool(
+        (column.ends - column.edges[:-1] == 1).all()
+    )
     return alone and column.values_size <= MAX_CLASSES
 
 
 def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
-    """Return the number of the class of each row, (rows,), -1 where it is missing or not declared."""
+    """Return the number of the class of each row, (rows,), -1 where it is missing or
+    not declared.
+    """
     column = schema.column(target)
     if not has_classes(column):
-        raise UsageError(f"column {target!r} holds numbers, not classes", remedy="predict it by regression")
+        raise UsageError(
+            f"column {target!r} holds numbers, not classes",
+            remedy="predict it by regression",
+        )
     if isinstance(column, IntervalColumn):
         values = pd.Index(numbers_of(column, frame[target]))
         return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)
@@ -66,12 +87,16 @@ def _features(column: Column, values: pd.Series) -> Floats:
 
 
 def _places(column: Column, values: pd.Series) -> Codes:
-    """Return the place of each row's text among those declared, (rows,), -1 for another one."""
+    """Return the place of each row's text among those declared, (rows,), -1 for another
+    one.
+    """
     labels = pd.Index(labels_of(column), dtype="str")
     return labels.get_indexer(pd.Index(texts_in(column, values))).astype(np.int64)
 
 
 def _scaled(column: IntervalColumn, values: pd.Series) -> Floats:
-    low, high = float(column.edges[0]), float(column.edges[-1])
-    inside = np.clip(numbers_of(column, values), low, high)  # numbers near the largest would overflow
+    low = float(column.edges[0])
+    high = float(column.edges[-1])
+    # numbers near the largest would overflow
+    inside = np.clip(numbers_of(column, values), low, high)
     return np.asarray(np.clip(2 * (inside - low) / (high - low) - 1, -1, 1))

@@ -9,7 +9,9 @@ import numpy as np
 from dpcore.evaluation.records import SEED, Codes, Floats
 
 SVM_ROWS = 1_000
-"""Rows that support vector machines are trained on, at most: their time grows with the square."""
+"""Rows that support vector machines are trained on, at most: their time grows with the
+square.
+"""
 _GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
 _FOLDS = 3
 
@@ -50,7 +52,9 @@ def svm(features: Floats, labels: Codes) -> Trained:
     if np.bincount(labels)[np.unique(labels)].min() < _FOLDS:
         return SVC().fit(features, labels)  # type: ignore[no-any-return]
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=SEED)
-    return GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds).fit(features, labels)  # type: ignore[no-any-return]
+    return GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds).fit(
+        features, labels
+    )  # type: ignore[no-any-return]
 
 
 def logistic(features: Floats, labels: Codes) -> Trained:
@@ -64,7 +68,9 @@ def trees(features: Floats, labels: Codes) -> Trained:
     """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(max_iter=60, random_state=SEED).fit(features, labels)  # type: ignore[no-any-return]
+    return HistGradientBoostingClassifier(max_iter=60, random_state=SEED).fit(
+        features, labels
+    )  # type: ignore[no-any-return]
 
 
 def linear(features: Floats, numbers: Floats) -> Trained:
@@ -87,10 +93,13 @@ CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": tr
 
 
 def train(learner: Learner, features: Floats, labels: Codes) -> Trained:
-    """Train a classifier, which gives one answer for all where only one class is there to learn from."""
+    """Train a classifier, which gives one answer for all where only one class is there
+    to learn from.
+    """
     if len(np.unique(labels)) < 2:
         return majority(labels)
-    with warnings.catch_warnings():  # such as no convergence: the score says how good it is
+    # such as no convergence: the score says how good it is
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return learner(features, labels)
 

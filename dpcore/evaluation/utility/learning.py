@@ -1,8 +1,10 @@
-"""Models that learned from a release and were tested on the original, and the other way round.
+"""Models that learned from a release and were tested on the original, and the other way
+round.
 
-Two scenarios, never one alone: 1 trains on the original and tests on the release, where an easier release
-looks better than the original; 2 trains on the release and tests on the original. Every score comes with
-those of the original in the release's place, of the majority, and of a model whose labels were shuffled.
+Two scenarios, never one alone: 1 trains on the original and tests on the release, where
+an easier release looks better than the original; 2 trains on the release and tests on
+the original. Every score comes with those of the original in the release's place, of
+the majority, and of a model whose labels were shuffled.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ from dpcore.errors import ParameterError, UsageError, no_column
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import SEED, Codes, Floats, of_some
 from dpcore.evaluation.utility import learners
-from dpcore.evaluation.utility.features import MAX_CLASSES, classes, has_classes, matrix, numbers
+from dpcore.evaluation.utility.features import (
+    MAX_CLASSES,
+    classes,
+    has_classes,
+    matrix,
+    numbers,
+)
 from dpcore.evaluation.utility.learners import (
     CLASSIFIERS,
     SVM_ROWS,
@@ -62,8 +70,10 @@ class Score:
         task: of `TASKS`.
         measure: accuracy, f1 (macro), mse and r2 (of a target in [-1, 1]) or nmi.
         scenario: 1 or 2.
-        of: "release"; or what is beside it: "original", "majority" (one answer for all), "shuffled".
-        mean, spread: over the splits; the spread is their standard deviation, 0 for one.
+        of: "release"; or what is beside it: "original", "majority" (one answer for
+            all), "shuffled".
+        mean, spread: over the splits; the spread is their standard deviation, 0 for
+            one.
         runs: splits.
     """
 
@@ -89,27 +99,39 @@ def learn(
     Args:
         splits: at least one.
         schema: of all tables.
-        target: the column to predict. Columns without an order, and of few whole numbers, are classified;
-            two classes are also regressed on as -1 and 1. Columns with an order are regressed on.
+        target: the column to predict. Columns without an order, and of few whole
+            numbers, are classified; two classes are also regressed on as -1 and 1.
+            Columns with an order are regressed on.
         tasks: those that do not apply to the target are left out.
         on_progress: called with the task and the share done.
-    Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
+
+    Raises: ParameterError for an unknown target or task, no other column, or a target
+        with one value.
     """
     if not splits or set(tasks) - set(TASKS):
-        raise UsageError(f"tasks must be of {TASKS}, on at least one split", remedy="name some of them")
+        raise UsageError(
+            f"tasks must be of {TASKS}, on at least one split",
+            remedy="name some of them",
+        )
     declared = schema.column(target)
     columns = [
         name
         for name in schema.domain.names
-        if name != target and all(name in part for each in splits for part in (each.train, each.release))
+        if name != target
+        and all(name in part for each in splits for part in (each.train, each.release))
     ]
     if not columns:
-        raise UsageError("there is no column to learn from", remedy="release more columns")
+        raise UsageError(
+            "there is no column to learn from", remedy="release more columns"
+        )
     wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
         rng = np.random.default_rng(SEED + number)
-        parts = {part: _Examples.of(each, schema, columns, target, rng) for part, each in vars(split).items()}
+        parts = {
+            part: _Examples.of(each, schema, columns, target, rng)
+            for part, each in vars(split).items()
+        }
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
             for key, value in _scores(task, parts, rng):
@@ -136,7 +158,9 @@ def applies(task: str, column: Column) -> bool:
 
 
 def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Sort columns by how likely they are predicted, by name, then by few values, the last one first."""
+    """Sort columns by how likely they are predicted, by name, then by few values, the
+    last one first.
+    """
 
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
@@ -147,7 +171,11 @@ def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
 
 
 def random_splits(
-    original: pd.DataFrame, release: pd.DataFrame, *, person: str | None = None, times: int = 5
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    *,
+    person: str | None = None,
+    times: int = 5,
 ) -> list[Split]:
     """Cut the original `times` times at random into 80 % and 20 % of the people."""
     cuts = []
@@ -161,8 +189,8 @@ def random_splits(
 class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     """The evaluation of models that learned from a release and from the original.
 
-    The original is its rows that count. The release is made from all of these, those that are tested on
-    as well.
+    The original is its rows that count. The release is made from all of these, those
+    that are tested on as well.
 
     Attributes:
         splits: how often the original is cut anew, from 1.
@@ -182,18 +210,28 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
         return (self.target,)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> tuple[Score, ...]:
         """Return the scores."""
         cuts = random_splits(
-            original.frame, self.release.frame, person=schema.unit.id_column, times=self.splits
+            original.frame,
+            self.release.frame,
+            person=schema.unit.id_column,
+            times=self.splits,
         )
-        return learn(cuts, schema, self.target, tasks=self.tasks, on_progress=on_progress)
+        return learn(
+            cuts, schema, self.target, tasks=self.tasks, on_progress=on_progress
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Examples:
-    """Features and labels of some rows that have a label, as classes and as numbers where that applies."""
+    """Features and labels of some rows that have a label, as classes and as numbers
+    where that applies.
+    """
 
     features: Floats
     classes: Codes
@@ -201,14 +239,25 @@ class _Examples:
 
     @classmethod
     def of(
-        cls, frame: pd.DataFrame, schema: Schema, columns: list[str], target: str, rng: np.random.Generator
+        cls,
+        frame: pd.DataFrame,
+        schema: Schema,
+        columns: list[str],
+        target: str,
+        rng: np.random.Generator,
     ) -> _Examples:
         if target not in frame:
             raise no_column(target)
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
-        codes = classes(frame, schema, target) if has_classes(column) else np.zeros(0, dtype=np.int64)
-        values = numbers(frame, schema, target) if applies("linear", column) else np.zeros(0)
+        codes = (
+            classes(frame, schema, target)
+            if has_classes(column)
+            else np.zeros(0, dtype=np.int64)
+        )
+        values = (
+            numbers(frame, schema, target) if applies("linear", column) else np.zeros(0)
+        )
         known = codes >= 0 if has_classes(column) else ~np.isnan(values)
         if not known.any():
             raise ParameterError(
@@ -225,7 +274,9 @@ class _Examples:
     def shuffled(self, rng: np.random.Generator) -> _Examples:
         """Shuffle labels and features, so that neither has to do with any other."""
         return _Examples(
-            features=np.column_stack([rng.permutation(each) for each in self.features.T]),
+            features=np.column_stack(
+                [rng.permutation(each) for each in self.features.T]
+            ),
             classes=rng.permutation(self.classes),
             numbers=rng.permutation(self.numbers),
         )
@@ -234,8 +285,12 @@ class _Examples:
 Found = list[tuple[tuple[str, int, str], float]]
 
 
-def _scores(task: str, parts: Mapping[str, _Examples], rng: np.random.Generator) -> Found:
-    original, test, release = parts["train"], parts["test"], parts["release"]
+def _scores(
+    task: str, parts: Mapping[str, _Examples], rng: np.random.Generator
+) -> Found:
+    original = parts["train"]
+    test = parts["test"]
+    release = parts["release"]
     if task == "k-means":
         return _cluster_scores(original, test, release, rng)
     by_number = task == "linear"
@@ -246,11 +301,19 @@ def _scores(task: str, parts: Mapping[str, _Examples], rng: np.random.Generator)
         most = SVM_ROWS if learner == "svm" else MAX_ROWS
         return train(CLASSIFIERS[learner], features[:most], labels.classes[:most])
 
-    def fit_noise(part: _Examples) -> Trained:  # without a grid, which takes long there and finds nothing
-        return fit(part.features, part.shuffled(rng), "logistic" if task == "svm" else task)
+    # without a grid, which takes long there and finds nothing
+    def fit_noise(part: _Examples) -> Trained:
+        return fit(
+            part.features, part.shuffled(rng), "logistic" if task == "svm" else task
+        )
 
-    constant = Constant(float(original.numbers.mean())) if by_number else majority(original.classes)
-    of_original, of_release = fit(original.features, original), fit(release.features, release)
+    constant = (
+        Constant(float(original.numbers.mean()))
+        if by_number
+        else majority(original.classes)
+    )
+    of_original = fit(original.features, original)
+    of_release = fit(release.features, release)
     answers = [
         (1, "release", of_original, release),
         (1, "original", of_original, test),
@@ -284,13 +347,18 @@ def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]
 
 
 def _cluster_scores(
-    original: _Examples, test: _Examples, release: _Examples, rng: np.random.Generator
+    original: _Examples,
+    test: _Examples,
+    release: _Examples,
+    rng: np.random.Generator,
 ) -> Found:
     """Compare the clusters of one table with those of the other on the same rows.
 
     No row is aligned.
     """
-    own, other, again = (clusters(part.features, CLUSTERS) for part in (original, release, test))
+    own, other, again = (
+        clusters(part.features, CLUSTERS) for part in (original, release, test)
+    )
     of_nothing = clusters(release.shuffled(rng).features, CLUSTERS)
     of_nothing_either = clusters(original.shuffled(rng).features, CLUSTERS)
 

@@ -1,4 +1,6 @@
-"""The distances of all small marginals of two tables, with those that sampling alone would bring."""
+"""The distances of all small marginals of two tables, with those that sampling alone
+would bring.
+"""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -26,8 +28,10 @@ class WayError:
         cliques: how many were compared.
         mean, worst: distances in [0, 1]; 0 is equal, 1 is no cell in common.
         worst_clique: where `worst` was seen.
-        floor: mean distance of a bootstrap of the original, which is what sampling alone brings.
-        independent: mean distance of the original with each column shuffled, without any relation.
+        floor: mean distance of a bootstrap of the original, which is what sampling
+            alone brings.
+        independent: mean distance of the original with each column shuffled, without
+            any relation.
     """
 
     way: int
@@ -46,8 +50,8 @@ class MarginalError:
     Attributes:
         columns: those that both tables have, in the schema's order.
         ways: one entry per number of columns.
-        pairs: distances of the two-way marginals, (columns, columns), of one column on the diagonal; NaN
-            where not compared.
+        pairs: distances of the two-way marginals, (columns, columns), of one column on
+            the diagonal; NaN where not compared.
     """
 
     columns: tuple[str, ...]
@@ -63,7 +67,8 @@ def marginal_error(
     max_cliques: int | None = None,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> MarginalError:
-    """Return the mean and worst total variation distance over the marginals of `ways` columns.
+    """Return the mean and worst total variation distance over the marginals of `ways`
+    columns.
 
     Reads the original: the result is internal.
 
@@ -72,16 +77,25 @@ def marginal_error(
         other: a table with some of the schema's columns, with at least one row.
         schema: of both tables.
         ways: numbers of columns, from 1.
-        max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
+        max_cliques: compare at most so many cliques of each way, chosen at random; None
+            for all.
         on_share: called with the share of the cliques that are done.
-    Raises: ParameterError when there is nothing to compare; SchemaError for a value without a cell.
+
+    Raises: ParameterError when there is nothing to compare; SchemaError for a value
+        without a cell.
     """
-    columns = tuple(name for name in schema.domain.names if name in original and name in other)
+    columns = tuple(
+        name for name in schema.domain.names if name in original and name in other
+    )
     if not columns or not len(original) or not len(other):
         raise nothing_in_common()
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise UsageError(
-            f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",
+            (
+                f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns "
+                "of "
+                "both tables"
+            ),
             remedy="ask for fewer columns at once",
         )
     rng = np.random.default_rng(SEED)
@@ -95,14 +109,17 @@ def marginal_error(
             chosen = np.sort(rng.choice(len(cliques), max_cliques, replace=False))
             cliques = [cliques[i] for i in chosen]
         compared[way] = cliques
-    number, done = sum(map(len, compared.values())), itertools.count()
+    number = sum(map(len, compared.values()))
+    done = itertools.count()
 
     def distances_of(clique: tuple[int, ...]) -> list[float]:
         on_share(next(done) / number)
         return tables.distances(clique)
 
     for way, cliques in compared.items():
-        distances, floor, independent = np.array([distances_of(clique) for clique in cliques]).T
+        distances, floor, independent = np.array(
+            [distances_of(clique) for clique in cliques]
+        ).T
         worst = int(distances.argmax())
         errors.append(
             WayError(
@@ -113,7 +130,7 @@ def marginal_error(
                 worst_clique=tuple(columns[i] for i in cliques[worst]),
                 floor=float(floor.mean()),
                 independent=float(independent.mean()),
-            )
+            ),
         )
         if way <= 2:
             for clique, distance in zip(cliques, distances, strict=True):
@@ -122,10 +139,12 @@ def marginal_error(
 
 
 class _Tables:
-    """Cell numbers of both tables and of the original with its columns shuffled, one below the other.
+    """Cell numbers of both tables and of the original with its columns shuffled, one
+    below the other.
 
-    A bootstrap of the original is how often each of its rows was drawn. Columns are renumbered by the cells
-    that occur, so that most marginals are small enough to count without sorting.
+    A bootstrap of the original is how often each of its rows was drawn. Columns are
+    renumbered by the cells that occur, so that most marginals are small enough to count
+    without sorting.
     """
 
     def __init__(
@@ -142,7 +161,9 @@ class _Tables:
         for name in columns:
             column = schema.column(name)
             own = column.encode(original[name])
-            both = np.concatenate([own, column.encode(other[name]), rng.permutation(own)])
+            both = np.concatenate(
+                [own, column.encode(other[name]), rng.permutation(own)]
+            )
             used = np.zeros(column.size, dtype=bool)
             used[both] = True
             self._codes.append((np.cumsum(used) - 1)[both])
@@ -153,7 +174,9 @@ class _Tables:
         self._times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
 
     def distances(self, clique: tuple[int, ...]) -> list[float]:
-        """Return the total variation distances of the other table, a bootstrap and a shuffle."""
+        """Return the total variation distances of the other table, a bootstrap and a
+        shuffle.
+        """
         flat = self._codes[clique[0]]
         cells = self._sizes[clique[0]]
         for column in clique[1:]:

@@ -1,4 +1,6 @@
-"""What a measure of similarity means, by its range, its direction, and two tables everybody can picture."""
+"""What a measure of similarity means, by its range, its direction, and two tables
+everybody can picture.
+"""
 
 from dataclasses import dataclass
 
@@ -11,9 +13,10 @@ class Measure:
         key: short and stable.
         higher_is_better: its direction.
         perfect: what a copy of the original scores.
-        independent: what a table of independent columns scores, each with the original's values; None where
-            that depends on the original and is computed with it. It equals `perfect` for measures of single
-            columns: such a table is no competitor there.
+        independent: what a table of independent columns scores, each with the
+            original's values; None where that depends on the original and is computed
+            with it. It equals `perfect` for measures of single columns: such a table is
+            no competitor there.
     """
 
     key: str
@@ -23,7 +26,9 @@ class Measure:
 
 
 ONE_COLUMN = Measure(key="column", independent=0)
-"""Total variation distance of one column: the share of rows that would have to change."""
+"""Total variation distance of one column: the share of rows that would have to
+change.
+"""
 
 WASSERSTEIN = Measure(key="wasserstein", independent=0)
 """How far values would have to move on average, as a share of the declared range."""
@@ -38,7 +43,9 @@ TRIPLES = Measure(key="triples")
 """The same of the triples."""
 
 RELATIONS = Measure(key="relations")
-"""Mean total variation distance of the pairs, of columns with an order in at most 20 wide cells."""
+"""Mean total variation distance of the pairs, of columns with an order in at most 20
+wide cells.
+"""
 
 ASSOCIATION = Measure(key="association")
 """Mean difference of Cramér's V over the pairs of columns."""
@@ -47,7 +54,9 @@ CORRELATION = Measure(key="correlation")
 """Mean difference of Pearson's correlation over the pairs of columns with an order."""
 
 QUERIES = Measure(key="queries")
-"""Mean relative error of random questions about several columns, none counted above 1."""
+"""Mean relative error of random questions about several columns, none counted above
+1.
+"""
 
 IMPOSSIBLE = Measure(key="impossible")
 """Share of released rows with a pair of values that no row of the original has."""
@@ -62,7 +71,8 @@ class Scored:
 
     Attributes:
         value: of the release.
-        floor: of a second sample of the original: what chance alone brings; None where not computed.
+        floor: of a second sample of the original: what chance alone brings; None where
+            not computed.
         independent: of the original with each column in an order of its own.
         worst: the columns where it is worst, where that means something.
     """

@@ -1,4 +1,5 @@
-"""Evaluations under differential privacy, which are charged and whose answers may be shared.
+"""Evaluations under differential privacy, which are charged and whose answers may be
+shared.
 
 What a release says is public, so only the comparison with the original costs something.
 """
@@ -53,12 +54,20 @@ class _OfRelease(PrivateEvaluation):
     def _check_whole(self) -> None:
         if self.release.part:
             raise UsageError(
-                "the release is of one part of its table, and would be compared with all rows",
+                (
+                    "the release is of one part of its table, and would be compared "
+                    "with "
+                    "all rows"
+                ),
                 remedy="compare a release of the whole table",
             )
 
     def to_dict(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("way", "target") if hasattr(self, name)}
+        own = {
+            name: getattr(self, name)
+            for name in ("way", "target")
+            if hasattr(self, name)
+        }
         columns = list(self.release.model_columns)
         text = self.release.to_json()  # one that is conditioned is another
         digest = hashlib.sha256(text.encode()).hexdigest()
@@ -67,11 +76,13 @@ class _OfRelease(PrivateEvaluation):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMarginalError(_OfRelease):
-    """The mean and worst total variation distance of pairs of columns, or of single ones, with noise.
+    """The mean and worst total variation distance of pairs of columns, or of single
+    ones, with noise.
 
-    Of K distances and one number of rows, each has an even share of the loss. The distances are those between
-    the original's counts and the release's shares of the noisy number of rows. A person changes each
-    by at most their rows, and an error of that number moves it by as much.
+    Of K distances and one number of rows, each has an even share of the loss. The
+    distances are those between the original's counts and the release's shares of the
+    noisy number of rows. A person changes each by at most their rows, and an error of
+    that number moves it by as much.
 
     Attributes:
         release: of whatever data set; drawn rows of it are compared.
@@ -104,7 +115,9 @@ class PrivateMarginalError(_OfRelease):
         check_cells(schema.domain, self._cliques(schema))
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"mean", "worst", "columns" of the worst, "half_width" of each at 95 %, "compared"}."""
+        """Return {"mean", "worst", "columns" of the worst, "half_width" of each at 95
+        %, "compared"}.
+        """
         cliques = self._cliques(schema)
         for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
         (total,) = measurer.measure([()], for_total)
@@ -114,16 +127,23 @@ class PrivateMarginalError(_OfRelease):
         codes = {name: schema.column(name).encode(frame[name]) for name in names}
         estimates = {}
         for clique in cliques:
-            counts = cell_counts([codes[name] for name in clique], schema.domain.shape(clique))
+            counts = cell_counts(
+                [codes[name] for name in clique], schema.domain.shape(clique)
+            )
             estimates[clique] = counts * rows / len(frame)
         gaps = measurer.gaps(estimates, for_gaps)
-        distances = {clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()}
+        distances = {
+            clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()
+        }
         worst = max(distances, key=lambda clique: distances[clique])
         return {
             "mean": float(np.mean(list(distances.values()))),
             "worst": distances[worst],
             "columns": list(worst),
-            "half_width": (_reach(measurer.gap_deviation(len(cliques), for_gaps)) + total.half_width(0.975))
+            "half_width": (
+                _reach(measurer.gap_deviation(len(cliques), for_gaps))
+                + total.half_width(0.975)
+            )
             / (2 * rows),
             "compared": len(cliques),
         }
@@ -132,17 +152,20 @@ class PrivateMarginalError(_OfRelease):
         names = [name for name in schema.domain.names if name in self._frame]
         cliques = list(itertools.combinations(names, self.way))
         if len(cliques) > MAX_CLIQUES:
-            chosen = np.random.default_rng(SEED).choice(len(cliques), MAX_CLIQUES, replace=False)
+            chosen = np.random.default_rng(SEED).choice(
+                len(cliques), MAX_CLIQUES, replace=False
+            )
             cliques = [cliques[place] for place in np.sort(chosen)]
         return cliques
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateAccuracy(_OfRelease):
-    """The share of the original's rows whose class is predicted by a model that learned from a release.
+    """The share of the original's rows whose class is predicted by a model that learned
+    from a release.
 
-    The model is public, a logistic regression. Right answers, wrong ones and rows without a class are counted
-    with noise, as a table of three cells.
+    The model is public, a logistic regression. Right answers, wrong ones and rows
+    without a class are counted with noise, as a table of three cells.
     """
 
     kind = "accuracy"
@@ -156,14 +179,19 @@ class PrivateAccuracy(_OfRelease):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Describe the question by its target."""
-        return Text("Accuracy of {column}, learned from a release", column=fields["target"])
+        return Text(
+            "Accuracy of {column}, learned from a release", column=fields["target"]
+        )
 
     def check(self, schema: Schema) -> None:
-        """Refuse a target that is no class, or a release without columns to learn from."""
+        """Refuse a target that is no class, or a release without columns to learn
+        from.
+        """
         self._check_whole()
         if isinstance(schema.column(self.target), IntervalColumn):
             raise UsageError(
-                f"column {self.target!r} holds numbers, not classes", remedy="predict a column of categories"
+                f"column {self.target!r} holds numbers, not classes",
+                remedy="predict a column of categories",
             )
         if self.target not in self._frame or not self._columns(schema):
             raise no_column(self.target)
@@ -171,16 +199,22 @@ class PrivateAccuracy(_OfRelease):
             raise too_few_rows()
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all in the release}."""
+        """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all
+        in the release}.
+        """
         columns = self._columns(schema)
         frame = self._frame
-        frame = frame.iloc[np.random.default_rng(SEED).permutation(len(frame))[:MAX_ROWS]]
+        frame = frame.iloc[
+            np.random.default_rng(SEED).permutation(len(frame))[:MAX_ROWS]
+        ]
         labels = classes(frame, schema, self.target)
         known = labels >= 0
         model = train(logistic, matrix(frame, schema, columns)[known], labels[known])
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
-            """Return 1 for a right answer, 0 for a wrong one, 2 for a row without a class."""
+            """Return 1 for a right answer, 0 for a wrong one, 2 for a row without a
+            class.
+            """
             answers = _answers(model, matrix(rows, schema, columns))
             truth = classes(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
@@ -197,14 +231,18 @@ class PrivateAccuracy(_OfRelease):
         }
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        return tuple(name for name in schema.domain.names if name in self._frame and name != self.target)
+        return tuple(
+            name
+            for name in schema.domain.names
+            if name in self._frame and name != self.target
+        )
 
 
 def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
     """Return the model's answer to each row, by that row alone whatever the others are.
 
-    A product of matrices rounds the scores of a row by its place among the others, so that one person more
-    could flip the answers to ties of others.
+    A product of matrices rounds the scores of a row by its place among the others, so
+    that one person more could flip the answers to ties of others.
     """
     if isinstance(model, Constant):
         return model.predict(features).astype(np.int64)
@@ -212,7 +250,11 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
         (features * line).sum(axis=1) + start
         for line, start in zip(model.coef_, model.intercept_, strict=True)
     ]
-    places = (scores[0] > 0).astype(np.int64) if len(scores) == 1 else np.argmax(scores, axis=0)
+    places = (
+        (scores[0] > 0).astype(np.int64)
+        if len(scores) == 1
+        else np.argmax(scores, axis=0)
+    )
     answers: npt.NDArray[np.int64] = model.classes_[places]
     return answers
 

@@ -21,16 +21,23 @@ TELL_APART_ROWS = 4_000
 
 
 def propensity(
-    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, on_progress: OnProgress = silent
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    on_progress: OnProgress = silent,
 ) -> Scored:
-    """Measure how little boosted trees tell released rows from original ones, by cross-validation.
+    """Measure how little boosted trees tell released rows from original ones, by
+    cross-validation.
 
-    1 is not at all, as for another sample of the same people; 0 is always. The area under the curve is turned
-    into 2 (1 - area). They see cells, not where in its cell a value is. Source: Lopez-Paz, Oquab (2017).
+    1 is not at all, as for another sample of the same people; 0 is always. The area
+    under the curve is turned into 2 (1 - area). They see cells, not where in its cell a
+    value is. Source: Lopez-Paz, Oquab (2017).
 
     Raises: ParameterError for tables too small for a threefold cross-validation.
     """
-    names = tuple(name for name in schema.domain.names if name in original and name in release)
+    names = tuple(
+        name for name in schema.domain.names if name in original and name in release
+    )
     rng = np.random.default_rng(SEED)
     cells = Cells.of(original, release, schema, names)
     rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
@@ -47,7 +54,12 @@ def propensity(
     for number, other in enumerate(others):
         on_progress("telling the tables apart", number / 3)
         values.append(_indistinguishability(own, other))
-    return Scored(measure=measures.PROPENSITY, value=values[0], floor=values[1], independent=values[2])
+    return Scored(
+        measure=measures.PROPENSITY,
+        value=values[0],
+        floor=values[1],
+        independent=values[2],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +71,9 @@ class Propensity(RowsEvaluation[Scored]):
 
     release: PublicTable
 
-    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Scored:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> Scored:
         """Return the score."""
         return propensity(original.frame, self.release.frame, schema, on_progress)
 
@@ -73,5 +87,7 @@ def _indistinguishability(own: Floats, other: Floats) -> float:
     labels = np.repeat([0, 1], [len(own), len(other)])
     learner = HistGradientBoostingClassifier(max_iter=40, random_state=SEED)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
-    chances = cross_val_predict(learner, features, labels, cv=folds, method="predict_proba")[:, 1]
+    chances = cross_val_predict(
+        learner, features, labels, cv=folds, method="predict_proba"
+    )[:, 1]
     return 2 * (1 - max(0.5, float(roc_auc_score(labels, chances))))

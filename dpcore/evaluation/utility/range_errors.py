@@ -1,9 +1,10 @@
 """Errors of range queries, of random ranges of growing width and of named ones.
 
-Answers from a noisy histogram add up one draw per cell, so the absolute error grows with the square root
-of the width, while the true count grows faster. Next to them is the error of each range asked directly, with
-one Laplace draw per range at the same loss; then every further range is a further charge, while ranges from
-a release are free.
+Answers from a noisy histogram add up one draw per cell, so the absolute error grows
+with the square root of the width, while the true count grows faster. Next to them is
+the error of each range asked directly, with one Laplace draw per range at the same
+loss; then every further range is a further charge, while ranges from a release are
+free.
 """
 
 import math
@@ -34,7 +35,9 @@ from dpcore.tables.rows import PublicTable
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorQuantiles:
-    """The error in percent of the true count that half of the answers, and 95 % of them, are below."""
+    """The error in percent of the true count that half of the answers, and 95 % of
+    them, are below.
+    """
 
     median: float
     high: float
@@ -47,9 +50,11 @@ class WidthError:
     Attributes:
         width: cells in a range.
         ranges: how many there were.
-        undefined: how many of these hold no row in the original, so that a percentage has no meaning.
+        undefined: how many of these hold no row in the original, so that a percentage
+            has no meaning.
         answered: errors of the answers; None when all are undefined.
-        direct: errors to expect when each range is asked directly; None without a loss to compare with.
+        direct: errors to expect when each range is asked directly; None without a loss
+            to compare with.
     """
 
     width: int
@@ -66,7 +71,8 @@ class NamedError:
     Attributes:
         true: rows of the original.
         answer: rows, from the release or the table.
-        percent: error of the answer; None, "undefined", when the original holds no such row.
+        percent: error of the answer; None, "undefined", when the original holds no such
+            row.
         direct: error to expect when it is asked directly.
     """
 
@@ -92,8 +98,9 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:
-        source: a release with a marginal that holds the column, or a public table; None for the original
-            itself, whose answers have no error: what a chart of errors is checked against.
+        source: a release with a marginal that holds the column, or a public table; None
+            for the original itself, whose answers have no error: what a chart of errors
+            is checked against.
         column: of whole or real numbers, or dates.
         named: (low, high) ranges to show one by one; their bounds are bounds of cells.
         loss: what one direct question would cost; None for no comparison.
@@ -117,17 +124,29 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
         (counts,) = table.counts([(self.column,)])
         return counts.values
 
-    def compute(self, original: Integers, schema: Schema, on_progress: OnProgress = silent) -> RangeErrors:
-        """Return the errors. Values outside the column's bounds count in its first and last cell.
+    def compute(
+        self, original: Integers, schema: Schema, on_progress: OnProgress = silent
+    ) -> RangeErrors:
+        """Return the errors.
 
-        Raises: ParameterError for a column without an order, or bounds that are not bounds of cells.
+        Values outside the column's bounds count in its first and last cell.
+
+        Raises: ParameterError for a column without an order, or bounds that are not
+            bounds of cells.
         """
         declared = interval_column(schema, self.column)
         places = [cell_range(declared, low, high) for low, high in self.named]
-        cells = original[: declared.values_size].astype(np.float64)  # what is missing is in no range
+        # what is missing is in no range
+        cells = original[: declared.values_size].astype(np.float64)
         true = _running(cells)
-        answers = true if self.source is None else _running(_cells(self.source, declared))
-        scale = None if self.loss is None else float(schema.unit.max_rows / self.loss.epsilon)
+        answers = (
+            true if self.source is None else _running(_cells(self.source, declared))
+        )
+        scale = (
+            None
+            if self.loss is None
+            else float(schema.unit.max_rows / self.loss.epsilon)
+        )
         named = []
         for (low, high), (start, end) in zip(self.named, places, strict=True):
             count = true[end] - true[start]
@@ -136,13 +155,21 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
             percent = percent_error(float(count), answer)
             named.append(
                 NamedError(
-                    low=low, high=high, true=round(count), answer=answer, percent=percent, direct=direct
-                )
+                    low=low,
+                    high=high,
+                    true=round(count),
+                    answer=answer,
+                    percent=percent,
+                    direct=direct,
+                ),
             )
-        rng = np.random.default_rng(SEED)  # so that two releases are asked the same questions
+        # so that two releases are asked the same questions
+        rng = np.random.default_rng(SEED)
         widths = []
         for width in _widths(declared.values_size):
-            starts = rng.permutation(declared.values_size - width + 1)[: self.ranges_per_width]
+            starts = rng.permutation(declared.values_size - width + 1)[
+                : self.ranges_per_width
+            ]
             counts = true[starts + width] - true[starts]
             errors = np.abs(answers[starts + width] - answers[starts] - counts)
             some = counts > 0
@@ -151,9 +178,11 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
                     width=width,
                     ranges=len(starts),
                     undefined=int((~some).sum()),
-                    answered=_quantiles(errors[some] / counts[some] * 100) if some.any() else None,
+                    answered=_quantiles(errors[some] / counts[some] * 100)
+                    if some.any()
+                    else None,
                     direct=_direct(counts[some], scale) if some.any() else None,
-                )
+                ),
             )
         return RangeErrors(column=self.column, widths=tuple(widths), named=tuple(named))
 
@@ -167,7 +196,9 @@ def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
         return released_cells(source, column.name)[: column.values_size]
     if column.name not in source.frame:
         raise no_column(column.name)
-    counts = np.bincount(column.encode(source.frame[column.name]), minlength=column.size)
+    counts = np.bincount(
+        column.encode(source.frame[column.name]), minlength=column.size
+    )
     return counts[: column.values_size].astype(np.float64)
 
 
@@ -182,7 +213,12 @@ def _running(cells: Values) -> Values:
 def _widths(cells: int) -> list[int]:
     """Return 1, 2, 5, 10, ... up to the number of cells."""
     powers = range(math.ceil(math.log10(cells)) + 1)
-    return [step * 10**power for power in powers for step in (1, 2, 5) if step * 10**power <= cells]
+    return [
+        step * 10**power
+        for power in powers
+        for step in (1, 2, 5)
+        if step * 10**power <= cells
+    ]
 
 
 def _quantiles(percents: Values) -> ErrorQuantiles:

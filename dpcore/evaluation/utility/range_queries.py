@@ -16,17 +16,21 @@ from dpcore.tables.counts import Marginal, Values
 Bound = float | str
 
 
-def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bound, high: Bound) -> float:
+def range_query(
+    source: pd.DataFrame | Marginal | Release, column: str, low: Bound, high: Bound
+) -> float:
     """Return the number of rows with low <= value < high.
 
     Args:
-        source: rows, original or synthetic; or a marginal of a release that holds the column; or the
-            release, for its best marginal. On noisy counts the answer is a free sum of cells, so `low` and
-            `high` must be bounds of cells.
+        source: rows, original or synthetic; or a marginal of a release that holds the
+            column; or the release, for its best marginal. On noisy counts the answer is
+            a free sum of cells, so `low` and `high` must be bounds of cells.
         column: of whole or real numbers, or dates.
         low: bound that is included; of dates as an ISO text, as `high`.
         high: bound that is not, at least `low`.
+
     Returns: rows; exact on a table, noisy on noisy counts.
+
     Raises: ParameterError for bounds reversed, not finite, or not bounds of cells.
     """
     if isinstance(source, Release):
@@ -35,7 +39,8 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
         cells = source.project((column,))
         if not cells.columns:
             raise UsageError(
-                f"the cells of column {column!r} are not known here", remedy="take the marginal of a release"
+                f"the cells of column {column!r} are not known here",
+                remedy="take the marginal of a release",
             )
         start, end = cell_range(_interval(cells.columns[0]), low, high)
         return float(cells.values[start:end].sum())
@@ -52,28 +57,40 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
 def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, int]:
     """Return the first cell of [low, high), and the one after the last.
 
-    Args: low, high: of `column.bounds`, or equal to them.
-    Raises: ParameterError for bounds that are of the wrong kind, reversed, or not bounds of cells.
+    Args:
+        low, high: of `column.bounds`, or equal to them.
+
+    Raises: ParameterError for bounds that are of the wrong kind, reversed, or not
+        bounds of cells.
     """
-    if not {low, high} <= set(column.bounds):  # which name some as texts, such as "above 0"
+    # which name some as texts, such as "above 0"
+    if not {low, high} <= set(column.bounds):
         _check_bounds(column.name, low, high, dates=isinstance(column, Date))
-    start, end = column.cell_of(low), column.cell_of(high)
+    start = column.cell_of(low)
+    end = column.cell_of(high)
     if start > end:
         raise falling_range(column.name)
     return start, end
 
 
 def percent_error(true: float, answer: float) -> float | None:
-    """Return the error of an answer in percent of the true value, None where that is 0."""
+    """Return the error of an answer in percent of the true value, None where that
+    is 0.
+    """
     return None if true == 0 else abs(true - answer) / abs(true) * 100
 
 
 def best_marginal(release: Release, column: str) -> Marginal:
-    """Return the marginal of a release that says most precisely how many rows a column's cells have."""
-    holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
+    """Return the marginal of a release that says most precisely how many rows a
+    column's cells have.
+    """
+    holders = [
+        marginal for marginal in release.marginals.values() if column in marginal.clique
+    ]
     if not holders:
         raise UsageError(
-            f"no marginal of this release holds column {column!r}", remedy="release it, or sample a table"
+            f"no marginal of this release holds column {column!r}",
+            remedy="release it, or sample a table",
         )
     return min(holders, key=lambda marginal: marginal.project((column,)).variance)
 
@@ -100,16 +117,22 @@ def _interval(column: Column) -> IntervalColumn:
 def no_order(column: str) -> ParameterError:
     """Return the error for a range of a column without an order."""
     return UsageError(
-        f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
+        f"column {column!r} has no order of numbers or dates",
+        remedy="choose a column that has one",
     )
 
 
 def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
-    """Refuse bounds that are not two rising numbers, or two rising dates in ISO form."""
-    if not all(_is_date(bound) if dates else _is_number(bound) for bound in (low, high)):
+    """Refuse bounds that are not two rising numbers, or two rising dates in ISO
+    form.
+    """
+    if not all(
+        _is_date(bound) if dates else _is_number(bound) for bound in (low, high)
+    ):
         kind = "dates such as 2020-01-31" if dates else "finite numbers"
         raise UsageError(
-            f"the bounds [{low}, {high}) of column {column!r} must be {kind}", remedy="correct them"
+            f"the bounds [{low}, {high}) of column {column!r} must be {kind}",
+            remedy="correct them",
         )
     if low > high:  # type: ignore[operator]
         raise falling_range(column)
@@ -121,6 +144,9 @@ def _is_number(bound: Bound) -> bool:
 
 def _is_date(bound: Bound) -> bool:
     try:
-        return isinstance(bound, str) and datetime.date.fromisoformat(bound).isoformat() == bound
+        return (
+            isinstance(bound, str)
+            and datetime.date.fromisoformat(bound).isoformat() == bound
+        )
     except ValueError:
         return False

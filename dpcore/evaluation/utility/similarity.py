@@ -1,4 +1,6 @@
-"""The similarity of a release and the original, in columns, pairs, triples and random questions."""
+"""The similarity of a release and the original, in columns, pairs, triples and random
+questions.
+"""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -26,26 +28,36 @@ from dpcore.tables.rows import Microdata, PublicTable
 QUERIES = 300
 """Random questions."""
 SMALL = 0.005
-"""Share of the rows below which the relative error of an answer is taken of this share instead."""
+"""Share of the rows below which the relative error of an answer is taken of this share
+instead.
+"""
 RARE = 0.01
 """Share of the rows below which a value is rare."""
 EXPECTED = 20
-"""Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
+"""Rows that a pair of values should have by chance, at least, before its absence counts
+as impossible.
+"""
 _LEVELS = np.arange(1, 10) / 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSimilarity:
-    """One column of the original and of the release. Pairs of numbers are (original, release).
+    """One column of the original and of the release.
+
+    Pairs of numbers are (original, release).
 
     Attributes:
         distance: total variation distance over the declared cells, in [0, 1].
         floor: the same for a bootstrap of the original: what chance alone brings.
-        wasserstein, deciles: as shares of the declared range; None for a column without an order.
-        mean, median: in the column's own unit; days since 1970-01-01 for dates. None without an order.
-        zeros: shares of rows with the number 0; None where 0 is not within the declared bounds.
+        wasserstein, deciles: as shares of the declared range; None for a column without
+            an order.
+        mean, median: in the column's own unit; days since 1970-01-01 for dates. None
+            without an order.
+        zeros: shares of rows with the number 0; None where 0 is not within the declared
+            bounds.
         missing: shares of rows without a value.
-        rare: how many rare values the original has, and how many of these the release has.
+        rare: how many rare values the original has, and how many of these the release
+            has.
     """
 
     column: str
@@ -67,12 +79,15 @@ class SimilarityReport:
     Attributes:
         columns: one entry per column, worst first.
         marginals: total variation distances of single columns, pairs and triples.
-        association: Cramér's V of every pair, (columns, columns), in the original and in the release.
+        association: Cramér's V of every pair, (columns, columns), in the original and
+            in the release.
         correlation: Pearson's correlation likewise; NaN for columns without an order.
-        relations: of each column in the order of `marginals`, the mean distance of its pairs in wide cells:
-            of the release, of a bootstrap and of independent columns.
-        impossible: (first column, its value, second column, its value, share of the released rows), the
-            pairs of values that no row of the original has although some should by chance; worst first.
+        relations: of each column in the order of `marginals`, the mean distance of its
+            pairs in wide cells: of the release, of a bootstrap and of independent
+            columns.
+        impossible: (first column, its value, second column, its value, share of the
+            released rows), the pairs of values that no row of the original has although
+            some should by chance; worst first.
         scores: one entry per measure that applies.
     """
 
@@ -90,16 +105,23 @@ class SimilarityReport:
 
 
 def similarity(
-    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, on_progress: OnProgress = silent
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    on_progress: OnProgress = silent,
 ) -> SimilarityReport:
     """Compare the columns that both tables have.
 
     Internal, as it reads the original.
 
-    Raises: ParameterError for tables without rows or columns in common; SchemaError for a value without a
+    Raises: ParameterError for tables without rows or columns in common; SchemaError for
+        a value without a
+
     cell.
     """
-    names = [name for name in schema.domain.names if name in original and name in release]
+    names = [
+        name for name in schema.domain.names if name in original and name in release
+    ]
     ways = tuple(range(1, min(3, len(names)) + 1))
     marginals = marginal_error(
         original,
@@ -113,7 +135,10 @@ def similarity(
     cells = Cells.of(original, release, schema, tuple(names))
     columns = _columns(original, release, schema, cells)
     scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
-    for key, measure in (("wasserstein", measures.WASSERSTEIN), ("deciles", measures.QUANTILES)):
+    for key, measure in (
+        ("wasserstein", measures.WASSERSTEIN),
+        ("deciles", measures.QUANTILES),
+    ):
         ordered = [each for each in columns if getattr(each, key) is not None]
         if ordered:
             scores.append(_column_score(ordered, key, measure))
@@ -127,7 +152,7 @@ def similarity(
                     floor=error.floor,
                     independent=error.independent,
                     worst=error.worst_clique,
-                )
+                ),
             )
     on_progress("comparing how columns go together", 0.7)
     (association, relations), correlation = _associations(cells), _correlations(cells)
@@ -135,19 +160,31 @@ def similarity(
     if len(names) > 1:
         scores.append(_matrix_score(measures.RELATIONS, relations, names))
         scores.append(_matrix_score(measures.ASSOCIATION, association, names))
-        scores.append(Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1]))
+        scores.append(
+            Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1])
+        )
         if np.isfinite(correlation["release"]).any():
             scores.append(_matrix_score(measures.CORRELATION, correlation, names))
-    errors = _queries(cells, lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share))
+    errors = _queries(
+        cells,
+        lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share),
+    )
     means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
     scores.append(_score(measures.QUERIES, means))
-    with_others = {table: each.sum(axis=1) / max(1, len(names) - 1) for table, each in relations.items()}
+    with_others = {
+        table: each.sum(axis=1) / max(1, len(names) - 1)
+        for table, each in relations.items()
+    }
     return SimilarityReport(
         columns=columns,
         marginals=marginals,
         association=(association["original"], association["release"]),
         correlation=(correlation["original"], correlation["release"]),
-        relations=(with_others["release"], with_others["bootstrap"], with_others["shuffled"]),
+        relations=(
+            with_others["release"],
+            with_others["bootstrap"],
+            with_others["shuffled"],
+        ),
         impossible=impossible,
         scores=tuple(scores),
     )
@@ -163,29 +200,42 @@ class Similarity(RowsEvaluation[SimilarityReport]):
     release: PublicTable
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = silent,
     ) -> SimilarityReport:
         """Return the report."""
         return similarity(original.frame, self.release.frame, schema, on_progress)
 
 
 def _columns(
-    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, cells: Cells
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    cells: Cells,
 ) -> tuple[ColumnSimilarity, ...]:
     columns = []
     for place, name in enumerate(cells.names):
         column = schema.column(name)
         counts = {
-            table: np.bincount(codes[place], minlength=column.size) for table, codes in cells.codes.items()
+            table: np.bincount(codes[place], minlength=column.size)
+            for table, codes in cells.codes.items()
         }
         numbers: dict[str, tuple[float, float] | float | None] = dict.fromkeys(
-            ("wasserstein", "deciles", "mean", "median", "zeros")
+            ("wasserstein", "deciles", "mean", "median", "zeros"),
         )
-        missing = (float(original[name].isna().mean()), float(release[name].isna().mean()))
+        missing = (
+            float(original[name].isna().mean()),
+            float(release[name].isna().mean()),
+        )
         if isinstance(column, IntervalColumn):
-            own, other = numbers_of(column, original[name]), numbers_of(column, release[name])
+            own = numbers_of(column, original[name])
+            other = numbers_of(column, release[name])
             missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
-            numbers |= _number_figures(column, own[~np.isnan(own)], other[~np.isnan(other)])
+            numbers |= _number_figures(
+                column, own[~np.isnan(own)], other[~np.isnan(other)]
+            )
         few = (counts["original"] > 0) & (counts["original"] / len(original) < RARE)
         columns.append(
             ColumnSimilarity(
@@ -195,17 +245,20 @@ def _columns(
                 missing=missing,
                 rare=(int(few.sum()), int((few & (counts["release"] > 0)).sum())),
                 **numbers,  # type: ignore[arg-type]
-            )
+            ),
         )
     return tuple(sorted(columns, key=lambda each: each.distance, reverse=True))
 
 
 def _number_figures(
-    column: IntervalColumn, own: Floats, other: Floats
+    column: IntervalColumn,
+    own: Floats,
+    other: Floats,
 ) -> dict[str, tuple[float, float] | float | None]:
     if not len(own) or not len(other):
         return {}
-    low, high = float(column.edges[0]), float(column.edges[-1])
+    low = float(column.edges[0])
+    high = float(column.edges[-1])
     levels = (np.arange(1000) + 0.5) / 1000
     distances = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
     deciles = np.abs(np.quantile(own, _LEVELS) - np.quantile(other, _LEVELS))
@@ -215,12 +268,17 @@ def _number_figures(
         "deciles": min(1.0, float(deciles.max()) / (high - low)),
         "mean": (float(own.mean()), float(other.mean())),
         "median": (float(np.median(own)), float(np.median(other))),
-        "zeros": (float((own == 0).mean()), float((other == 0).mean())) if counts_zero else None,
+        "zeros": (float((own == 0).mean()), float((other == 0).mean()))
+        if counts_zero
+        else None,
     }
 
 
 def _column_score(
-    columns: Sequence[ColumnSimilarity], key: str, measure: measures.Measure, floor: str = ""
+    columns: Sequence[ColumnSimilarity],
+    key: str,
+    measure: measures.Measure,
+    floor: str = "",
 ) -> Scored:
     """Return the score of the worst column, which an average would hide."""
     worst = max(columns, key=lambda each: float(getattr(each, key)))
@@ -232,22 +290,38 @@ def _column_score(
     )
 
 
-def _matrix_score(measure: measures.Measure, tables: dict[str, Floats], names: Sequence[str]) -> Scored:
+def _matrix_score(
+    measure: measures.Measure, tables: dict[str, Floats], names: Sequence[str]
+) -> Scored:
     above = np.triu_indices(len(names), 1)
-    off = {table: np.abs(tables["original"] - each)[above] for table, each in tables.items()}
+    off = {
+        table: np.abs(tables["original"] - each)[above]
+        for table, each in tables.items()
+    }
     place = int(np.nanargmax(off["release"]))
     means = {table: float(np.nanmean(each)) for table, each in off.items()}
     return _score(measure, means, (names[above[0][place]], names[above[1][place]]))
 
 
-def _score(measure: measures.Measure, of: dict[str, float], worst: tuple[str, ...] = ()) -> Scored:
+def _score(
+    measure: measures.Measure, of: dict[str, float], worst: tuple[str, ...] = ()
+) -> Scored:
     """Return the score of a measure, from its figure of each table."""
-    floor, independent = of["bootstrap"], of["shuffled"]
-    return Scored(measure=measure, value=of["release"], floor=floor, independent=independent, worst=worst)
+    floor = of["bootstrap"]
+    independent = of["shuffled"]
+    return Scored(
+        measure=measure,
+        value=of["release"],
+        floor=floor,
+        independent=independent,
+        worst=worst,
+    )
 
 
 def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return Cramér's V of every pair of columns over coarse cells, and its distance from the original."""
+    """Return Cramér's V of every pair of columns over coarse cells, and its distance
+    from the original.
+    """
     size = len(cells.names)
     association = {table: np.eye(size) for table in cells.codes}
     distance = {table: np.zeros((size, size)) for table in cells.codes}
@@ -261,23 +335,34 @@ def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
 
 
 def _correlations(cells: Cells) -> dict[str, Floats]:
-    """Return the correlation of every pair of columns with an order, over the rows with a value in both."""
+    """Return the correlation of every pair of columns with an order, over the rows with
+    a value in both.
+    """
     size = len(cells.names)
     ordered = [place for place in range(size) if cells.ordered[place]]
     tables = {}
     for table in cells.codes:
         values = np.full((size, size), np.nan)
         if len(ordered) > 1:
-            numbers = pd.DataFrame({place: cells.numbers(table, place) for place in ordered})
+            numbers = pd.DataFrame(
+                {place: cells.numbers(table, place) for place in ordered}
+            )
             values[np.ix_(ordered, ordered)] = np.nan_to_num(numbers.corr().to_numpy())
         tables[table] = values
     return tables
 
 
-def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
-    """Return the pairs, and the share of rows that hold one, of the release and of independent columns."""
+def _impossible(
+    cells: Cells,
+) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
+    """Return the pairs, and the share of rows that hold one, of the release and of
+    independent columns.
+    """
     pairs: list[tuple[str, str, str, str, float]] = []
-    hit = {table: np.zeros(len(cells.codes[table][0]), dtype=bool) for table in ("release", "shuffled")}
+    hit = {
+        table: np.zeros(len(cells.codes[table][0]), dtype=bool)
+        for table in ("release", "shuffled")
+    }
     for i, j in itertools.combinations(range(len(cells.names)), 2):
         counts = cells.coarse_counts("original", i, j)
         never = (counts == 0) & (independent(counts) >= EXPECTED)
@@ -288,30 +373,50 @@ def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], .
         released = cells.coarse_counts("release", i, j) * never
         for a, b in zip(*np.nonzero(released), strict=True):
             share = float(released[a, b] / len(hit["release"]))
-            pairs.append((cells.names[i], cells.label(i, a), cells.names[j], cells.label(j, b), share))
+            pairs.append(
+                (
+                    cells.names[i],
+                    cells.label(i, a),
+                    cells.names[j],
+                    cells.label(j, b),
+                    share,
+                )
+            )
     pairs.sort(key=lambda each: each[-1], reverse=True)
-    return tuple(pairs[:20]), (float(hit["release"].mean()), float(hit["shuffled"].mean()))
+    return tuple(pairs[:20]), (
+        float(hit["release"].mean()),
+        float(hit["shuffled"].mean()),
+    )
 
 
 def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Floats]:
     """Return the relative errors of the same random questions in every table.
 
-    A question names two or three columns, or the only one; of one with an order a range of its cells, of
-    another one up to a third of its values.
+    A question names two or three columns, or the only one; of one with an order a range
+    of its cells, of another one up to a third of its values.
     """
     rng = np.random.default_rng(SEED)
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
     narrow = {
-        table: [each.astype(np.min_scalar_type(size)) for each, size in zip(codes, cells.sizes, strict=True)]
+        table: [
+            each.astype(np.min_scalar_type(size))
+            for each, size in zip(codes, cells.sizes, strict=True)
+        ]
         for table, codes in cells.codes.items()
     }
     for number in range(QUERIES):
         on_share(number / QUERIES)
-        columns = rng.choice(len(cells.names), min(len(cells.names), int(rng.integers(2, 4))), replace=False)
+        columns = rng.choice(
+            len(cells.names),
+            min(len(cells.names), int(rng.integers(2, 4))),
+            replace=False,
+        )
         chosen = {int(column): _chosen(cells, int(column), rng) for column in columns}
         shares = {}
         for table, codes in narrow.items():
-            fits = np.logical_and.reduce([_fits(codes[column], chosen[column]) for column in chosen])
+            fits = np.logical_and.reduce(
+                [_fits(codes[column], chosen[column]) for column in chosen]
+            )
             shares[table] = np.count_nonzero(fits) / len(fits)
         true = shares["original"]
         for table, share in shares.items():
@@ -319,7 +424,9 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
     return {table: np.array(each) for table, each in errors.items()}
 
 
-def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _fits(
+    codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
     """Mark the rows that have one of the values.
 
     Of a range its ends are enough, and quicker.
@@ -331,7 +438,9 @@ def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray
     return fits
 
 
-def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def _chosen(
+    cells: Cells, column: int, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
     size = cells.sizes[column]
     if cells.ordered[column]:
         low, high = np.sort(rng.integers(0, size + 1, 2))

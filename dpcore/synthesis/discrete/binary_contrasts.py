@@ -1,12 +1,15 @@
 """Contrasts of binary columns, measured in place of both cells.
 
-The table of two binary columns has four numbers, of which three are known from the columns alone. A row adds
-1 to one of the four; it adds 1 or -1 to the difference of differences, (n00 + n11) - (n01 + n10), too. So the
-same noise on that one number leaves a quarter of the variance on what the pair adds to its columns, and half
-of it where one column is binary. The rest of the table is made up from the number of rows and the columns.
+The table of two binary columns has four numbers, of which three are known from the
+columns alone. A row adds 1 to one of the four; it adds 1 or -1 to the difference of
+differences, (n00 + n11) - (n01 + n10), too. So the same noise on that one number leaves
+a quarter of the variance on what the pair adds to its columns, and half of it where one
+column is binary. The rest of the table is made up from the number of rows and the
+columns.
 
-Source: the residual basis of Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism for
-noisy marginals", section 4, in the one case in which a residual is a sum of plus and minus ones.
+Source: the residual basis of Xiao, He, Zhang, Kifer (2023), "An optimal and scalable
+matrix mechanism for noisy marginals", section 4, in the one case in which a residual is
+a sum of plus and minus ones.
 """
 
 import functools
@@ -33,7 +36,9 @@ SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
-    """Return the columns of a clique that are measured by the difference of their cells."""
+    """Return the columns of a clique that are measured by the difference of their
+    cells.
+    """
     if isinstance(loss, PureDP):
         return ()
     signed = tuple(name for name in clique if domain.size(name) == 2)
@@ -42,44 +47,69 @@ def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
 
 def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
     """Return the number of cells of a clique as its noise counts them."""
-    return float(domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2))
+    return float(
+        domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2)
+    )
 
 
-def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -> list[Marginal]:
-    """Measure the cliques by their parts of `loss`, binary columns by their differences.
+def measure_cliques(
+    view: Measurer, parts: Mapping[Clique, float], loss: Loss
+) -> list[Marginal]:
+    """Measure the cliques by their parts of `loss`, binary columns by their
+    differences.
 
-    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes tables of them. Those
-    tables rest on each other; what is measured again, or fitted, is put together from the contrasts.
+    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes
+    tables of them. Those tables rest on each other; what is measured again, or fitted,
+    is put together from the contrasts.
     """
     weights = {clique: Fraction(part) for clique, part in parts.items()}
     signed = {clique: signed_columns(view.domain, clique, loss) for clique in parts}
 
     def share(cliques: Iterable[Clique]) -> Loss:
-        return loss.share(sum((weights[each] for each in cliques), Fraction(0)) / sum(weights.values()))
+        return loss.share(
+            sum((weights[each] for each in cliques), Fraction(0))
+            / sum(weights.values())
+        )
 
     whole = [clique for clique in parts if not signed[clique]]
-    measured = list(view.measure(whole, share(whole), [weights[each] for each in whole])) if whole else []
-    batches: dict[tuple[Clique, Fraction], list[Clique]] = {}  # in one draw: the same lines, the same weight
+    measured = (
+        list(view.measure(whole, share(whole), [weights[each] for each in whole]))
+        if whole
+        else []
+    )
+    # in one draw: the same lines, the same weight
+    batches: dict[tuple[Clique, Fraction], list[Clique]] = {}
     for clique in parts:
         if signed[clique]:
             by = tuple(name for name in clique if name not in signed[clique])
             batches.setdefault((by, weights[clique]), []).append(clique)
     for (by, _), cliques in batches.items():
-        # an engine sums over the cells of `by` as declared: of so few entries it refuses none
+        # an engine sums over the cells of `by` as declared: of so few entries it
+        # refuses none
         most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
         for first in range(0, len(cliques), most):
             some = cliques[first : first + most]
-            entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some]
+            entries: list[Entry] = [
+                dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some
+            ]
             sums = view.sums(by, entries, share(some))
             measured += [
-                _contrast(view.domain, clique, signed[clique], sums.values[:, i], sums.deviation**2)
+                _contrast(
+                    view.domain,
+                    clique,
+                    signed[clique],
+                    sums.values[:, i],
+                    sums.deviation**2,
+                )
                 for i, clique in enumerate(some)
             ]
     return measured
 
 
 def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
-    """Average the draws of one clique, or of the same differences, with the least variance."""
+    """Average the draws of one clique, or of the same differences, with the least
+    variance.
+    """
     means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for each in measured:
         key = (each.clique, each.signed, each.values.shape)
@@ -92,7 +122,8 @@ def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Margin
 
     Args:
         grouping: of the cells.
-        measured: of one column over its declared cells or over groups, of several over groups.
+        measured: of one column over its declared cells or over groups, of several over
+            groups.
     """
     tables = []
     for each in measured:
@@ -106,24 +137,38 @@ def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Margin
 
 
 def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, with contrasts completed from the other measurements.
+    """Return one table per clique, with contrasts completed from the other
+    measurements.
 
     Args:
         domain: of the columns.
-        measured: as `pooled`, with the number of rows, the columns and the pairs of triples among them.
+        measured: as `pooled`, with the number of rows, the columns and the pairs of
+            triples among them.
     """
     tables = {each.clique: each for each in measured}
     contrasts = [each for each in measured if each.signed]
-    agreed = {each.clique: each for each in consistent(domain, measured)} if contrasts else {}
+    agreed = (
+        {each.clique: each for each in consistent(domain, measured)}
+        if contrasts
+        else {}
+    )
     for each in contrasts:
         table = agreed[each.clique]
-        tables[each.clique] = replace(each, values=table.values, variance=table.variance, pooled=True)
+        tables[each.clique] = replace(
+            each, values=table.values, variance=table.variance, pooled=True
+        )
     return list(tables.values())
 
 
 def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, over declared cells where it was measured so, else over groups."""
-    whole = [each for each in measured if each.values.shape == grouping.domain.shape(each.clique)]
+    """Return one table per clique, over declared cells where it was measured so, else
+    over groups.
+    """
+    whole = [
+        each
+        for each in measured
+        if each.values.shape == grouping.domain.shape(each.clique)
+    ]
     tables = completed(grouping.domain, whole)
     if len(whole) == len(measured):
         return tables
@@ -141,7 +186,9 @@ def difference_off(contrasts: Sequence[Marginal], estimate: Values) -> float:
     return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
 
 
-def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float) -> Marginal:
+def _contrast(
+    domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float
+) -> Marginal:
     by = tuple(name for name in clique if name not in signed)
     values = sums.reshape(domain.shape(by)) / 2 ** len(signed)
     for _ in signed:

@@ -1,15 +1,17 @@
 """Pairs outside the junction tree, measured over coarser cells.
 
-The tree answers such a pair as if its columns were independent given the rest. One measurement of few cells,
-runs of neighboring cells that hold about as many rows each, tells how far that is off; inside a coarse cell
-the model's own pattern stays. Noise is taken off as in the fit: the table is the one with the least
+The tree answers such a pair as if its columns were independent given the rest. One
+measurement of few cells, runs of neighboring cells that hold about as many rows each,
+tells how far that is off; inside a coarse cell the model's own pattern stays. Noise is
+taken off as in the fit: the table is the one with the least
 
-    sum over coarse cells of (table - noisy)^2 / (2 variance)  +  strength * KL(table || the model's)
+    sum over coarse cells of (table - noisy)^2 / (2 variance)  +  strength * KL(table ||
+    the model's)
 
 with the model's columns, where strength = 1 / (noise deviation).
 
-Source: the same likelihood and prior as `graph/fit`, for a single pair, by Newton's method a cell and
-proportional fitting of the columns in turn.
+Source: the same likelihood and prior as `graph/fit`, for a single pair, by Newton's
+method a cell and proportional fitting of the columns in turn.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Values, pack, unpack
 
 SWEEPS = 20
-FEWEST, MOST = 4, 40  # coarse cells of a column
+# coarse cells of a column
+FEWEST = 4
+MOST = 40
 ROWS_PER_DEVIATION = 4.0  # in a coarse cell of a pair, about
 
 
@@ -42,19 +46,28 @@ class CoarsePairs:
     tables: tuple[Marginal, ...]
 
     def expected(self, clique: Clique, model: Values) -> Values:
-        """Return the model's table of a clique, moved to its measurement if there is one.
+        """Return the model's table of a clique, moved to its measurement if there is
+        one.
 
         Args:
             clique: of two columns or more.
-            model: expected rows over the model's cells, axes in the order of the clique.
+            model: expected rows over the model's cells, axes in the order of the
+                clique.
         """
         for table in self.tables:
             if set(table.clique) == set(clique):
                 if table.clique != clique:
                     return self.expected(table.clique, model.T).T
                 merged = self.merge(clique, model)
-                factor = np.divide(_fitted(table, merged), merged, out=np.ones_like(merged), where=merged > 0)
-                moved: Values = model * factor[np.ix_(*(self.groups[name] for name in clique))]
+                factor = np.divide(
+                    _fitted(table, merged),
+                    merged,
+                    out=np.ones_like(merged),
+                    where=merged > 0,
+                )
+                moved: Values = (
+                    model * factor[np.ix_(*(self.groups[name] for name in clique))]
+                )
                 return moved
         return model
 
@@ -84,8 +97,16 @@ class CoarsePairs:
 
 
 def coarse_cells(rows: float, deviation: float) -> int:
-    """Return the number of coarse cells per column at which a pair stands out of its noise."""
-    return int(np.clip(np.sqrt(max(rows, 0.0) / (ROWS_PER_DEVIATION * max(deviation, 1e-9))), FEWEST, MOST))
+    """Return the number of coarse cells per column at which a pair stands out of its
+    noise.
+    """
+    return int(
+        np.clip(
+            np.sqrt(max(rows, 0.0) / (ROWS_PER_DEVIATION * max(deviation, 1e-9))),
+            FEWEST,
+            MOST,
+        )
+    )
 
 
 def runs(rows: Values, cells: int) -> Integers:
@@ -94,27 +115,33 @@ def runs(rows: Values, cells: int) -> Integers:
     Args:
         cells: wanted, about.
         rows: expected or noisy rows of each cell, at least 0.
+
     Returns: int64, numbered from 0 without gaps; as they are where they are few.
     """
     labels = np.arange(len(rows))
     if len(rows) <= cells:
         return labels
     most = float(rows.sum()) / cells
-    label, total = -1, np.inf
+    label = -1
+    total = np.inf
     for cell, count in enumerate(rows):
         if total + count > most:
-            label, total = label + 1, 0.0
+            label = label + 1
+            total = 0.0
         labels[cell] = label
         total += float(count)
     return labels
 
 
 def _fitted(table: Marginal, model: Values) -> Values:
-    """Fit the noisy table of a pair as the module says, with the columns of the model."""
+    """Fit the noisy table of a pair as the module says, with the columns of the
+    model.
+    """
     variance = max(table.variance, 1e-12)
     pull = variance**0.5  # strength * variance
     begun = np.maximum(model, 1e-9)
-    down, across = begun.sum(axis=1), begun.sum(axis=0)
+    down = begun.sum(axis=1)
+    across = begun.sum(axis=0)
     theta = np.zeros_like(begun)
     fitted = begun
     for _ in range(SWEEPS):
@@ -124,10 +151,13 @@ def _fitted(table: Marginal, model: Values) -> Values:
         after = np.minimum(before + theta, above)
         for _ in range(5):
             grown = np.exp(after)
-            after = np.minimum(after - (pull * after + grown - right) / (pull + grown), above)
+            after = np.minimum(
+                after - (pull * after + grown - right) / (pull + grown), above
+            )
         theta = after - before
         fitted = np.exp(after)
-        fitted = np.maximum(fitted, 1e-200)  # a noisy count far below 0 leaves nothing of a whole row
+        # a noisy count far below 0 leaves nothing of a whole row
+        fitted = np.maximum(fitted, 1e-200)
         fitted = fitted * (down / fitted.sum(axis=1))[:, None]
         fitted = fitted * (across / fitted.sum(axis=0))
     return fitted

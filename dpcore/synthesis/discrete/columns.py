@@ -34,8 +34,11 @@ from dpcore.tables.counts import Integers, Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
-FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
-FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
+FLATTEST = 0.2
+STEEPEST = 0.9
+MIDDLE = 40.0
+FLATTEST_SIGNED = 0.45
+MIDDLE_SIGNED = 10.0
 CLEAR_RUNS = 20
 """Runs of an ordered column that are to be clear."""
 FEWEST_RUNS = 5
@@ -52,7 +55,8 @@ class Columns:
         with_missing: columns whose last cell has no place in that order.
         count: noisy number of rows.
         singles: noisy one-way counts over the declared cells, `smoothed`.
-        measured: what these rest on: the number of rows, and each column or the difference of its cells.
+        measured: what these rest on: the number of rows, and each column or the
+            difference of its cells.
         clarity: how far columns stand out of their noise, see `one_way_share`.
         concordant: part of the loss that is kept for `Concordances`.
         spent: part of the loss that this took, with the one that is kept.
@@ -96,13 +100,16 @@ def measure_columns(
 
     With an earlier model its groups are kept and its one-way counts are averaged in.
 
-    Args: concordant: whether a part of the loss is kept for `Concordances`.
+    Args:
+        concordant: whether a part of the loss is kept for `Concordances`.
     """
     loss = measurer.loss
     names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
-    clarity, share, kept = _shares(domain, ordered, loss, measurer.rows, count.total, concordant)
+    clarity, share, kept = _shares(
+        domain, ordered, loss, measurer.rows, count.total, concordant
+    )
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
         measured += [
@@ -114,9 +121,12 @@ def measure_columns(
     tables = {each.clique: each for each in completed(domain, measured)}
     singles = [smoothed(tables[name,]) for name in names]
     rows = max(1.0, tables[()].total)
-    of_pair = measurer.gap_deviation(1, loss.share((1 - TOTAL_SHARE - share) / len(names)))
+    of_pair = measurer.gap_deviation(
+        1, loss.share((1 - TOTAL_SHARE - share) / len(names))
+    )
     least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))
-    groups, shares = {}, {}
+    groups = {}
+    shares = {}
     for single in singles:
         (name,) = single.clique
         groups[name] = (
@@ -144,51 +154,77 @@ def measure_columns(
     )
 
 
-def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> list[Marginal]:
+def _measure_singles(
+    measurer: Measurer, names: Sequence[str], loss: Loss
+) -> list[Marginal]:
     """Measure each column, and the number of rows where it is needed, for `loss`.
 
-    The difference of two cells does not tell the number of rows, on which the cells then rest: where most
-    columns are measured so, it is measured again. A part that grows with the root of their number
-    makes the error of a cell smallest.
+    The difference of two cells does not tell the number of rows, on which the cells
+    then rest: where most columns are measured so, it is measured again. A part that
+    grows with the root of their number makes the error of a cell smallest.
     """
     parts = column_parts(measurer.domain, names, loss)
-    signed = [part for clique, part in parts.items() if signed_columns(measurer.domain, clique, loss)]
+    signed = [
+        part
+        for clique, part in parts.items()
+        if signed_columns(measurer.domain, clique, loss)
+    ]
     if 2 * len(signed) > len(names):
         parts[()] = math.sqrt(len(signed)) / 2 * signed[0]
     return measure_cliques(measurer, parts, loss)
 
 
-def _kinds(constraints: Constraints, domain: Domain, name: str, with_missing: bool) -> Integers:
-    """Return numbers of the cells that may be merged, the last one apart where it has no order."""
+def _kinds(
+    constraints: Constraints, domain: Domain, name: str, with_missing: bool
+) -> Integers:
+    """Return numbers of the cells that may be merged, the last one apart where it has
+    no order.
+    """
     kinds = constraints.kinds(domain, name).copy()
     kinds[-1] += with_missing * (kinds.max() + 1)
     return kinds
 
 
 def _shares(
-    domain: Domain, ordered: Collection[str], loss: Loss, rows: int, table_rows: float, concordant: bool
+    domain: Domain,
+    ordered: Collection[str],
+    loss: Loss,
+    rows: int,
+    table_rows: float,
+    concordant: bool,
 ) -> tuple[float, Fraction, Fraction]:
-    """Return the clarity of the columns, their part of the loss, and that of `Concordances`."""
+    """Return the clarity of the columns, their part of the loss, and that of
+    `Concordances`.
+    """
     cells = _counted(domain, ordered)
-    deviation = noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss) ** 0.5
+    deviation = (
+        noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss)
+        ** 0.5
+    )
     clarity = max(1.0, table_rows) * len(cells) / sum(cells) / max(deviation, 1e-9)
     pairs = len(set(ordered).intersection(domain.names)) * concordant
     kept = concordance_share(cells, pairs, loss, rows, table_rows)
-    return clarity, one_way_share(clarity, _signed_part(domain, loss)) * (1 - kept), kept
+    return (
+        clarity,
+        one_way_share(clarity, _signed_part(domain, loss)) * (1 - kept),
+        kept,
+    )
 
 
 def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
     """Return the part of the loss for one-way counts.
 
-    Every pair rests on its two columns, so where one-way counts drown in noise pairs are worth little.
-    The clarity r is the number of rows of a mean cell over the deviation of its noise, if the whole loss
-    went to one-way counts. The share falls from nine tenths at r = 0, by half of the way at r = 40, to a
-    fifth where r is large; errors are flat around it (docs/decisions/0010).
+    Every pair rests on its two columns, so where one-way counts drown in noise pairs
+    are worth little. The clarity r is the number of rows of a mean cell over the
+    deviation of its noise, if the whole loss went to one-way counts. The share falls
+    from nine tenths at r = 0, by half of the way at r = 40, to a fifth where r is
+    large; errors are flat around it (docs/decisions/0010).
 
-    Pairs of columns that are measured by the differences of their cells say nothing about the columns. With
-    d columns and K pairs of one number each, the error of a pair has the variance of two of d numbers and one
-    of K: it is smallest where the columns get sqrt(2 d / K) times what the pairs get, about half where some
-    pairs a column are worth measuring.
+    Pairs of columns that are measured by the differences of their cells say nothing
+    about the columns. With d columns and K pairs of one number each, the error of a
+    pair has the variance of two of d numbers and one of K: it is smallest where the
+    columns get sqrt(2 d / K) times what the pairs get, about half where some pairs a
+    column are worth measuring.
 
     Args:
         clarity: rows of a mean cell over the deviation of its noise.
@@ -196,11 +232,18 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
     """
     flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
     middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
-    return Fraction(round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))), 1000)
+    return Fraction(
+        round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))),
+        1000,
+    )
 
 
-def _counted(domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS) -> list[int]:
-    """Return the cells of each column, of ordered ones at most `most`, as their pairs are told by runs."""
+def _counted(
+    domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS
+) -> list[int]:
+    """Return the cells of each column, of ordered ones at most `most`, as their pairs
+    are told by runs.
+    """
     return [
         min(size, most) if name in ordered else size
         for name, size in zip(domain.names, domain.sizes, strict=True)
@@ -208,18 +251,25 @@ def _counted(domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS) -
 
 
 def _runs_wanted(domain: Domain, ordered: Collection[str], cells: float) -> int:
-    """Return the number of runs of an ordered column, so that a pair of columns has about `cells` cells.
+    """Return the number of runs of an ordered column, so that a pair of columns has
+    about `cells` cells.
 
-    As many cells as a pair has rows for one deviation of noise in each, if one pair a column is measured.
+    As many cells as a pair has rows for one deviation of noise in each, if one pair a
+    column is measured.
     """
     runs = max(domain.sizes)
-    while runs > FEWEST_RUNS and runs * statistics.fmean(_counted(domain, ordered, runs)) > cells:
+    while (
+        runs > FEWEST_RUNS
+        and runs * statistics.fmean(_counted(domain, ordered, runs)) > cells
+    ):
         runs -= 1
     return runs
 
 
 def _signed_part(domain: Domain, loss: Loss) -> float:
-    return sum(bool(signed_columns(domain, (name,), loss)) for name in domain.names) / len(domain.names)
+    return sum(
+        bool(signed_columns(domain, (name,), loss)) for name in domain.names
+    ) / len(domain.names)
 
 
 def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
@@ -227,32 +277,55 @@ def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Val
     total = max(1.0, columns.count.total)
     shares = {name: values / values.sum() for name, values in columns.start.items()}
     return {
-        clique: total * functools.reduce(np.multiply.outer, (shares[name] for name in clique))
+        clique: total
+        * functools.reduce(np.multiply.outer, (shares[name] for name in clique))
         for clique in cliques
     }
 
 
 def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Clique]:
-    """Return the cliques of at most `limit` cells, the smallest first, as many as fit in memory."""
-    small = sorted((clique for clique in cliques if domain.cells(clique) <= limit), key=domain.cells)
+    """Return the cliques of at most `limit` cells, the smallest first, as many as fit
+    in memory.
+    """
+    small = sorted(
+        (clique for clique in cliques if domain.cells(clique) <= limit),
+        key=domain.cells,
+    )
     sums = itertools.accumulate(domain.cells(clique) for clique in small)
-    return [clique for clique, cells in zip(small, sums, strict=True) if cells <= CANDIDATE_CELLS]
+    return [
+        clique
+        for clique, cells in zip(small, sums, strict=True)
+        if cells <= CANDIDATE_CELLS
+    ]
 
 
-def check_keepable(domain: Domain, constraints: Constraints, ordered: Collection[str]) -> None:
-    """Refuse unknown columns, columns with too many cells, and constraints that cannot be kept."""
+def check_keepable(
+    domain: Domain, constraints: Constraints, ordered: Collection[str]
+) -> None:
+    """Refuse unknown columns, columns with too many cells, and constraints that cannot
+    be kept.
+    """
     domain.clique(tuple(ordered))
     check_cells(domain, [(name,) for name in domain.names])
     constraints.check(domain)
 
 
-def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticModel | None) -> None:
-    """Refuse an earlier model of other columns, or one that merged what the constraints tell apart."""
+def check_earlier(
+    domain: Domain, constraints: Constraints, earlier: SyntheticModel | None
+) -> None:
+    """Refuse an earlier model of other columns, or one that merged what the constraints
+    tell apart.
+    """
     if earlier is None:
         return
     names = constraints.free(domain.names)
-    is_synthetic = isinstance(earlier, SyntheticModel)  # a release of another recipe may have another model
-    if not is_synthetic or earlier.domain != domain or earlier.grouping.domain.names != names:
+    # a release of another recipe may have another model
+    is_synthetic = isinstance(earlier, SyntheticModel)
+    if (
+        not is_synthetic
+        or earlier.domain != domain
+        or earlier.grouping.domain.names != names
+    ):
         raise UsageError(
             "the earlier model has other columns or cells than this table",
             remedy="use a model of the same table under the same schema and constraints",
@@ -260,9 +333,14 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
     for name in names:
         kinds = constraints.kinds(domain, name)
         groups = earlier.grouping.groups[name]
-        if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(np.unique(groups)):
+        if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(
+            np.unique(groups)
+        ):
             raise UsageError(
-                f"the earlier model counts cells of column {name!r} as one that a constraint tells apart",
+                (
+                    f"the earlier model counts cells of column {name!r} as one that a "
+                    "constraint tells apart"
+                ),
                 remedy="drop the constraint, or start without the earlier model",
             )
 
@@ -279,8 +357,8 @@ def expect_columns(
 ) -> tuple[Expected, ...]:
     """Return the error of one-way counts at their share of the loss.
 
-    That share depends on the noisy number of rows. Without a number of rows from public knowledge it is the
-    smallest one, up to 4.5 times too pessimistic for small tables.
+    That share depends on the noisy number of rows. Without a number of rows from public
+    knowledge it is the smallest one, up to 4.5 times too pessimistic for small tables.
 
     Args:
         domain: of all columns.
@@ -294,7 +372,9 @@ def expect_columns(
     names = constraints.free(domain.names)
     share = Fraction(round(1000 * FLATTEST), 1000)
     if table_rows:
-        share = _shares(domain.project(names), ordered, loss, rows, table_rows, concordant)[1]
+        share = _shares(
+            domain.project(names), ordered, loss, rows, table_rows, concordant
+        )[1]
     parts = column_parts(domain, names, loss)
     losses = split(loss.share(share), len(parts), list(parts.values()))
     return tuple(
@@ -316,7 +396,8 @@ def publish(
     joint: Sequence[Marginal],
     losses: tuple[Loss, ...],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
-    """Return the noisy tables over declared cells, and the model with those over groups too.
+    """Return the noisy tables over declared cells, and the model with those over groups
+    too.
 
     A table that was measured several times is published once.
 
@@ -326,7 +407,8 @@ def publish(
         constraints: facts that every row keeps.
         graph: the fitted model over groups.
         joint: measurements of several columns, over groups.
-        losses: all that was paid for these measurements, in this release and in earlier ones.
+        losses: all that was paid for these measurements, in this release and in earlier
+            ones.
     """
     model = SyntheticModel(
         domain=domain,
@@ -336,5 +418,7 @@ def publish(
         measurements=tuple(pooled([*columns.measured, *joint])),
         losses=losses,
     )
-    declared = [each for each in model.tables if each.values.shape == domain.shape(each.clique)]
+    declared = [
+        each for each in model.tables if each.values.shape == domain.shape(each.clique)
+    ]
     return {each.clique: each for each in declared}, model

@@ -1,13 +1,15 @@
 """Whether two ordered columns rise together, told by one number for each pair.
 
-A row counts 1 where it lies on one side of both medians, -1 where it lies on different ones. Of all scores
-from -1 to 1 these tell a weak relation of normal numbers best, and the number takes as much noise as a single
-cell of the pair's table. What is believed of it moves the table of the model: along the products of normal
-scores, with its columns kept, so that a pair of which the model knows nothing gets a normal relation, and one
+A row counts 1 where it lies on one side of both medians, -1 where it lies on different
+ones. Of all scores from -1 to 1 these tell a weak relation of normal numbers best, and
+the number takes as much noise as a single cell of the pair's table. What is believed of
+it moves the table of the model: along the products of normal scores, with its columns
+kept, so that a pair of which the model knows nothing gets a normal relation, and one
 that it measured over runs gets back what noise and runs took.
 
-Source: Blomqvist (1950), "On a measure of dependence between two random variables", for the number; Goodman
-(1979), linear-by-linear association, for the move, with the scores of van der Waerden.
+Source: Blomqvist (1950), "On a measure of dependence between two random variables", for
+the number; Goodman (1979), linear-by-linear association, for the move, with the scores
+of van der Waerden.
 """
 
 from __future__ import annotations
@@ -31,18 +33,30 @@ from dpcore.tables.counts import Marginal, Values, pack, unpack
 from dpcore.tables.sums import Entry, levels
 
 MOST_SHARE = Fraction(10, 100)  # of the loss of a release
-PRECISE, LOUD, LOUD_ALONE = 0.0075, 0.25, 0.05
-"""Deviations of a number, in parts of all rows: one that is not worth more, and those that tell nothing, of
-many pairs and of a single one, whose noise is hardly told from a relation."""
-STRONGEST = 5.0  # a relation of normal numbers of which nine tenths of the variance are one
-HALVINGS, SWEEPS, LAST_SWEEPS = 12, 6, 40
+PRECISE = 0.0075
+LOUD = 0.25
+LOUD_ALONE = 0.05
+"""Deviations of a number, in parts of all rows: one that is not worth more, and those
+that tell nothing, of many pairs and of a single one, whose noise is hardly told from a
+relation.
+"""
+# a relation of normal numbers of which nine tenths of the variance are one
+STRONGEST = 5.0
+HALVINGS = 12
+SWEEPS = 6
+LAST_SWEEPS = 40
 FIRM = 0.2  # variance of a moved table in parts of that of the measured one
 
 
 def concordance_share(
-    sizes: Sequence[int], ordered: int, loss: Loss, rows: int, table_rows: float
+    sizes: Sequence[int],
+    ordered: int,
+    loss: Loss,
+    rows: int,
+    table_rows: float,
 ) -> Fraction:
-    """Return the part of the loss for these numbers: 0 where they drown, or rows stay as they are drawn.
+    """Return the part of the loss for these numbers: 0 where they drown, or rows stay
+    as they are drawn.
 
     Under pure epsilon, whose noise grows with their number, it was not tried.
 
@@ -54,11 +68,16 @@ def concordance_share(
         table_rows: about how many rows there are.
     """
     pairs = ordered * (ordered - 1) // 2
-    if isinstance(loss, PureDP) or not pairs or not passes_for(round(table_rows), sizes, 0.0):
+    if (
+        isinstance(loss, PureDP)
+        or not pairs
+        or not passes_for(round(table_rows), sizes, 0.0)
+    ):
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
     part = noise_variance(scale, loss) / (PRECISE * table_rows) ** 2
-    half = Fraction(pairs, len(sizes) * (len(sizes) - 1))  # of what they are of all pairs
+    # of what they are of all pairs
+    half = Fraction(pairs, len(sizes) * (len(sizes) - 1))
     share = min(MOST_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
     loud = min(LOUD**2, LOUD_ALONE**2 * pairs)
     return share if part * PRECISE**2 <= share * loud else Fraction(0)
@@ -70,28 +89,39 @@ class Concordances:
 
     Attributes:
         sides: column -> -1, 0 or 1 of each cell, 0 of what has no order.
-        rows: pair -> rows on one side of both medians less those on different ones, noisy or believed.
+        rows: pair -> rows on one side of both medians less those on different ones,
+            noisy or believed.
     """
 
     sides: Mapping[str, Values]
     rows: Mapping[Clique, float]
 
     @classmethod
-    def measured(cls, view: Measurer, counts: Mapping[str, Values], loss: Loss) -> tuple[Concordances, float]:
-        """Spend `loss` on all pairs, and return them with the deviation of their noise, in rows.
+    def measured(
+        cls, view: Measurer, counts: Mapping[str, Values], loss: Loss
+    ) -> tuple[Concordances, float]:
+        """Spend `loss` on all pairs, and return them with the deviation of their noise,
+        in rows.
 
         Args:
             view: the table over groups.
-            counts: column -> noisy rows, above 0, of those of its cells that have an order, the first ones.
+            counts: column -> noisy rows, above 0, of those of its cells that have an
+                order, the first ones.
             loss: spent whole.
         """
-        sides = {name: _sides(rows, view.domain.size(name)) for name, rows in counts.items()}
+        sides = {
+            name: _sides(rows, view.domain.size(name)) for name, rows in counts.items()
+        }
         pairs = list(itertools.combinations(sides, 2))
-        entries: list[Entry] = [{name: levels(sides[name]) for name in pair} for pair in pairs]
+        entries: list[Entry] = [
+            {name: levels(sides[name]) for name in pair} for pair in pairs
+        ]
         rows: dict[Clique, float] = {}
         for first in range(0, len(pairs), MAX_ENTRIES):
             some = slice(first, first + MAX_ENTRIES)
-            sums = view.sums((), entries[some], loss.share(Fraction(len(pairs[some]), len(pairs))))
+            sums = view.sums(
+                (), entries[some], loss.share(Fraction(len(pairs[some]), len(pairs)))
+            )
             rows |= dict(zip(pairs[some], sums.values[0].tolist(), strict=True))
         return cls(sides=sides, rows=rows), sums.deviation
 
@@ -101,22 +131,31 @@ class Concordances:
         return float(self.sides[first] @ table @ self.sides[second])
 
     def believed(self, held: Mapping[Clique, float], deviation: float) -> Concordances:
-        """Return what is to be believed of noisy numbers beside those that the model holds."""
+        """Return what is to be believed of noisy numbers beside those that the model
+        holds.
+        """
         beyond = believed(self.rows, held, dict.fromkeys(held, deviation))
         return replace(self, rows={pair: held[pair] + beyond[pair] for pair in held})
 
     def expected(self, pair: Clique, model: Values) -> Values:
         """Return the model's table of a clique, moved where it is a pair with a number.
 
-        Args: model: expected rows, axes in the order of the pair.
+        Args:
+            model: expected rows, axes in the order of the pair.
         """
         if pair[::-1] in self.rows:
             return self.expected(pair[::-1], model.T).T
         if pair not in self.rows:
             return model
-        down, across = model.sum(axis=1), model.sum(axis=0)
-        scores = [_scores(self.sides[n], rows) for n, rows in zip(pair, (down, across), strict=True)]
-        low, high, right = -STRONGEST, STRONGEST, np.ones(len(across))
+        down = model.sum(axis=1)
+        across = model.sum(axis=0)
+        scores = [
+            _scores(self.sides[n], rows)
+            for n, rows in zip(pair, (down, across), strict=True)
+        ]
+        low = -STRONGEST
+        high = STRONGEST
+        right = np.ones(len(across))
         for halving in range(HALVINGS):
             strength = (low + high) / 2
             table = model * np.exp(strength * np.outer(*scores))
@@ -147,18 +186,25 @@ class Concordances:
         """Read what `to_dict` wrote."""
         return cls(
             sides={name: unpack(each) for name, each in fields["sides"].items()},
-            rows={(first, second): float(number) for first, second, number in fields["rows"]},
+            rows={
+                (first, second): float(number)
+                for first, second, number in fields["rows"]
+            },
         )
 
 
 def _sides(rows: Values, size: int) -> Values:
-    """Return -1 for the cells up to the median, 1 for those above, and 0 for the others of so many."""
+    """Return -1 for the cells up to the median, 1 for those above, and 0 for the others
+    of so many.
+    """
     middle = np.cumsum(rows) - rows / 2
     return np.pad(np.where(middle < rows.sum() / 2, -1.0, 1.0), (0, size - len(rows)))
 
 
 def _scores(sides: Values, rows: Values) -> Values:
-    """Return the normal score of the middle of each cell, and 0 for what has no order."""
+    """Return the normal score of the middle of each cell, and 0 for what has no
+    order.
+    """
     from scipy.special import ndtri
 
     counted = np.abs(sides) * np.maximum(rows, 1e-9)

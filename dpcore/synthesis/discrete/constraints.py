@@ -33,33 +33,59 @@ class Impossible:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
-        object.__setattr__(self, "cells", tuple(tuple(map(int, each)) for each in self.cells))
-        if not self.columns or len(self.cells) != len(self.columns) or not all(self.cells):
+        object.__setattr__(
+            self, "cells", tuple(tuple(map(int, each)) for each in self.cells)
+        )
+        if (
+            not self.columns
+            or len(self.cells) != len(self.columns)
+            or not all(self.cells)
+        ):
             raise UsageError(
-                "an impossible combination names columns and, for each, at least one cell",
+                (
+                    "an impossible combination names columns and, for each, at least "
+                    "one "
+                    "cell"
+                ),
                 remedy="give one list of cells per column",
             )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"columns": list(self.columns), "cells": [list(each) for each in self.cells]}
+        return {
+            "columns": list(self.columns),
+            "cells": [list(each) for each in self.cells],
+        }
 
 
-def never_above(column: IntervalColumn, other: IntervalColumn) -> tuple[Impossible, ...]:
-    """Return the fewest rules by which a column, such as a start, is never above another, such as its end.
+def never_above(
+    column: IntervalColumn, other: IntervalColumn
+) -> tuple[Impossible, ...]:
+    """Return the fewest rules by which a column, such as a start, is never above
+    another, such as its end.
 
-    Cells are impossible together where all values of the one are above all of the other: in cells that
-    overlap, values may still come out in the wrong order. Both columns hold numbers, or both days.
+    Cells are impossible together where all values of the one are above all of the
+    other: in cells that overlap, values may still come out in the wrong order. Both
+    columns hold numbers, or both days.
     """
     if isinstance(column, Date) != isinstance(other, Date):
-        raise UsageError("numbers and days have no order in common", remedy="name columns of one kind")
+        raise UsageError(
+            "numbers and days have no order in common",
+            remedy="name columns of one kind",
+        )
     firsts = np.searchsorted(column.edges[:-1], other.lasts, side="right")
     starts, places = np.unique(firsts, return_index=True)
-    a, b = [*starts[starts < column.values_size], column.values_size], [*places, other.values_size]
+    a = [*starts[starts < column.values_size], column.values_size]
+    b = [*places, other.values_size]
     rules = []
     for i in range(1, len(a)):
-        side = i & -i  # of squares that fill a triangle, so that n cells take n log n numbers
+        # of squares that fill a triangle, so that n cells take n log n numbers
+        side = i & -i
         cells = range(a[i - 1], a[i - 1 : i + side][-1]), range(b[i - side], b[i])
-        rules.append(Impossible(columns=(column.name, other.name), cells=tuple(map(tuple, cells))))
+        rules.append(
+            Impossible(
+                columns=(column.name, other.name), cells=tuple(map(tuple, cells))
+            )
+        )
     return tuple(rules)
 
 
@@ -80,7 +106,10 @@ class Determines:
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(int, self.cells)))
         if self.column == self.target:
-            raise UsageError(f"column {self.column!r} cannot determine itself", remedy="name two columns")
+            raise UsageError(
+                f"column {self.column!r} cannot determine itself",
+                remedy="name two columns",
+            )
 
     def to_dict(self) -> dict[str, Any]:
         return {"column": self.column, "target": self.target, "cells": list(self.cells)}
@@ -96,7 +125,8 @@ class Constraints:
     def check(self, domain: Domain) -> None:
         """Refuse facts that do not fit the domain.
 
-        Raises: ParameterError, InfeasibleError when nothing is possible, LimitError for too many cells.
+        Raises: ParameterError, InfeasibleError when nothing is possible, LimitError for
+            too many cells.
         """
         for rule in self.impossible:
             domain.clique(rule.columns)
@@ -106,17 +136,25 @@ class Constraints:
         for function in self.determines:
             if len(function.cells) != domain.size(function.column):
                 raise UsageError(
-                    f"{function.column!r} has {domain.size(function.column)} cells, and "
+                    f"{function.column!r} has {domain.size(function.column)} cells, "
+                    "and "
                     f"{len(function.cells)} are given to decide {function.target!r}",
                     remedy="give one cell of the target for each",
                 )
             cell_mask(domain, function.target, function.cells)
             if function.target in decided or any(
-                function.target in (other.column, *(n for rule in self.impossible for n in rule.columns))
+                function.target
+                in (
+                    other.column,
+                    *(n for rule in self.impossible for n in rule.columns),
+                )
                 for other in self.determines
             ):
                 raise ParameterError(
-                    "column {column!r} is decided by another and is in a second constraint",
+                    (
+                        "column {column!r} is decided by another and is in a second "
+                        "constraint"
+                    ),
                     remedy="state the constraint for the column that decides it",
                     column=function.target,
                 )
@@ -124,7 +162,9 @@ class Constraints:
         if not self.impossible:
             return
         cliques = [rule.columns for rule in self.impossible]
-        tree = JunctionTree.over(domain.project(tuple(dict.fromkeys(n for c in cliques for n in c))), cliques)
+        tree = JunctionTree.over(
+            domain.project(tuple(dict.fromkeys(n for c in cliques for n in c))), cliques
+        )
         if tree.cells > MAX_CONSTRAINT_CELLS:
             raise LimitError(
                 "this takes {cells} cells together, more than {limit}",
@@ -133,7 +173,10 @@ class Constraints:
                 limit=MAX_CONSTRAINT_CELLS,
             )
         whole = {name: np.arange(domain.size(name)) for name in domain.names}
-        if State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass == -math.inf:
+        if (
+            State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass
+            == -math.inf
+        ):
             raise InfeasibleError(
                 "the impossible combinations leave no possible row",
                 remedy="drop a combination, or use a wider step",
@@ -145,22 +188,41 @@ class Constraints:
         return tuple(name for name in names if name not in decided)
 
     def kinds(self, domain: Domain, name: str) -> Integers:
-        """Return one number per cell, the same for cells that no constraint tells apart."""
+        """Return one number per cell, the same for cells that no constraint tells
+        apart.
+        """
         marks = [np.zeros(domain.size(name), dtype=np.int64)]
         for rule in self.impossible:
             for column, cells in zip(rule.columns, rule.cells, strict=True):
                 if column == name:
                     marks.append(cell_mask(domain, name, cells).astype(np.int64))
-        marks += [np.array(function.cells) for function in self.determines if function.column == name]
-        return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
+        marks += [
+            np.array(function.cells)
+            for function in self.determines
+            if function.column == name
+        ]
+        return (
+            np.unique(np.stack(marks), axis=1, return_inverse=True)[1]
+            .astype(np.int64)
+            .ravel()
+        )
 
-    def factors(self, domain: Domain, groups: Mapping[str, Integers]) -> list[tuple[Clique, Values]]:
-        """Return one table per set of columns over groups of cells, 0 where no row may be and 1 elsewhere."""
+    def factors(
+        self, domain: Domain, groups: Mapping[str, Integers]
+    ) -> list[tuple[Clique, Values]]:
+        """Return one table per set of columns over groups of cells, 0 where no row may
+        be and 1 elsewhere.
+        """
         tables: dict[Clique, Values] = {}
         for rule in self.impossible:
             if rule.columns not in tables:
-                tables[rule.columns] = np.ones([int(groups[name].max()) + 1 for name in rule.columns])
-            hit = (groups[name][list(cells)] for name, cells in zip(rule.columns, rule.cells, strict=True))
+                tables[rule.columns] = np.ones(
+                    [int(groups[name].max()) + 1 for name in rule.columns]
+                )
+            hit = (
+                groups[name][list(cells)]
+                for name, cells in zip(rule.columns, rule.cells, strict=True)
+            )
             tables[rule.columns][np.ix_(*map(np.unique, hit))] = 0.0
         return list(tables.items())
 
@@ -176,5 +238,7 @@ class Constraints:
         """Read what `to_dict` wrote."""
         return cls(
             impossible=tuple(Impossible(**rule) for rule in fields["impossible"]),
-            determines=tuple(Determines(**function) for function in fields["determines"]),
+            determines=tuple(
+                Determines(**function) for function in fields["determines"]
+            ),
         )

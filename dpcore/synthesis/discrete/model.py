@@ -40,12 +40,16 @@ class SyntheticModel(Model):
         grouping: of the columns that the graphical model holds.
         graph: the model over groups.
         constraints: what every row keeps.
-        measurements: every noisy table that was paid for, over groups, and of contrasts the differences
-            alone, each independent of the others; to be used again by a later run.
-        beyond: pairs outside the tree that were measured over coarser cells; rows are drawn towards them.
-        concordances: of pairs of ordered columns, which rows are drawn towards, too. They move pairs alone:
-            `given` and tables of three columns are those of the graph.
-        losses: what was paid, release by release: whoever uses the model again stands on all of them.
+        measurements: every noisy table that was paid for, over groups, and of contrasts
+            the differences alone, each independent of the others; to be used again by a
+            later run.
+        beyond: pairs outside the tree that were measured over coarser cells; rows are
+            drawn towards them.
+        concordances: of pairs of ordered columns, which rows are drawn towards, too.
+            They move pairs alone: `given` and tables of three columns are those of the
+            graph.
+        losses: what was paid, release by release: whoever uses the model again stands
+            on all of them.
     """
 
     kind: ClassVar[str] = "graphical"
@@ -77,7 +81,11 @@ class SyntheticModel(Model):
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """The measured cliques of two columns or more."""
-        return tuple(marginal.clique for marginal in self.measurements if len(marginal.clique) > 1)
+        return tuple(
+            marginal.clique
+            for marginal in self.measurements
+            if len(marginal.clique) > 1
+        )
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
@@ -87,11 +95,19 @@ class SyntheticModel(Model):
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}
 
-    def _closer(self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Move drawn rows of groups closer to the pairs of the model, within the constraints."""
+    def _closer(
+        self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator
+    ) -> dict[str, Integers]:
+        """Move drawn rows of groups closer to the pairs of the model, within the
+        constraints.
+        """
         coarse = self.grouping.coarse
-        joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
-        passes = passes_for(rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0)
+        joint = [
+            each.variance**0.5 for each in self.measurements if len(each.clique) > 1
+        ]
+        passes = passes_for(
+            rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0
+        )
         if not passes or not self.measurements or self.total <= 0:
             return drawn
         pairs = itertools.combinations(coarse.names, 2)
@@ -99,19 +115,35 @@ class SyntheticModel(Model):
         # swaps look at pairs only
         cliques = [each.clique for each in self.measurements if len(each.clique) > 2]
         cliques += [rule.columns for rule in self.constraints.impossible]
-        return closer(drawn, expected, rng, passes=passes, kept={name for each in cliques for name in each})
+        return closer(
+            drawn,
+            expected,
+            rng,
+            passes=passes,
+            kept={name for each in cliques for name in each},
+        )
 
     def _expected(self, clique: Clique) -> Values:
-        """Return the expected rows over groups, with what was measured of a pair outside the tree."""
+        """Return the expected rows over groups, with what was measured of a pair
+        outside the tree.
+        """
         values = self.graph.marginal(clique)
         values = self.beyond.expected(clique, values) if self.beyond else values
-        return self.concordances.expected(clique, values) if self.concordances else values
+        return (
+            self.concordances.expected(clique, values) if self.concordances else values
+        )
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns, axes in the order given."""
+        """Return the expected rows in each cell of the table over any columns, axes in
+        the order given.
+        """
         clique = self.domain.clique(clique)
-        decider = {f.target: f for f in self.constraints.determines if f.target in clique}
-        measured = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
+        decider = {
+            f.target: f for f in self.constraints.determines if f.target in clique
+        }
+        measured = tuple(
+            dict.fromkeys(decider[n].column if n in decider else n for n in clique)
+        )
         values = self.grouping.split(measured, self._expected(measured))
         if not decider:
             return values
@@ -130,9 +162,10 @@ class SyntheticModel(Model):
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """Return the marginal over a clique, with an interval of each cell at `level`.
 
-        The interval is that of all measurements together, see `Evidence`. Inside a merged group they tell the
-        group's rows only, so that a cell may hold none or all of them. A model of chosen rows has no
-        measurements of its own: its intervals have no end.
+        The interval is that of all measurements together, see `Evidence`. Inside a
+        merged group they tell the group's rows only, so that a cell may hold none or
+        all of them. A model of chosen rows has no measurements of its own: its
+        intervals have no end.
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
@@ -157,15 +190,19 @@ class SyntheticModel(Model):
         )
 
     def evidence(self, clique: Clique) -> Evidence | None:
-        """Return the evidence of all measurements, over declared cells if there is any, else over groups.
+        """Return the evidence of all measurements, over declared cells if there is any,
+        else over groups.
 
         Returns: None where no measurement holds the clique.
         """
         if set(clique) - set(self.grouping.domain.names):
             return None
-        domain, coarse = self.grouping.domain, self.grouping.coarse
+        domain = self.grouping.domain
+        coarse = self.grouping.coarse
         if domain.shape(clique) != coarse.shape(clique):
-            declared = [m for m in self.measurements if m.values.shape == domain.shape(m.clique)]
+            declared = [
+                m for m in self.measurements if m.values.shape == domain.shape(m.clique)
+            ]
             estimate = evidence(domain, declared, clique)
             if estimate is not None:
                 return estimate
@@ -176,28 +213,36 @@ class SyntheticModel(Model):
         return tuple(pooled(over_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
-        """Return the model of those rows that have these cells, such as `given({"sex": 1})`, for free.
+        """Return the model of those rows that have these cells, such as `given({"sex":
+        1})`, for free.
 
-        It is that of the tree: what was measured outside of it, of whole pairs, is not used.
+        It is that of the tree: what was measured outside of it, of whole pairs, is not
+        used.
 
         Args:
             cells: column -> cell number, or several of which a row has one.
-        Raises: ParameterError for unknown cells; InfeasibleError when the model holds no such rows.
+
+        Raises: ParameterError for unknown cells; InfeasibleError when the model holds
+            no such rows.
         """
         masks: dict[str, Values] = {}
         for name, chosen in cells.items():
             mask = cell_mask(self.domain, name, chosen).astype(np.float64)
-            function = next((f for f in self.constraints.determines if f.target == name), None)
+            function = next(
+                (f for f in self.constraints.determines if f.target == name), None
+            )
             measured = name if function is None else function.column
             if function is not None:
                 mask = mask[np.array(function.cells)]
             masks[measured] = masks[measured] * mask if measured in masks else mask
         weights = {
-            name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()
+            name: self.grouping.merge(name, self.grouping.shares[name] * mask)
+            for name, mask in masks.items()
         }
         if any(not weight.any() for weight in weights.values()):
             raise InfeasibleError(
-                "the model holds no such rows, or hardly any", remedy="ask for other values"
+                "the model holds no such rows, or hardly any",
+                remedy="ask for other values",
             )
         return replace(
             self,
@@ -219,7 +264,11 @@ class SyntheticModel(Model):
             "measurements": [marginal.to_dict() for marginal in self.measurements],
             "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
             **({"beyond": self.beyond.to_dict()} if self.beyond else {}),
-            **({"concordances": self.concordances.to_dict()} if self.concordances else {}),
+            **(
+                {"concordances": self.concordances.to_dict()}
+                if self.concordances
+                else {}
+            ),
         }
 
     @classmethod
@@ -230,22 +279,34 @@ class SyntheticModel(Model):
             grouping=Grouping.from_dict(fields["grouping"]),
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
-            measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
-            losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
-            beyond=CoarsePairs.from_dict(fields["beyond"]) if "beyond" in fields else None,
-            concordances=Concordances.from_dict(fields["concordances"]) if "concordances" in fields else None,
+            measurements=tuple(
+                Marginal.from_dict(each) for each in fields["measurements"]
+            ),
+            losses=tuple(
+                PureDP(**each) if "epsilon" in each else ZCDP(**each)
+                for each in fields["losses"]
+            ),
+            beyond=CoarsePairs.from_dict(fields["beyond"])
+            if "beyond" in fields
+            else None,
+            concordances=Concordances.from_dict(fields["concordances"])
+            if "concordances" in fields
+            else None,
         )
 
     def noise_errors(self) -> pd.DataFrame:
-        """Return the expected total variation distance of each pair of columns by noise alone, at most 1.
+        """Return the expected total variation distance of each pair of columns by noise
+        alone, at most 1.
 
-        With standard deviation s in each of n groups of cells it is n s sqrt(2 / pi) / (2 total) for Gaussian
-        noise; Laplace noise of the same variance has a smaller mean, so this bounds it. The fit of the whole
-        model lowers it further. It reads the model only, so it may be published.
+        With standard deviation s in each of n groups of cells it is n s sqrt(2 / pi) /
+        (2 total) for Gaussian noise; Laplace noise of the same variance has a smaller
+        mean, so this bounds it. The fit of the whole model lowers it further. It reads
+        the model only, so it may be published.
 
-        Returns: symmetric, with the columns as index and columns, of one column on the diagonal. NaN for a
-            pair that no noisy table held: there the error is that of the assumption that other columns
-            explain the pair, which no release can tell.
+        Returns: symmetric, with the columns as index and columns, of one column on the
+            diagonal. NaN for a pair that no noisy table held: there the error is that
+            of the assumption that other columns explain the pair, which no release can
+            tell.
         """
         coarse = self.grouping.coarse
         columns = [name for name in self.columns if name in coarse.names]
@@ -257,11 +318,15 @@ class SyntheticModel(Model):
                 measured = evidence(coarse, self._over_groups, clique)
                 if measured is not None:
                     deviation = math.sqrt(measured.table().variance)
-                    pairs[i, j] = pairs[j, i] = min(1.0, coarse.cells(clique) * deviation * scale)
+                    pairs[i, j] = pairs[j, i] = min(
+                        1.0, coarse.cells(clique) * deviation * scale
+                    )
         return pd.DataFrame(pairs, index=columns, columns=columns)
 
     def _over_cells(self, table: Marginal) -> Marginal:
-        """Return a table over groups with the rows of its group in each declared cell."""
+        """Return a table over groups with the rows of its group in each declared
+        cell.
+        """
         if table.values.shape == self.domain.shape(table.clique):
             return table
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))

@@ -1,11 +1,13 @@
 """Rare values merged for counting, and split again in drawn rows.
 
-A cell whose noisy count does not stand out from its noise makes every table it is in larger and noisier,
-and tells nothing. Such cells are merged before any pair is measured: the merged cell is counted anew, so it
-is not biased, and gets one draw of noise. Drawn rows are spread over the merged values in proportion to the
-noisy one-way counts, which are already paid for.
+A cell whose noisy count does not stand out from its noise makes every table it is in
+larger and noisier, and tells nothing. Such cells are merged before any pair is
+measured: the merged cell is counted anew, so it is not biased, and gets one draw of
+noise. Drawn rows are spread over the merged values in proportion to the noisy one-way
+counts, which are already paid for.
 
-Source: McKenna, Miklau, Sheldon (2021), "Winning the NIST contest", section 4.2, for the merging.
+Source: McKenna, Miklau, Sheldon (2021), "Winning the NIST contest", section 4.2, for
+the merging.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from dpcore.tables.counts import Values, pack, unpack
 from dpcore.tables.nearest import nearest_distribution
 
 STANDS_OUT = 2.0  # noise deviations
-COMMON = 0.05  # part of all rows; a value that holds it is not rare in a column of few cells
+# part of all rows; a value that holds it is not rare in a column of few cells
+COMMON = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +36,8 @@ class Grouping:
     Attributes:
         domain: of the columns as they were declared.
         groups: column -> int64 array, the group of each cell.
-        shares: column -> the part of its group's rows that each cell gets; adds up to 1 in each group.
+        shares: column -> the part of its group's rows that each cell gets; adds up to 1
+            in each group.
     """
 
     domain: Domain
@@ -57,14 +61,25 @@ class Grouping:
         for axis, name in enumerate(clique):
             shape = [1] * len(clique)
             shape[axis] = -1
-            values = np.take(values, self.groups[name], axis=axis) * self.shares[name].reshape(shape)
+            values = np.take(values, self.groups[name], axis=axis) * self.shares[
+                name
+            ].reshape(shape)
         return values
 
-    def split_codes(self, codes: dict[str, Integers], rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw a cell for each row's group by the shares; lets go of the groups one by one."""
-        return {name: self._split_column(name, codes.pop(name), rng) for name in self.domain.names}
+    def split_codes(
+        self, codes: dict[str, Integers], rng: np.random.Generator
+    ) -> dict[str, Integers]:
+        """Draw a cell for each row's group by the shares; lets go of the groups one by
+        one.
+        """
+        return {
+            name: self._split_column(name, codes.pop(name), rng)
+            for name in self.domain.names
+        }
 
-    def _split_column(self, name: str, codes: Integers, rng: np.random.Generator) -> Integers:
+    def _split_column(
+        self, name: str, codes: Integers, rng: np.random.Generator
+    ) -> Integers:
         groups = self.groups[name]
         members = np.bincount(groups)
         first = np.argsort(groups, kind="stable")[np.cumsum(members) - members]
@@ -73,16 +88,24 @@ class Grouping:
             rows = np.flatnonzero(codes == group)
             inside = np.flatnonzero(groups == group)
             table = self.shares[name][inside][None, :]
-            cells[rows] = inside[sample_cells(np.zeros(len(rows), dtype=np.int64), table, rng)]
+            cells[rows] = inside[
+                sample_cells(np.zeros(len(rows), dtype=np.int64), table, rng)
+            ]
         return cells
 
     def restricted(self, allowed: Mapping[str, Values]) -> Grouping:
-        """Return the grouping of rows with allowed cells only, 1 or 0 per cell and column."""
+        """Return the grouping of rows with allowed cells only, 1 or 0 per cell and
+        column.
+        """
         shares = dict(self.shares)
         for name, mask in allowed.items():
             allowed_shares = shares[name] * mask
-            sums = np.bincount(self.groups[name], weights=allowed_shares)[self.groups[name]]
-            shares[name] = np.divide(allowed_shares, sums, out=shares[name].copy(), where=sums > 0)
+            sums = np.bincount(self.groups[name], weights=allowed_shares)[
+                self.groups[name]
+            ]
+            shares[name] = np.divide(
+                allowed_shares, sums, out=shares[name].copy(), where=sums > 0
+            )
         return Grouping(domain=self.domain, groups=self.groups, shares=shares)
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,17 +136,20 @@ def merge_rare(
 ) -> Integers:
     """Merge the rare values of one column into groups, and leave common ones alone.
 
-    In a small table half of the rows may lie in cells that drown in noise. Merged, they would be told apart
-    by their first noisy counts alone, whatever is measured later. So what holds COMMON of all rows stays
-    alone, but in columns of more than 1 / COMMON cells, of which noise lifts some that high.
+    In a small table half of the rows may lie in cells that drown in noise. Merged, they
+    would be told apart by their first noisy counts alone, whatever is measured later.
+    So what holds COMMON of all rows stays alone, but in columns of more than 1 / COMMON
+    cells, of which noise lifts some that high.
 
     Args:
         values: noisy counts of the cells.
         deviation: of their noise, in rows.
-        kinds: one number per cell; only cells of one kind are merged, so that constraints can tell all
-            members of a group alike.
+        kinds: one number per cell; only cells of one kind are merged, so that
+            constraints can tell all members of a group alike.
         ordered: merge rare neighbors only, into runs that stand out themselves.
-        least: rows that a run of an ordered column has, about; a cell with as many stays alone.
+        least: rows that a run of an ordered column has, about; a cell with as many
+            stays alone.
+
     Returns: int64, numbered from 0 without gaps in the order of the first member.
     """
     kinds = np.zeros(len(values), dtype=np.int64) if kinds is None else kinds
@@ -141,28 +167,42 @@ def merge_rare(
 
 
 def shares_of(values: Values, groups: Integers) -> Values:
-    """Return each cell's part of the rows of its group, nearest to the noisy counts `values`."""
+    """Return each cell's part of the rows of its group, nearest to the noisy counts
+    `values`.
+    """
     shares = np.ones(len(values))
     for group in np.flatnonzero(np.bincount(groups) > 1):
         inside = groups == group
-        split = nearest_distribution(values[inside], max(float(values[inside].sum()), 1.0))
+        split = nearest_distribution(
+            values[inside], max(float(values[inside].sum()), 1.0)
+        )
         shares[inside] = split / split.sum()
     return shares
 
 
 def _runs(
-    values: Values, rare: npt.NDArray[np.bool_], kinds: Integers, deviation: float, least: float
+    values: Values,
+    rare: npt.NDArray[np.bool_],
+    kinds: Integers,
+    deviation: float,
+    least: float,
 ) -> Integers:
-    """Return the first cell of each run, which rare cells join until it stands out with `least` rows."""
+    """Return the first cell of each run, which rare cells join until it stands out with
+    `least` rows.
+    """
     labels = np.arange(len(values))
-    total, length = 0.0, 0
+    total = 0.0
+    length = 0
     for cell in range(len(values)):
         joins = length > 0 and rare[cell] and kinds[cell] == kinds[cell - 1]
         if joins and total < max(least, STANDS_OUT * deviation * np.sqrt(length)):
             labels[cell] = labels[cell - 1]
-            total, length = total + values[cell], length + 1
+            total = total + values[cell]
+            length = length + 1
         elif rare[cell]:
-            total, length = float(values[cell]), 1
+            total = float(values[cell])
+            length = 1
         else:
-            total, length = 0.0, 0
+            total = 0.0
+            length = 0
     return labels

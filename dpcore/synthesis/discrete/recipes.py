@@ -1,13 +1,14 @@
 """Recipes for synthetic tables that keep the relations between columns.
 
-Both measure the number of rows and one-way counts, and merge rare values. Tree then measures the edges of a
-spanning tree of the strongest pairs. Adaptive goes a round at a time: noisy distances between the model and
-the wanted cliques, the set of cliques whose measurement gains most under a limit on junction-tree cells, then
-measured with the optimal split of the loss, and a warm-started fit.
+Both measure the number of rows and one-way counts, and merge rare values. Tree then
+measures the edges of a spanning tree of the strongest pairs. Adaptive goes a round at a
+time: noisy distances between the model and the wanted cliques, the set of cliques whose
+measurement gains most under a limit on junction-tree cells, then measured with the
+optimal split of the loss, and a warm-started fit.
 
-Source: Tree follows MST (see `spanning_tree`). The one-shot choice of Adaptive follows SWIFT (Google dpsynth,
-2026), the rounds AIM (McKenna, Mullins, Sheldon, Miklau 2022). What differs, and why, is written in
-docs/decisions/0010.
+Source: Tree follows MST (see `spanning_tree`). The one-shot choice of Adaptive follows
+SWIFT (Google dpsynth, 2026), the rounds AIM (McKenna, Mullins, Sheldon, Miklau 2022).
+What differs, and why, is written in docs/decisions/0010.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Order(TypedDict):
 
 
 def order_of(columns: Iterable[Column]) -> Order:
-    """Return which of these columns have an order, and which of them cells of missing values."""
+    """Return which of these columns have an order, and which of them cells of missing
+    values.
+    """
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
         "ordered": frozenset(column.name for column in ordered),
@@ -68,8 +71,10 @@ class TableRecipe(Recipe):
     """A recipe for a synthetic table of columns with cells.
 
     Attributes:
-        ordered: columns whose neighboring cells are similar; rare ones are merged with neighbors only.
-        with_missing: ordered columns whose last cell, of missing values, has no place in the order.
+        ordered: columns whose neighboring cells are similar; rare ones are merged with
+            neighbors only.
+        with_missing: ordered columns whose last cell, of missing values, has no place
+            in the order.
         constraints: facts from outside that every row keeps.
     """
 
@@ -91,16 +96,34 @@ class TableRecipe(Recipe):
         check_keepable(domain, self.constraints, self.ordered | self.with_missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as versions before `with_missing` wrote it where there are none."""
-        return {name: value for name, value in super().to_dict().items() if name != "with_missing" or value}
+        """Return plain data, as versions before `with_missing` wrote it where there are
+        none.
+        """
+        return {
+            name: value
+            for name, value in super().to_dict().items()
+            if name != "with_missing" or value
+        }
 
-    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """Return the error of the one-way counts, as that of pairs depends on the private choice."""
+    def expect(
+        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
+    ) -> tuple[Expected, ...]:
+        """Return the error of the one-way counts, as that of pairs depends on the
+        private choice.
+        """
         return expect_columns(
-            domain, self.constraints, self.ordered, loss, rows, table_rows, concordant=self.concordant
+            domain,
+            self.constraints,
+            self.ordered,
+            loss,
+            rows,
+            table_rows,
+            concordant=self.concordant,
         )
 
-    def _measured(self, measurer: Measurer, earlier: SyntheticModel | None = None) -> Columns:
+    def _measured(
+        self, measurer: Measurer, earlier: SyntheticModel | None = None
+    ) -> Columns:
         """Measure the columns alone."""
         return measure_columns(
             measurer,
@@ -124,7 +147,12 @@ class TableRecipe(Recipe):
         groups = columns.grouping.groups
         factors = self.constraints.factors(measurer.domain, groups)
         return Learner(
-            measurer.coarsen(groups), columns, factors=factors, weights=weights, limit=limit, joint=joint
+            measurer.coarsen(groups),
+            columns,
+            factors=factors,
+            weights=weights,
+            limit=limit,
+            joint=joint,
         )
 
 
@@ -132,12 +160,15 @@ class TableRecipe(Recipe):
 class Tree(TableRecipe):
     """A quick synthetic table that keeps the strongest relations between columns.
 
-    Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
+    Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho
+    (Gaussian noise).
     """
 
     kind: ClassVar[str] = "tree"
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, choose the tree, measure its edges, fit."""
         on_progress("measuring", 0.0)
         columns = self._measured(measurer)
@@ -148,7 +179,14 @@ class Tree(TableRecipe):
         on_progress("fit", 0.6)
         fitted = learner.refit(quick=False)
         losses = (measurer.loss,)
-        return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses)
+        return publish(
+            measurer.domain,
+            columns,
+            self.constraints,
+            fitted.model,
+            learner.joint,
+            losses,
+        )
 
     @property
     def choosing(self) -> Text:
@@ -171,20 +209,23 @@ class Tree(TableRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(TableRecipe):
-    """A synthetic table that keeps the relations between columns as well as the loss allows.
+    """A synthetic table that keeps the relations between columns as well as the loss
+    allows.
 
-    Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
+    Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho
+    (Gaussian noise).
 
     Attributes:
         degree: 2 when all pairs of columns should come out right, 3 for all triples.
         weights: pair or triple -> how much its error counts, where it is not 1.
-        rounds: how often what to measure is chosen anew, at least 1; once under pure epsilon where columns
-            do not stand out of their noise.
-        max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
-            noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table; its measurements, but for those of
-            `beyond` and `concordances`, are used again, so that the guarantee of the new release names the
-            loss of both. Numbers of pairs are not asked for then.
+        rounds: how often what to measure is chosen anew, at least 1; once under pure
+            epsilon where columns do not stand out of their noise.
+        max_cells: most cells of the junction tree; memory and time grow with it. Fewer
+            are used where noise leaves nothing to put into them.
+        earlier: a model of an earlier release of the same table; its measurements, but
+            for those of `beyond` and `concordances`, are used again, so that the
+            guarantee of the new release names the loss of both. Numbers of pairs are
+            not asked for then.
     """
 
     kind: ClassVar[str] = "adaptive"
@@ -198,11 +239,19 @@ class Adaptive(TableRecipe):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.degree not in (2, 3):
-            raise UsageError(f"degree ({self.degree}) must be 2 or 3", remedy="ask for pairs or triples")
+            raise UsageError(
+                f"degree ({self.degree}) must be 2 or 3",
+                remedy="ask for pairs or triples",
+            )
         if not 1 <= self.rounds <= 10:
-            raise UsageError(f"rounds ({self.rounds}) must be 1 to 10", remedy="ask for 2")
+            raise UsageError(
+                f"rounds ({self.rounds}) must be 1 to 10", remedy="ask for 2"
+            )
         if self.max_cells < 1:
-            raise UsageError(f"max_cells ({self.max_cells}) must be at least 1", remedy="raise max_cells")
+            raise UsageError(
+                f"max_cells ({self.max_cells}) must be at least 1",
+                remedy="raise max_cells",
+            )
 
     @property
     def stands_on(self) -> tuple[Loss, ...]:
@@ -213,47 +262,78 @@ class Adaptive(TableRecipe):
         return self.earlier is None  # whose groups may be in no order
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""
+        """Refuse unknown columns, wrong weights, constraints and earlier models that do
+        not fit.
+        """
         super().check(domain)
         check_earlier(domain, self.constraints, self.earlier)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit a round at a time."""
         on_progress("measuring", 0.0)
         columns = self._measured(measurer, self.earlier)
         learner = self._learner(
             measurer,
             columns,
-            weights=measurable(workload(columns.grouping.domain.names, self.degree, self.weights)),
-            limit=min(self.max_cells, max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity))),
-            joint=[m for m in self.earlier.measurements if len(m.clique) > 1] if self.earlier else [],
+            weights=measurable(
+                workload(columns.grouping.domain.names, self.degree, self.weights)
+            ),
+            limit=min(
+                self.max_cells,
+                max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity)),
+            ),
+            joint=[m for m in self.earlier.measurements if len(m.clique) > 1]
+            if self.earlier
+            else [],
         )
-        # private choices and Laplace noise leave nothing for a second look where columns are not clear
-        rounds = 1 if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE else self.rounds
+        # private choices and Laplace noise leave nothing for a second look where
+        # columns are not clear
+        rounds = (
+            1
+            if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE
+            else self.rounds
+        )
         if columns.concordant:
             learner.measure_concordances(measurer.loss.share(columns.concordant))
-        for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), rounds)):
+        for turn, loss in enumerate(
+            split(measurer.loss.share(1 - columns.spent), rounds)
+        ):
             on_progress("measuring", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:
-                learner.measure_worst(loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE)
+                learner.measure_worst(
+                    loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE
+                )
             on_progress("fit", (turn + 0.5) / rounds)
             learner.refit(quick=turn + 1 < rounds)
         beyond = learner.measure_beyond()
         fitted, concordances = learner.moved()
         losses = (*self.stands_on, measurer.loss)
         marginals, model = publish(
-            measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses
+            measurer.domain,
+            columns,
+            self.constraints,
+            fitted.model,
+            learner.joint,
+            losses,
         )
         return marginals, replace(model, beyond=beyond, concordances=concordances)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind` and the digest of an earlier model."""
-        earlier = json.dumps(self.earlier.to_dict(), sort_keys=True).encode() if self.earlier else None
+        earlier = (
+            json.dumps(self.earlier.to_dict(), sort_keys=True).encode()
+            if self.earlier
+            else None
+        )
         return super().to_dict() | {
-            "weights": [[list(clique), weight] for clique, weight in self.weights.items()],
+            "weights": [
+                [list(clique), weight] for clique, weight in self.weights.items()
+            ],
             "earlier": hashlib.sha256(earlier).hexdigest() if earlier else None,
         }
 
@@ -268,7 +348,9 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote, or return None with an earlier model, written as a digest only."""
+        """Read what `to_dict` wrote, or return None with an earlier model, written as a
+        digest only.
+        """
         if fields.get("earlier"):
             return None
         return cls(

@@ -1,8 +1,9 @@
 """A private spanning tree of the strongest pairs, and their measurement.
 
-Source: the MST mechanism (McKenna, Miklau, Sheldon 2021, "Winning the NIST contest", section 4): one-way
-counts, rare values merged, a maximum spanning tree of the pairs by their distance from independence, and
-its edges measured. Ours asks for all distances in one release where Gaussian noise makes that cheap.
+Source: the MST mechanism (McKenna, Miklau, Sheldon 2021, "Winning the NIST contest",
+section 4): one-way counts, rare values merged, a maximum spanning tree of the pairs by
+their distance from independence, and its edges measured. Ours asks for all distances in
+one release where Gaussian noise makes that cheap.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +20,23 @@ SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
 
 def tree_pairs(
-    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, tree: BoundedTree
+    measurer: Measurer,
+    estimates: Mapping[Clique, Values],
+    loss: Loss,
+    tree: BoundedTree,
 ) -> tuple[Marginal, ...]:
     """Choose a spanning tree and measure the edges within the limit, for all of `loss`.
 
-    A pair that is large for what it tells is held back: what the fit will leave of its noise is taken off
-    its distance.
+    A pair that is large for what it tells is held back: what the fit will leave of its
+    noise is taken off its distance.
 
     Args:
         measurer: of the table over groups.
         loss: spent whole.
-        estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
-            columns alone.
-        tree: the junction tree as it is, which takes in the edges; only constraints can fill it.
+        estimates: pairs -> what they would be if columns were independent. Without any,
+            all goes to the columns alone.
+        tree: the junction tree as it is, which takes in the edges; only constraints can
+            fill it.
     """
     domain = tree.domain
     if not estimates:
@@ -39,21 +44,31 @@ def tree_pairs(
     spend = loss.share(1 - SELECTION_SHARE)
     count = len({name for pair in estimates for name in pair}) - 1
     penalties = {
-        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, count)), measurer.rows)
+        pair: LEFT_NOISE
+        * expected_error(
+            domain.cells(pair), spend.share(Fraction(1, count)), measurer.rows
+        )
         for pair in estimates
     }
     edges = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
-    cliques = [edge for edge in edges if tree.add(edge)] or [(name,) for name in domain.names]
+    cliques = [edge for edge in edges if tree.add(edge)] or [
+        (name,) for name in domain.names
+    ]
     return measurer.measure(cliques, spend, even_split(domain, cliques, spend))
 
 
 def spanning_tree(
-    measurer: Measurer, estimates: Mapping[Clique, Values], penalties: Mapping[Clique, float], loss: Loss
+    measurer: Measurer,
+    estimates: Mapping[Clique, Values],
+    penalties: Mapping[Clique, float],
+    loss: Loss,
 ) -> list[Clique]:
-    """Choose pairs that join all columns, by the largest noisy distance from their estimates.
+    """Choose pairs that join all columns, by the largest noisy distance from their
+    estimates.
 
-    Gaussian noise: all distances in one release, then the maximum spanning tree, which is free. Laplace
-    noise on so many distances would cost more than the d - 1 private choices that Prim's algorithm needs.
+    Gaussian noise: all distances in one release, then the maximum spanning tree, which
+    is free. Laplace noise on so many distances would cost more than the d - 1 private
+    choices that Prim's algorithm needs.
 
     Args:
         measurer: of the table over groups.
@@ -65,7 +80,9 @@ def spanning_tree(
     edges: list[Clique] = []
     if not isinstance(loss, PureDP):
         gaps = measurer.gaps(estimates, loss)
-        for pair in sorted(gaps, key=lambda each: gaps[each] - penalties[each], reverse=True):
+        for pair in sorted(
+            gaps, key=lambda each: gaps[each] - penalties[each], reverse=True
+        ):
             a, b = (columns[name] for name in pair)
             if a != b:
                 edges.append(pair)
@@ -73,7 +90,11 @@ def spanning_tree(
         return edges
     joined = {next(iter(columns))}
     for step in split(loss, len(columns) - 1):
-        across = {pair: table for pair, table in estimates.items() if len(joined & set(pair)) == 1}
+        across = {
+            pair: table
+            for pair, table in estimates.items()
+            if len(joined & set(pair)) == 1
+        }
         if across:
             edges += measurer.select(across, step, penalties)
             joined |= set(edges[-1])
@@ -81,7 +102,9 @@ def spanning_tree(
 
 
 def closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
-    """Return the pairs with a common neighbor along the edges, which enlarge a tree least."""
+    """Return the pairs with a common neighbor along the edges, which enlarge a tree
+    least.
+    """
     near = _near(edges)
     return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
 

@@ -1,7 +1,7 @@
 """Facts that a person may want every row to keep, proposed for confirmation.
 
-They follow from names of columns and their declared categories, never from rows. So they cost nothing and
-say nothing about the table.
+They follow from names of columns and their declared categories, never from rows. So
+they cost nothing and say nothing about the table.
 """
 
 import re
@@ -16,9 +16,23 @@ from dpcore.synthesis.discrete.constraints import Determines, Impossible
 from dpcore.text import Text
 
 _YEARS = (
-    "preschool", "1st 4th", "5th 6th", "7th 8th", "9th", "10th", "11th", "12th", "hs grad", "some college",
-    "assoc voc", "assoc acdm", "bachelors", "masters", "prof school", "doctorate",
-)  # fmt: skip
+    "preschool",
+    "1st 4th",
+    "5th 6th",
+    "7th 8th",
+    "9th",
+    "10th",
+    "11th",
+    "12th",
+    "hs grad",
+    "some college",
+    "assoc voc",
+    "assoc acdm",
+    "bachelors",
+    "masters",
+    "prof school",
+    "doctorate",
+)
 """The census codebook's education levels, numbered from 1."""
 _SPOUSES = {"husband": ("female", "f", "woman"), "wife": ("male", "m", "man")}
 _ADULT_AGE = 15
@@ -33,16 +47,26 @@ class SuggestedFact:
 
 
 def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
-    """Propose facts from the names and categories of columns, for a person to confirm."""
+    """Propose facts from the names and categories of columns, for a person to
+    confirm.
+    """
     facts = []
     named = {column.name: _plain(column.name) for column in schema.columns}
     for column in schema.columns:
         for other in schema.columns:
-            if named[other.name] in (f"{named[column.name]} num", f"{named[column.name]}al num"):
+            if named[other.name] in (
+                f"{named[column.name]} num",
+                f"{named[column.name]}al num",
+            ):
                 facts += _numbered(column, other)
-            if named[column.name] == "relationship" and named[other.name] in ("sex", "gender"):
+            if named[column.name] == "relationship" and named[other.name] in (
+                "sex",
+                "gender",
+            ):
                 facts += _spouses(column, other)
-            if re.search(r"\bage\b", named[column.name]) and named[other.name].startswith("marital"):
+            if re.search(r"\bage\b", named[column.name]) and named[
+                other.name
+            ].startswith("marital"):
                 facts += _children(column, other)
     return tuple(facts)
 
@@ -51,14 +75,20 @@ def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
     """Return the fact that numbers levels of education."""
     labels = [_plain(label) for label in _values(column)]
     numbers = _values(target)
-    if not labels or not all(label in _YEARS and str(_YEARS.index(label) + 1) in numbers for label in labels):
+    if not labels or not all(
+        label in _YEARS and str(_YEARS.index(label) + 1) in numbers for label in labels
+    ):
         return []
     cells = [numbers.index(str(_YEARS.index(label) + 1)) for label in labels]
     if column.missing and not target.missing:
         return []
     cells += [target.size - 1] * (column.size - len(labels))
     fact = Determines(column=column.name, target=target.name, cells=tuple(cells))
-    return [SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook"))]
+    return [
+        SuggestedFact(
+            fact=fact, reason=Text("by what these words mean in this codebook")
+        )
+    ]
 
 
 def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
@@ -67,8 +97,14 @@ def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
         first = _cells(relationship, (spouse,))
         second = _cells(sex, others)
         if first and second:
-            fact = Impossible(columns=(relationship.name, sex.name), cells=(first, second))
-            facts.append(SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook")))
+            fact = Impossible(
+                columns=(relationship.name, sex.name), cells=(first, second)
+            )
+            facts.append(
+                SuggestedFact(
+                    fact=fact, reason=Text("by what these words mean in this codebook")
+                )
+            )
     return facts
 
 
@@ -85,11 +121,17 @@ def _children(age: Column, marital: Column) -> list[SuggestedFact]:
     if not young or not once:
         return []
     fact = Impossible(columns=(age.name, marital.name), cells=(young, once))
-    return [SuggestedFact(fact=fact, reason=Text("nobody marries under {age}", age=_ADULT_AGE))]
+    return [
+        SuggestedFact(
+            fact=fact, reason=Text("nobody marries under {age}", age=_ADULT_AGE)
+        )
+    ]
 
 
 def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(place for place, label in enumerate(_values(column)) if _plain(label) in words)
+    return tuple(
+        place for place, label in enumerate(_values(column)) if _plain(label) in words
+    )
 
 
 def _values(column: Column) -> list[str]:

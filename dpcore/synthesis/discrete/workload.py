@@ -1,17 +1,20 @@
 """The wanted cliques, and the choice of those to measure for a given loss.
 
-Measuring clique c with s cells at loss a_c leaves an expected L1 error of s * u * a_c^(-h) in place of its
-present error e_c, where for Gaussian noise (loss rho) h = 1/2 and u = m / sqrt(pi), and for Laplace noise
-(loss epsilon) h = 1 and u = m; m is the number of rows a person may have. For a fixed set of cliques with
-weights w the sum of w_c * error is smallest when a_c is proportional to z_c = (w_c s_c)^(1 / (1 + h)), and is
-then u * (sum z)^(1 + h) * a^(-h). So cliques are taken in the order of w e / z while the gain rises.
+Measuring clique c with s cells at loss a_c leaves an expected L1 error of s * u *
+a_c^(-h) in place of its present error e_c, where for Gaussian noise (loss rho) h = 1/2
+and u = m / sqrt(pi), and for Laplace noise (loss epsilon) h = 1 and u = m; m is the
+number of rows a person may have. For a fixed set of cliques with weights w the sum of
+w_c * error is smallest when a_c is proportional to z_c = (w_c s_c)^(1 / (1 + h)), and
+is then u * (sum z)^(1 + h) * a^(-h). So cliques are taken in the order of w e / z while
+the gain rises.
 
-Under Laplace noise cliques that were chosen are then joined where one larger table tells them all better:
-of binary columns four together instead of their six pairs. Under Gaussian noise joining gains only where
-columns are binary, and there differences (`contrasts`) gain more.
+Under Laplace noise cliques that were chosen are then joined where one larger table
+tells them all better: of binary columns four together instead of their six pairs. Under
+Gaussian noise joining gains only where columns are binary, and there differences
+(`contrasts`) gain more.
 
-Source: the optimal split is the known one of weighted marginals; the greedy choice is that of SWIFT
-(Google dpsynth, 2026). Ours counts cells by the junction tree itself.
+Source: the optimal split is the known one of weighted marginals; the greedy choice is
+that of SWIFT (Google dpsynth, 2026). Ours counts cells by the junction tree itself.
 """
 
 import heapq
@@ -30,50 +33,75 @@ from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
 from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 
 LEFT_NOISE = 0.5
-"""What is left of a table's noise after the fit has made it agree with all others, about."""
+"""What is left of a table's noise after the fit has made it agree with all others,
+about.
+"""
 SIZE_POWERS = (0.3, 0.5)
-"""Cliques enter the tree in the order of error / cells^power; the best of these is taken."""
+"""Cliques enter the tree in the order of error / cells^power; the best of these is
+taken.
+"""
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 16))
 """Parts of a loss that pairs may get, where the columns have the rest."""
 FEW = 500
-"""Up to this number all cliques are tried in the tree, and all measured again; of more, the worst ones."""
-MOST_POINTS, STEPS = 200, 200
+"""Up to this number all cliques are tried in the tree, and all measured again; of more,
+the worst ones.
+"""
+MOST_POINTS = 200
+STEPS = 200
 """Of the law of all errors: points, and steps towards the likeliest one."""
 TRIED = 6  # cliques per column that are tried in the tree, at most, where they are more
 
 
-def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return all cliques of `degree` columns with weight 1, and those of `weights` with their own.
+def workload(
+    names: Sequence[str], degree: int, weights: Mapping[Clique, float]
+) -> dict[Clique, float]:
+    """Return all cliques of `degree` columns with weight 1, and those of `weights` with
+    their own.
 
     Returns: clique, its columns in the order of `names` -> weight.
-    Raises: ParameterError for a clique that is no pair or triple of them, or a weight not above 0.
+
+    Raises: ParameterError for a clique that is no pair or triple of them, or a weight
+        not above 0.
     """
     place = {name: at for at, name in enumerate(names)}
     wanted = dict.fromkeys(itertools.combinations(names, degree), 1.0)
     for clique, weight in weights.items():
-        if len(set(clique)) not in (2, 3) or len(set(clique)) != len(clique) or not set(clique) <= set(place):
+        if (
+            len(set(clique)) not in (2, 3)
+            or len(set(clique)) != len(clique)
+            or not set(clique) <= set(place)
+        ):
             raise UsageError(
-                f"({', '.join(clique)}) must be a pair or triple of columns that are measured",
+                (
+                    f"({', '.join(clique)}) must be a pair or triple of columns that "
+                    "are "
+                    "measured"
+                ),
                 remedy=f"choose among {', '.join(map(repr, names))}",
             )
         if not (math.isfinite(weight) and weight > 0):
             raise UsageError(
-                f"the weight ({weight}) of {', '.join(clique)} must be above 0", remedy="raise the weight"
+                f"the weight ({weight}) of {', '.join(clique)} must be above 0",
+                remedy="raise the weight",
             )
         wanted[tuple(sorted(clique, key=place.__getitem__))] = float(weight)
     return wanted
 
 
 def measurable(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the weights of the wanted triples, and of every pair inside a wanted clique.
+    """Return the weights of the wanted triples, and of every pair inside a wanted
+    clique.
 
-    A pair has the sum of the weights of the cliques around it; pairs and triples have mean weight 1 each.
+    A pair has the sum of the weights of the cliques around it; pairs and triples have
+    mean weight 1 each.
     """
     pairs: dict[Clique, float] = {}
     for clique, weight in wanted.items():
         for pair in itertools.combinations(clique, 2):
             pairs[pair] = pairs.get(pair, 0.0) + weight
-    triples: dict[Clique, float] = {clique: weight for clique, weight in wanted.items() if len(clique) == 3}
+    triples: dict[Clique, float] = {
+        clique: weight for clique, weight in wanted.items() if len(clique) == 3
+    }
     return _to_mean(pairs) | _to_mean(triples)
 
 
@@ -83,40 +111,56 @@ def _to_mean(weights: dict[Clique, float]) -> dict[Clique, float]:
 
 
 def expected_error(cells: int, loss: Loss, rows: int) -> float:
-    """Return the expected L1 norm of the noise of a table of `cells` cells at this loss, in rows."""
+    """Return the expected L1 norm of the noise of a table of `cells` cells at this
+    loss, in rows.
+    """
     if isinstance(loss, PureDP):
         return cells * rows / float(loss.amount)
     return cells * rows / math.sqrt(math.pi * float(loss.amount))
 
 
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
-    """Split a loss over equally important cliques with the least expected error in all."""
+    """Split a loss over equally important cliques with the least expected error in
+    all.
+    """
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
-def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Clique, float]:
+def column_parts(
+    domain: Domain, names: Sequence[str], loss: Loss
+) -> dict[Clique, float]:
     """Split a loss over single columns with the least expected error in all.
 
-    Every column is in equally many pairs, so that they matter alike; a large one has more cells to err in.
+    Every column is in equally many pairs, so that they matter alike; a large one has
+    more cells to err in.
     """
     cliques: list[Clique] = [(name,) for name in names]
-    return {clique: noisy_cells(domain, clique, loss) ** (1 / _power(loss)) for clique in cliques}
+    return {
+        clique: noisy_cells(domain, clique, loss) ** (1 / _power(loss))
+        for clique in cliques
+    }
 
 
 def believed(
-    errors: Mapping[Clique, float], explained: Mapping[Clique, float], deviations: Mapping[Clique, float]
+    errors: Mapping[Clique, float],
+    explained: Mapping[Clique, float],
+    deviations: Mapping[Clique, float],
 ) -> dict[Clique, float]:
-    """Return the posterior mean of each error beyond its explained size, by the law that fits them all best.
+    """Return the posterior mean of each error beyond its explained size, by the law
+    that fits them all best.
 
-    The largest of many noisy errors are large by chance, and would be measured for nothing. How many
-    relations there are, and how strong, is read from all errors together: one strong relation among many
-    pairs that have none is no chance, and many weak ones are no noise.
+    The largest of many noisy errors are large by chance, and would be measured for
+    nothing. How many relations there are, and how strong, is read from all errors
+    together: one strong relation among many pairs that have none is no chance, and many
+    weak ones are no noise.
 
     Args:
         errors: clique -> noisy L1 error, in rows.
-        explained: clique -> its error where the model is right, but for the noise of its columns and chance.
+        explained: clique -> its error where the model is right, but for the noise of
+            its columns and chance.
         deviations: of the noise of each error.
-    Source: the nonparametric maximum likelihood of Kiefer and Wolfowitz (1956), on the observed points by the
+    Source: the nonparametric maximum likelihood of Kiefer and Wolfowitz (1956), on the
+    observed points by the
         steps of Laird (1978); as an estimate of normal means Jiang and Zhang (2009).
     """
     excess = np.array([error - explained[clique] for clique, error in errors.items()])
@@ -132,18 +176,27 @@ def believed(
     return dict(zip(errors, (chances @ points).tolist(), strict=True))
 
 
-def by_strength(weights: Mapping[Clique, float], strengths: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Double the weights of all cliques together, each by its part of what all relations hold.
+def by_strength(
+    weights: Mapping[Clique, float], strengths: Mapping[Clique, float]
+) -> dict[Clique, float]:
+    """Double the weights of all cliques together, each by its part of what all
+    relations hold.
 
-    A relation that is there is missed more than ninety that are hardly there. So half of the objective is how
-    much of all distances from independence is lost, the other half the mean error. Weights grow by powers of
-    two: cliques of one weight are measured in one draw.
+    A relation that is there is missed more than ninety that are hardly there. So half
+    of the objective is how much of all distances from independence is lost, the other
+    half the mean error. Weights grow by powers of two: cliques of one weight are
+    measured in one draw.
     """
     mean = statistics.fmean(max(0.0, each) for each in strengths.values())
-    grown = {clique: 1 + max(0.0, each) / mean for clique, each in strengths.items() if mean}
+    grown = {
+        clique: 1 + max(0.0, each) / mean for clique, each in strengths.items() if mean
+    }
     return {
         **weights,
-        **{clique: weights[clique] * 2 ** round(math.log2(each)) for clique, each in grown.items()},
+        **{
+            clique: weights[clique] * 2 ** round(math.log2(each))
+            for clique, each in grown.items()
+        },
     }
 
 
@@ -158,10 +211,11 @@ def choose(
     nodes: Sequence[Clique] = (),
     otherwise: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
 ) -> tuple[dict[Clique, float], Fraction, tuple[Clique, ...]]:
-    """Choose the cliques worth measuring at this loss, with their parts of it and a tree for them.
+    """Choose the cliques worth measuring at this loss, with their parts of it and a
+    tree for them.
 
-    All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
-    of the loss is not tried in the tree.
+    All of it follows from noisy errors and public sizes. What would not be worth its
+    noise even if it had all of the loss is not tried in the tree.
 
     Args:
         domain: of the groups.
@@ -171,18 +225,28 @@ def choose(
         weights: clique -> weight in the workload.
         limit: cells the junction tree may have.
         nodes: of the tree of what was measured before.
-        otherwise: what a loss gains that goes elsewhere, while these cliques are measured.
-    Returns: clique -> part, adding up to 1; the part of the loss for all of them, the rest of it gains more
-        elsewhere; and the nodes of a junction tree that holds these cliques and the nodes given.
+        otherwise: what a loss gains that goes elsewhere, while these cliques are
+            measured.
+
+    Returns: clique -> part, adding up to 1; the part of the loss for all of them, the
+        rest of it gains more elsewhere; and the nodes of a junction tree that holds
+        these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
     tree = BoundedTree(domain, limit, nodes)
-    share, most = Fraction(0), otherwise(loss, ())
+    share = Fraction(0)
+    most = otherwise(loss, ())
     alone = LEFT_NOISE * expected_error(1, loss, rows)
-    worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
+    worth = [
+        clique
+        for clique, error in errors.items()
+        if error > alone * noisy_cells(domain, clique, loss)
+    ]
     for power in SIZE_POWERS:
         density = {
-            clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
+            clique: weights[clique]
+            * errors[clique]
+            / float(domain.cells(clique)) ** power
             for clique in worth
         }
         larger = BoundedTree(domain, limit, nodes)
@@ -190,10 +254,15 @@ def choose(
         order = order[: max(FEW, TRIED * len(domain.names))]
         fitting = [clique for clique in order if larger.add(clique)]
         for part in SHARES:
-            gain, parts = affordable_parts(domain, fitting, errors, weights, loss.share(part), rows)
+            gain, parts = affordable_parts(
+                domain, fitting, errors, weights, loss.share(part), rows
+            )
             gain += otherwise(loss.share(1 - part), parts) if part < 1 else 0.0
             if parts and gain > most:
-                most, best, tree, share = gain, parts, larger, part
+                most = gain
+                best = parts
+                tree = larger
+                share = part
     if not best:
         return best, share, tuple(nodes)
     tree.keep([*nodes, *best])
@@ -204,15 +273,24 @@ def choose(
 
 
 def join(
-    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], tree: BoundedTree, power: float
+    domain: Domain,
+    chosen: Iterable[Clique],
+    weights: Mapping[Clique, float],
+    tree: BoundedTree,
+    power: float,
 ) -> dict[Clique, float]:
-    """Join the chosen cliques into larger tables that err less for the same loss, with parts of it.
+    """Join the chosen cliques into larger tables that err less for the same loss, with
+    parts of it.
 
-    A table of S cells gives a clique of s cells inside it an error of sqrt(s S) instead of s, but the loss is
-    divided among fewer tables. The expected error in all is (sum W^(1 / power))^power, where W is the
-    weighted sum of sqrt(s S) over the cliques that a table answers for. Joined greedily, by what is saved.
+    A table of S cells gives a clique of s cells inside it an error of sqrt(s S) instead
+    of s, but the loss is divided among fewer tables. The expected error in all is (sum
+    W^(1 / power))^power, where W is the weighted sum of sqrt(s S) over the cliques that
+    a table answers for. Joined greedily, by what is saved.
     """
-    wanted = {mask_of(domain, clique): weights[clique] * math.sqrt(domain.cells(clique)) for clique in chosen}
+    wanted = {
+        mask_of(domain, clique): weights[clique] * math.sqrt(domain.cells(clique))
+        for clique in chosen
+    }
     tables: dict[int, float] = {}  # columns -> weighted sum of what it answers for
     waiting: list[tuple[float, int, int, int]] = []
 
@@ -225,7 +303,9 @@ def join(
 
     def saved(union: int) -> float:
         parts = inside(union)
-        return sum(cost(part, tables[part]) for part in parts) - cost(union, sum(tables[p] for p in parts))
+        return sum(cost(part, tables[part]) for part in parts) - cost(
+            union, sum(tables[p] for p in parts)
+        )
 
     def put(new: int, weighted: float) -> None:
         tables[new] = weighted
@@ -237,10 +317,18 @@ def join(
         put(clique, weight)
     while waiting:
         _, union, i, j = heapq.heappop(waiting)
-        if not (i in tables and j in tables and saved(union) > 0 and tree.add(clique_of(domain, union))):
+        if not (
+            i in tables
+            and j in tables
+            and saved(union) > 0
+            and tree.add(clique_of(domain, union))
+        ):
             continue
         put(union, sum(tables.pop(table) for table in inside(union)))
-    costs = {clique_of(domain, table): cost(table, weighted) for table, weighted in tables.items()}
+    costs = {
+        clique_of(domain, table): cost(table, weighted)
+        for table, weighted in tables.items()
+    }
     return {clique: each / sum(costs.values()) for clique, each in costs.items()}
 
 
@@ -256,15 +344,24 @@ def affordable_parts(
     power = _power(loss)
     unit = LEFT_NOISE * expected_error(1, loss, rows)
     z = {
-        clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power) for clique in candidates
+        clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power)
+        for clique in candidates
     }
     cliques: list[Clique] = []
     gain = removed = spread = 0.0
-    for clique in sorted(z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True):
-        now = removed + weights[clique] * errors[clique] - unit * (spread + z[clique]) ** power
+    for clique in sorted(
+        z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True
+    ):
+        now = (
+            removed
+            + weights[clique] * errors[clique]
+            - unit * (spread + z[clique]) ** power
+        )
         if now < gain:
             break
-        removed, spread, gain = removed + weights[clique] * errors[clique], spread + z[clique], now
+        removed = removed + weights[clique] * errors[clique]
+        spread = spread + z[clique]
+        gain = now
         cliques.append(clique)
     return gain, {clique: z[clique] / spread for clique in cliques}
 

@@ -1,4 +1,6 @@
-"""Groups of correlated features from a private correlation matrix, and the pair that goes together most."""
+"""Groups of correlated features from a private correlation matrix, and the pair that
+goes together most.
+"""
 
 import itertools
 from collections.abc import Collection, Sequence
@@ -17,16 +19,26 @@ FARTHEST = 0.5
 
 
 def find_groups(
-    measurer: Measurer, features: Sequence[str], loss: Loss, *, with_missing: Collection[str] = ()
+    measurer: Measurer,
+    features: Sequence[str],
+    loss: Loss,
+    *,
+    with_missing: Collection[str] = (),
 ) -> tuple[tuple[str, ...], ...]:
-    """Find sets of correlated features, for `loss`, from all moments of the whole table.
+    """Find sets of correlated features, for `loss`, from all moments of the whole
+    table.
 
-    Average linkage on the distance 1 - r of noisy correlations; all after the sums is post-processing.
+    Average linkage on the distance 1 - r of noisy correlations; all after the sums is
+    post-processing.
 
-    Args: with_missing: features whose last cell is that of missing values.
+    Args:
+        with_missing: features whose last cell is that of missing values.
     """
     sizes = {name: measurer.domain.size(name) for name in features}
-    place = {name: positions(size, missing=name in with_missing) for name, size in sizes.items()}
+    place = {
+        name: positions(size, missing=name in with_missing)
+        for name, size in sizes.items()
+    }
     pairs = list(itertools.combinations(features, 2))
     entries: list[Entry] = [{}, *({name: levels(place[name])} for name in features)]
     entries += [{name: levels(2 * place[name] ** 2 - 1)} for name in features]
@@ -40,7 +52,9 @@ def find_groups(
     tree = linkage((1 - correlations(sums, len(features)))[upper], method="average")
     numbers = fcluster(tree, FARTHEST, criterion="distance")
     return tuple(
-        tuple(name for name, own in zip(features, numbers, strict=True) if own == number)
+        tuple(
+            name for name, own in zip(features, numbers, strict=True) if own == number
+        )
         for number in dict.fromkeys(numbers)
     )
 
@@ -56,8 +70,9 @@ def related_pair(
 ) -> tuple[str, str]:
     """Choose the two features that go together most inside classes, for `loss`.
 
-    Each feature is cut at its noisy mean. A pair is scored by how far its four exact counts lie from those
-    that the laws of the classes expect of features without a relation inside them.
+    Each feature is cut at its noisy mean. A pair is scored by how far its four exact
+    counts lie from those that the laws of the classes expect of features without a
+    relation inside them.
 
     Args:
         measurer: of the table.
@@ -71,26 +86,36 @@ def related_pair(
 
     edges = sizes @ laws.clipped[0] / max(float(sizes.sum()), 1.0)
     above = ndtr((laws.centers - edges) / laws.scales)
-    shares = dict(zip(features, np.moveaxis(np.stack([1 - above, above]), 2, 0), strict=True))
+    shares = dict(
+        zip(features, np.moveaxis(np.stack([1 - above, above]), 2, 0), strict=True)
+    )
     view = measurer.coarsen(
         {
             name: halves(measurer.domain.size(name), edge, missing=name in with_missing)
             for name, edge in zip(features, edges, strict=True)
-        }
+        },
     )
     pairs = map(view.domain.clique, itertools.combinations(features, 2))
-    ((one, other),) = view.select({(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss)
+    ((one, other),) = view.select(
+        {(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss
+    )
     return one, other
 
 
 def correlations(sums: NoisySums, features: int) -> Values:
-    """Return correlations in [-1, 1] from noisy sums of 1, x, 2 x^2 - 1 and products."""
+    """Return correlations in [-1, 1] from noisy sums of 1, x, 2 x^2 - 1 and
+    products.
+    """
     count, *rest = sums.values[0]
     shares = np.array(rest) / max(count, 1.0)
     means, squares, products = np.split(shares, [features, 2 * features])
     noise = sums.deviation / max(count, 1.0)
     variances = np.maximum((squares + 1) / 2 - means**2, max(noise, 1e-6))
     matrix = np.eye(features)
-    for (i, j), product in zip(itertools.combinations(range(features), 2), products, strict=True):
-        matrix[i, j] = matrix[j, i] = (product - means[i] * means[j]) / np.sqrt(variances[i] * variances[j])
+    for (i, j), product in zip(
+        itertools.combinations(range(features), 2), products, strict=True
+    ):
+        matrix[i, j] = matrix[j, i] = (product - means[i] * means[j]) / np.sqrt(
+            variances[i] * variances[j]
+        )
     return np.clip(matrix, -1.0, 1.0)

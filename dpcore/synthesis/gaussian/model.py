@@ -1,4 +1,6 @@
-"""The model of Gaussian, a normal law of features and shares of categories per class."""
+"""The model of Gaussian, a normal law of features and shares of categories per
+class.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,12 @@ from dpcore.tables.counts import Values, pack, unpack
 
 
 def positions(size: int, *, missing: bool = False) -> Values:
-    """Return the positions of the cells of a column, evenly from -1 to 1, its public bounds.
+    """Return the positions of the cells of a column, evenly from -1 to 1, its public
+    bounds.
 
-    Args: missing: whether the last cell is that of missing values, which lies in the middle.
+    Args:
+        missing: whether the last cell is that of missing values, which lies in the
+            middle.
     """
     if missing:
         return np.append(positions(size - 1), 0.0)
@@ -28,9 +33,11 @@ def positions(size: int, *, missing: bool = False) -> Values:
 
 
 def halves(size: int, edge: float, *, missing: bool = False) -> Integers:
-    """Return 1 for the cells of a column whose positions are above `edge`, else 0; both occur if they can.
+    """Return 1 for the cells of a column whose positions are above `edge`, else 0; both
+    occur if they can.
 
-    Args: missing: as of `positions`.
+    Args:
+        missing: as of `positions`.
     """
     if missing:
         return np.append(halves(size - 1, edge), int(edge < 0))
@@ -50,9 +57,11 @@ class GaussianModel(Model):
         counts: (classes,), noisy rows of each class, at least 0.
         features: columns with positions, in the order of the moments.
         moments: of the features.
-        split: laws of the features in two cells of each class; None where the noise did not allow them.
+        split: laws of the features in two cells of each class; None where the noise did
+            not allow them.
         shares: column -> (classes, cells), noisy counts of categories, at least 0.
-        with_missing: features whose last cell was that of missing values; no drawn row has it.
+        with_missing: features whose last cell was that of missing values; no drawn row
+            has it.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -69,9 +78,16 @@ class GaussianModel(Model):
     def __post_init__(self) -> None:
         shape = len(self.counts), len(self.features)
         covariances = self.moments.covariances
-        fits = self.moments.centers.shape == shape and covariances.shape == (*shape, shape[1])
+        fits = self.moments.centers.shape == shape and covariances.shape == (
+            *shape,
+            shape[1],
+        )
         if self.split is not None:
-            fits = fits and self.split.centers.shape == (2, *shape) and self.split.scales.shape == shape
+            fits = (
+                fits
+                and self.split.centers.shape == (2, *shape)
+                and self.split.scales.shape == shape
+            )
         if not (fits and np.linalg.eigvalsh(covariances).min(initial=1.0) > 0):
             raise UsageError(
                 "the model has other classes or features than its numbers",
@@ -90,7 +106,9 @@ class GaussianModel(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one int64 array per column."""
-        classes = sample_cells(np.zeros(rows, dtype=np.int64), self.counts[None, :], rng)
+        classes = sample_cells(
+            np.zeros(rows, dtype=np.int64), self.counts[None, :], rng
+        )
         codes = {self.label: classes}
         for name, table in self.shares.items():
             codes[name] = sample_cells(classes, table, rng)
@@ -123,9 +141,14 @@ class GaussianModel(Model):
             label=fields["label"],
             counts=unpack(fields["counts"]),
             features=tuple(fields["features"]),
-            moments=Moments(centers=unpack(fields["centers"]), covariances=unpack(fields["covariances"])),
+            moments=Moments(
+                centers=unpack(fields["centers"]),
+                covariances=unpack(fields["covariances"]),
+            ),
             shares={name: unpack(table) for name, table in fields["shares"].items()},
-            split=None if fields["halves"] is None else ClassSplit.from_dict(fields["halves"]),
+            split=None
+            if fields["halves"] is None
+            else ClassSplit.from_dict(fields["halves"]),
             with_missing=tuple(fields.get("with_missing", ())),
         )
 
@@ -140,6 +163,8 @@ class GaussianModel(Model):
         if self.split is not None:
             values = places[:, self.split.feature].copy()
             high = (values > self.split.edge).astype(np.int64)
-            places = self.split.centers[high, classes] + self.split.scales[classes] * noise
+            places = (
+                self.split.centers[high, classes] + self.split.scales[classes] * noise
+            )
             places[:, self.split.feature] = values
         return np.clip(places, -1.0, 1.0)

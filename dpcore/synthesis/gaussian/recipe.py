@@ -1,15 +1,18 @@
 """The recipe for a numeric table with labels, class by class.
 
-**Proof.** (1) Public: bounds of every column (values are clipped to them and lie at positions in [-1, 1]),
-the cells of the label, and the feature groups, unless a paid first stage finds them. (2) A row adds to the
-sums of its own class only, and to each of them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside
-feature groups, and 0 or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
-max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are
-disjoint, and so are two cells inside each; what is measured next depends on noisy numbers only, and on the
-choice of a pair by `Measurer.select`, among counts at noisy cuts. (5) The rest is computed from these sums.
+**Proof.** (1) Public: bounds of every column (values are clipped to them and lie at
+positions in [-1, 1]), the cells of the label, and the feature groups, unless a paid
+first stage finds them. (2) A row adds to the sums of its own class only, and to each of
+them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside feature groups, and 0
+or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
+max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that.
+(4) Classes are disjoint, and so are two cells inside each; what is measured next
+depends on noisy numbers only, and on the choice of a pair by `Measurer.select`, among
+counts at noisy cuts. (5) The rest is computed from these sums.
 
-Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then normal laws" is what a
-textbook chapter on feature-level microaggregation meant; its published code is private for no epsilon.
+Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then
+normal laws" is what a textbook chapter on feature-level microaggregation meant; its
+published code is private for no epsilon.
 """
 
 from __future__ import annotations
@@ -25,7 +28,11 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import LimitError, ParameterError, UsageError
-from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
+from dpcore.mechanisms.max_norm import (
+    check_entries,
+    max_norm_density,
+    max_norm_variance,
+)
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation, sums_noise
 from dpcore.model import Model
@@ -55,11 +62,18 @@ SHARES: dict[Detail, tuple[Fraction, ...]] = {
     "products": (Fraction(1, 2), Fraction(1, 2)),
     "cells": (Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)),
 }
-"""Parts of the loss left that buy the means, the second moments, and the means of cells inside classes."""
+"""Parts of the loss left that buy the means, the second moments, and the means of cells
+inside classes.
+"""
 PAIR_SHARES = Fraction(1, 2), Fraction(2, 5), Fraction(1, 10)
-"""The same with one product, and the choice of its two features, see docs/decisions/0015."""
-VARIANCE_NOISE, COVARIANCE_NOISE = 0.04, 0.02
-"""Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
+"""The same with one product, and the choice of its two features, see
+docs/decisions/0015.
+"""
+VARIANCE_NOISE = 0.04
+COVARIANCE_NOISE = 0.02
+"""Detail is measured where the noise of all classes together stays below, on the scale
+of [-1, 1] squared.
+"""
 CELL_NOISE = 0.03
 """Cells are where the noise of the mean of a cell of usual size stays below."""
 USUAL_SIGNAL = 0.3
@@ -74,14 +88,15 @@ class Gaussian(Recipe):
         label: the column whose cells are the classes.
         features: columns whose cells are in the order of numbers.
         one_hot: columns without an order; each of their cells is counted per class.
-        groups: sets of features whose products are measured where the noise allows it; None to find them in
-            a first stage, for a fifth of the loss.
-        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss:
-            means, then variances too, and then products where groups have any, or else the means in two cells
-            of each class. With "pair", better for regression and clusters and worse for classifiers,
-            variances and the product of the two features that go together most inside classes.
-        with_missing: features whose last cell is that of missing values, which count as the middle of the
-            bounds and are in no drawn row.
+        groups: sets of features whose products are measured where the noise allows it;
+            None to find them in a first stage, for a fifth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a
+            fiftieth of the loss: means, then variances too, and then products where
+            groups have any, or else the means in two cells of each class. With "pair",
+            better for regression and clusters and worse for classifiers, variances and
+            the product of the two features that go together most inside classes.
+        with_missing: features whose last cell is that of missing values, which count as
+            the middle of the bounds and are in no drawn row.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -98,7 +113,10 @@ class Gaussian(Recipe):
         object.__setattr__(self, "with_missing", tuple(self.with_missing))
         object.__setattr__(self, "one_hot", tuple(self.one_hot))
         if not self.features + self.one_hot:
-            raise UsageError("there must be at least one feature", remedy="name a column besides the label")
+            raise UsageError(
+                "there must be at least one feature",
+                remedy="name a column besides the label",
+            )
         if self.detail not in (None, *get_args(Detail)):
             raise UsageError(
                 f"detail ({self.detail}) must be one of {', '.join(get_args(Detail))}",
@@ -125,7 +143,8 @@ class Gaussian(Recipe):
         groups: Sequence[Sequence[str]] | None = (),
         detail: Detail | None = None,
     ) -> Gaussian:
-        """Return the recipe for a table, with numbers, dates, ordered and two-valued columns as features.
+        """Return the recipe for a table, with numbers, dates, ordered and two-valued
+        columns as features.
 
         Args:
             schema: of the table.
@@ -134,10 +153,15 @@ class Gaussian(Recipe):
             columns: features and categories; None for all but the label.
             one_hot: columns without an order that are to be drawn by their categories.
             detail: what is measured; None to decide it by the noisy number of rows.
+
         Raises: ParameterError for a column that is no number and is not in `one_hot`.
         """
         schema.domain.size(label)
-        names = [name for name in schema.domain.names if name != label] if columns is None else list(columns)
+        names = (
+            [name for name in schema.domain.names if name != label]
+            if columns is None
+            else list(columns)
+        )
         features = [name for name in names if name not in one_hot]
         for name in (label, *names):
             column = schema.column(name)
@@ -148,7 +172,10 @@ class Gaussian(Recipe):
             if not has_numbers(column):
                 raise ParameterError(
                     "column {column!r} holds no numbers, or not in every row",
-                    remedy="leave it out, or draw it by its {cells} public categories (one-hot)",
+                    remedy=(
+                        "leave it out, or draw it by its {cells} public categories "
+                        "(one-hot)"
+                    ),
                     column=name,
                     cells=column.size,
                 )
@@ -158,15 +185,25 @@ class Gaussian(Recipe):
             one_hot=tuple(name for name in names if name in one_hot),
             groups=None if groups is None else tuple(map(tuple, groups)),
             detail=detail,
-            with_missing=tuple(name for name in features if schema.column(name).missing),
+            with_missing=tuple(
+                name for name in features if schema.column(name).missing
+            ),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as versions before `with_missing` wrote it where there are none."""
-        return {name: value for name, value in super().to_dict().items() if name != "with_missing" or value}
+        """Return plain data, as versions before `with_missing` wrote it where there are
+        none.
+        """
+        return {
+            name: value
+            for name, value in super().to_dict().items()
+            if name != "with_missing" or value
+        }
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, a column named twice, a label or feature of one cell, and too many sums."""
+        """Refuse unknown columns, a column named twice, a label or feature of one cell,
+        and too many sums.
+        """
         domain.clique((self.label, *self.features, *self.one_hot))
         for name in (self.label, *self.features, *self.one_hot):
             if domain.size(name) < 2:
@@ -178,37 +215,68 @@ class Gaussian(Recipe):
         if self.detail == "cells":
             self._check_split(domain)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
-        """Return the largest error of class sizes, as that of means is `mean_noise` over the size."""
+    def expect(
+        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
+    ) -> tuple[Expected, ...]:
+        """Return the largest error of class sizes, as that of means is `mean_noise`
+        over the size.
+        """
         deviation = self.mean_noise(domain, loss, rows)
         cells = domain.size(self.label)
-        return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=sums_noise(loss)),)
+        return (
+            Expected(
+                clique=(self.label,),
+                cells=cells,
+                variance=deviation**2,
+                noise=sums_noise(loss),
+            ),
+        )
 
     def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
         """Return the largest deviation of the noise of a sum, in rows.
 
-        Where detail is open it is that of a table that carries all the detail this recipe can measure.
+        Where detail is open it is that of a table that carries all the detail this
+        recipe can measure.
 
         Public.
         """
         groups = (self.features,) if self.groups is None else self.groups
-        share = self._left() * self._shares(self.detail or self._most(domain, _pairs(groups)))[0]
-        return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
+        share = (
+            self._left()
+            * self._shares(self.detail or self._most(domain, _pairs(groups)))[0]
+        )
+        return sums_deviation(
+            rows=rows, entries=len(self._first(domain)), loss=loss.share(share)
+        )
 
-    def signal_to_noise(self, domain: Domain, loss: Loss, rows: int, people: int) -> float:
-        """Return the signal-to-noise ratio of the means of a class of `people` rows, from public facts."""
+    def signal_to_noise(
+        self, domain: Domain, loss: Loss, rows: int, people: int
+    ) -> float:
+        """Return the signal-to-noise ratio of the means of a class of `people` rows,
+        from public facts.
+        """
         return USUAL_SIGNAL * people / self.mean_noise(domain, loss, rows)
 
-    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the number of rows, then the sums that it carries, and compute moments."""
-        loss, domain, by = measurer.loss, measurer.domain, (self.label,)
+    def fit(
+        self, measurer: Measurer, on_progress: OnProgress
+    ) -> tuple[dict[Clique, Marginal], Model]:
+        """Measure the number of rows, then the sums that it carries, and compute
+        moments.
+        """
+        loss = measurer.loss
+        domain = measurer.domain
+        by = (self.label,)
         on_progress("measuring", 0.0)
-        count = None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
+        count = (
+            None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
+        )
         groups = self.groups
         if groups is None:
             on_progress("measuring", 0.1)
             share = loss.share(GROUP_SHARE)
-            groups = find_groups(measurer, self.features, share, with_missing=self.with_missing)
+            groups = find_groups(
+                measurer, self.features, share, with_missing=self.with_missing
+            )
         pairs = _pairs(groups)
         left = loss.share(self._left())
         detail: Detail = self.detail or "means"
@@ -223,17 +291,26 @@ class Gaussian(Recipe):
             law = self._published(domain, first, None, [], loss)[1]
             share = left.share(parts[2])
             pair = related_pair(
-                measurer, self.features, law.moments, law.counts, share, with_missing=self.with_missing
+                measurer,
+                self.features,
+                law.moments,
+                law.counts,
+                share,
+                with_missing=self.with_missing,
             )
             wanted = [pair]
         second = None
         if len(parts) > 1:
-            second = measurer.sums(by, self._second(domain, wanted), left.share(parts[1]))
+            second = measurer.sums(
+                by, self._second(domain, wanted), left.share(parts[1])
+            )
         on_progress("fit", 0.6)
         marginals, model = self._published(domain, first, second, wanted, loss)
         if detail == "cells" and len(parts) > 2:
             on_progress("measuring", 0.8)
-            model = replace(model, split=self._split(measurer, model, left.share(parts[2])))
+            model = replace(
+                model, split=self._split(measurer, model, left.share(parts[2]))
+            )
         return marginals, model
 
     def reads(self, domain: Domain) -> Clique:
@@ -251,7 +328,9 @@ class Gaussian(Recipe):
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
     def _shares(self, detail: Detail) -> tuple[Fraction, ...]:
-        """Return the parts of the loss left, all of it for the means without features."""
+        """Return the parts of the loss left, all of it for the means without
+        features.
+        """
         if detail == "pair":
             return PAIR_SHARES if len(self.features) > 1 else self._shares("variances")
         return SHARES[detail] if self.features else SHARES["means"]
@@ -269,13 +348,18 @@ class Gaussian(Recipe):
         return "cells"
 
     def _check_split(self, domain: Domain) -> None:
-        """Refuse sums inside classes for one of the features, whose cells would be too many."""
+        """Refuse sums inside classes for one of the features, whose cells would be too
+        many.
+        """
         for name in self.features:
             check_cells(domain, [(self.label, name)] * len(self.features))
 
-    def _carried(self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int) -> Detail:
+    def _carried(
+        self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int
+    ) -> Detail:
         """Return the detail that a noisy number of rows carries under this loss."""
-        features, classes = max(len(self.features), 1), domain.size(self.label)
+        features = max(len(self.features), 1)
+        classes = domain.size(self.label)
         most = self._most(domain, range(pairs))
 
         def noise(entries: int, detail: Detail, lines: float) -> float:
@@ -283,55 +367,89 @@ class Gaussian(Recipe):
             return sums_deviation(rows=rows, entries=entries, loss=part) * lines / total
 
         together = math.sqrt(classes)
-        if most == "products" and noise(features + pairs, most, together) <= COVARIANCE_NOISE:
+        if (
+            most == "products"
+            and noise(features + pairs, most, together) <= COVARIANCE_NOISE
+        ):
             return most
         if most == "cells" and noise(features, most, 2 * classes) <= CELL_NOISE:
             return most
-        return "variances" if noise(features, "variances", together) / 2 <= VARIANCE_NOISE else "means"
+        return (
+            "variances"
+            if noise(features, "variances", together) / 2 <= VARIANCE_NOISE
+            else "means"
+        )
 
-    def _split(self, measurer: Measurer, model: GaussianModel, loss: Loss) -> ClassSplit:
-        """Measure the means of the other features in the low and the high cell of each class."""
+    def _split(
+        self, measurer: Measurer, model: GaussianModel, loss: Loss
+    ) -> ClassSplit:
+        """Measure the means of the other features in the low and the high cell of each
+        class.
+        """
         number, edge = split_of(model.moments, model.counts)
         split = self.features[number]
         entries = self._first(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
-        cells = halves(measurer.domain.size(split), edge, missing=split in self.with_missing)
+        cells = halves(
+            measurer.domain.size(split), edge, missing=split in self.with_missing
+        )
         view = measurer.coarsen({split: cells})
-        return split_classes(view.sums((self.label, split), entries, loss), model.moments, number, edge)
+        return split_classes(
+            view.sums((self.label, split), entries, loss), model.moments, number, edge
+        )
 
     def _first(self, domain: Domain) -> list[Entry]:
         """Return the entries of rows, features and categories."""
         places = self._places(domain)
-        entries: list[Entry] = [{}, *({name: levels(places[name])} for name in self.features)]
+        entries: list[Entry] = [
+            {},
+            *({name: levels(places[name])} for name in self.features),
+        ]
         for name in self.one_hot:
             entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
         return entries
 
     def _places(self, domain: Domain) -> dict[str, Values]:
         return {
-            name: positions(domain.size(name), missing=name in self.with_missing) for name in self.features
+            name: positions(domain.size(name), missing=name in self.with_missing)
+            for name in self.features
         }
 
     def _second(self, domain: Domain, pairs: Sequence[tuple[str, str]]) -> list[Entry]:
         """Return the entries 2 x^2 - 1 of features, and products of pairs."""
         place = self._places(domain)
-        squares: list[Entry] = [{name: levels(2 * place[name] ** 2 - 1)} for name in self.features]
-        return squares + [{name: levels(place[name]) for name in pair} for pair in pairs]
+        squares: list[Entry] = [
+            {name: levels(2 * place[name] ** 2 - 1)} for name in self.features
+        ]
+        return squares + [
+            {name: levels(place[name]) for name in pair} for pair in pairs
+        ]
 
     def _published(
-        self, domain: Domain, first: NoisySums, second: NoisySums | None, pairs: Sequence[Any], loss: Loss
+        self,
+        domain: Domain,
+        first: NoisySums,
+        second: NoisySums | None,
+        pairs: Sequence[Any],
+        loss: Loss,
     ) -> tuple[dict[Clique, Marginal], GaussianModel]:
         """Return the noisy class sizes, and the model."""
         end = 1 + len(self.features)
         index = {name: number for number, name in enumerate(self.features)}
-        numeric = NoisySums(by=first.by, values=first.values[:, :end], deviation=first.deviation)
+        numeric = NoisySums(
+            by=first.by, values=first.values[:, :end], deviation=first.deviation
+        )
         shares = {}
         for name in self.one_hot:
-            shares[name] = np.maximum(first.values[:, end : end + domain.size(name)], 0.0)
+            shares[name] = np.maximum(
+                first.values[:, end : end + domain.size(name)], 0.0
+            )
             end += domain.size(name)
         drawn = {self.label, *self.features, *self.one_hot}
         model = GaussianModel(
-            domain=domain.project(tuple(name for name in domain.names if name in drawn)),
+            domain=domain.project(
+                tuple(name for name in domain.names if name in drawn)
+            ),
             label=self.label,
             counts=np.maximum(first.values[:, 0], 0.0),
             features=self.features,
@@ -345,7 +463,10 @@ class Gaussian(Recipe):
             with_missing=self.with_missing,
         )
         sizes = Marginal(
-            clique=first.by, values=first.values[:, 0], variance=first.deviation**2, noise=sums_noise(loss)
+            clique=first.by,
+            values=first.values[:, 0],
+            variance=first.deviation**2,
+            noise=sums_noise(loss),
         )
         return {sizes.clique: sizes}, model
 
@@ -359,11 +480,17 @@ def _tells_nothing(name: str) -> ParameterError:
 
 
 def has_numbers(column: Column) -> bool:
-    """Return whether the cells of a column are in the order of numbers, or two, in nearly every row.
+    """Return whether the cells of a column are in the order of numbers, or two, in
+    nearly every row.
 
-    A cell for missing values that a rule declared is no obstacle: nobody said that values are missing.
+    A cell for missing values that a rule declared is no obstacle: nobody said that
+    values are missing.
     """
-    many = isinstance(column, Categorical) and not column.ordered and column.values_size > 2
+    many = (
+        isinstance(column, Categorical)
+        and not column.ordered
+        and column.values_size > 2
+    )
     return not many and (not column.missing or column.origin("missing") == Origin.RULE)
 
 

@@ -1,7 +1,9 @@
-"""A split of every class into two cells, which adds detail to normal laws without correlations.
+"""A split of every class into two cells, which adds detail to normal laws without
+correlations.
 
-The split follows from noisy moments alone: the feature that varies most inside classes, at its mean. So the
-cells are as public as the classes, and disjoint. Means of the other features are measured in each half.
+The split follows from noisy moments alone: the feature that varies most inside classes,
+at its mean. So the cells are as public as the classes, and disjoint. Means of the other
+features are measured in each half.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ LEAST_WITHIN = 0.05
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSplit:
-    """Laws of the features in the low and the high cell of one feature, before clipping.
+    """Laws of the features in the low and the high cell of one feature, before
+    clipping.
 
     Attributes:
         feature: number of the feature that is split.
@@ -47,8 +50,14 @@ class ClassSplit:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ClassSplit:
         """Read what `to_dict` wrote."""
-        centers, scales = unpack(fields["centers"]), unpack(fields["scales"])
-        return cls(feature=fields["feature"], edge=fields["edge"], centers=centers, scales=scales)
+        centers = unpack(fields["centers"])
+        scales = unpack(fields["scales"])
+        return cls(
+            feature=fields["feature"],
+            edge=fields["edge"],
+            centers=centers,
+            scales=scales,
+        )
 
 
 def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
@@ -65,15 +74,17 @@ def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
     return feature, float(shares @ means[:, feature])
 
 
-def split_classes(sums: NoisySums, moments: Moments, feature: int, edge: float) -> ClassSplit:
+def split_classes(
+    sums: NoisySums, moments: Moments, feature: int, edge: float
+) -> ClassSplit:
     """Return the laws from noisy sums.
 
     Args:
         moments: of the features.
         feature: number of the feature that is split.
         edge: position up to which a value is low.
-        sums: a line per class and half, low before high: the number of rows, then the sum of each feature but
-            the one that is split.
+        sums: a line per class and half, low before high: the number of rows, then the
+            sum of each feature but the one that is split.
     """
     means, variances = moments.clipped
     classes, features = means.shape
@@ -83,12 +94,21 @@ def split_classes(sums: NoisySums, moments: Moments, feature: int, edge: float) 
     half_means = of_class.copy()
     half_means[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
     drawn = beyond_noise(half_means, of_class, sums.deviation / sizes[:, 0])
-    half_means = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(classes, 2, features)
-    shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(axis=1, keepdims=True)
+    half_means = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(
+        classes, 2, features
+    )
+    shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(
+        axis=1, keepdims=True
+    )
     scales = np.empty((classes, features))
     for number in range(classes):
-        between = shares[number] @ (half_means[number] - shares[number] @ half_means[number]) ** 2
-        within = np.maximum(variances[number] - between, LEAST_WITHIN * variances[number])
+        between = (
+            shares[number]
+            @ (half_means[number] - shares[number] @ half_means[number]) ** 2
+        )
+        within = np.maximum(
+            variances[number] - between, LEAST_WITHIN * variances[number]
+        )
         scales[number] = scales_for(half_means[number], within, shares[number])
     centers = centers_for(np.swapaxes(half_means, 0, 1), scales[None])
     return ClassSplit(feature=feature, edge=edge, centers=centers, scales=scales)

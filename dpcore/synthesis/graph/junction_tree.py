@@ -1,8 +1,9 @@
 """Junction trees, which cover a set of cliques by a tree of larger tables.
 
-Two columns that are in one clique must meet in one node of the tree, and the nodes that hold a column
-must hang together. Then exact answers need no table larger than a node. Finding the smallest tree is
-NP-hard; columns are eliminated greedily, the one whose node has the fewest cells first.
+Two columns that are in one clique must meet in one node of the tree, and the nodes that
+hold a column must hang together. Then exact answers need no table larger than a node.
+Finding the smallest tree is NP-hard; columns are eliminated greedily, the one whose
+node has the fewest cells first.
 
 Source: Lauritzen, Spiegelhalter (1988); Koller, Friedman (2009), sections 9.4 and 10.4.
 """
@@ -24,10 +25,11 @@ class JunctionTree:
 
     Attributes:
         domain: of all columns; each is in at least one node.
-        nodes: cliques with their columns in ascending size, so that the longest axis is the last.
+        nodes: cliques with their columns in ascending size, so that the longest axis is
+            the last.
         parents: position of each node's parent, -1 for the first node.
-        separators: the columns a node shares with its parent, () for the first node and wherever two
-            parts of the table have nothing to do with each other.
+        separators: the columns a node shares with its parent, () for the first node and
+            wherever two parts of the table have nothing to do with each other.
     """
 
     domain: Domain
@@ -58,27 +60,36 @@ class JunctionTree:
         return sum(self.domain.cells(node) for node in self.nodes)
 
     def node_of(self, clique: Iterable[str]) -> int | None:
-        """Return the position of the smallest node that contains the clique, or None."""
+        """Return the position of the smallest node that contains the clique, or
+        None.
+        """
         columns = set(clique)
         holding = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
-        return min(holding, key=lambda i: self.domain.cells(self.nodes[i]), default=None)
+        return min(
+            holding, key=lambda i: self.domain.cells(self.nodes[i]), default=None
+        )
 
 
 class BoundedTree:
-    """A growing set of cliques whose junction tree may not have more than `limit` cells.
+    """A growing set of cliques whose junction tree may not have more than `limit`
+    cells.
 
     Attributes:
         nodes: bit masks of the nodes of the tree as it is.
     """
 
-    def __init__(self, domain: Domain, limit: int, nodes: Iterable[Clique] = ()) -> None:
+    def __init__(
+        self, domain: Domain, limit: int, nodes: Iterable[Clique] = ()
+    ) -> None:
         """Start with a tree of these nodes, which are taken in whatever the limit."""
         self.domain = domain
         self.limit = limit
         self.nodes = eliminate(domain.sizes, [mask_of(domain, node) for node in nodes])
 
     def add(self, clique: Clique) -> bool:
-        """Add the clique if the tree stays within the limit, and return True if it did."""
+        """Add the clique if the tree stays within the limit, and return True if it
+        did.
+        """
         mask = mask_of(self.domain, clique)
         if any(mask & node == mask for node in self.nodes):
             return True
@@ -94,13 +105,20 @@ class BoundedTree:
         return tuple(clique_of(self.domain, node) for node in self.nodes)
 
     def keep(self, cliques: Iterable[Clique]) -> None:
-        """Forget all cliques but these, taken in before, if their own tree is smaller."""
-        own = eliminate(self.domain.sizes, [mask_of(self.domain, clique) for clique in cliques])
-        self.nodes = min(own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes))
+        """Forget all cliques but these, taken in before, if their own tree is
+        smaller.
+        """
+        own = eliminate(
+            self.domain.sizes, [mask_of(self.domain, clique) for clique in cliques]
+        )
+        self.nodes = min(
+            own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes)
+        )
 
 
 def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
-    """Return the largest cliques that appear when columns are eliminated one by one, as bit masks.
+    """Return the largest cliques that appear when columns are eliminated one by one, as
+    bit masks.
 
     Args:
         sizes: cells of each column.
@@ -112,9 +130,13 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
     for clique in cliques:
         for i in _bits(clique):
             neighbors[i] |= clique & ~(1 << i)
-    costs = {i: weights[i] + sum(map(weight, _bits(near))) for i, near in enumerate(neighbors)}
+    costs = {
+        i: weights[i] + sum(map(weight, _bits(near)))
+        for i, near in enumerate(neighbors)
+    }
     nodes: list[int] = []
-    holding: list[list[int]] = [[] for _ in sizes]  # of each column, the nodes that it is in
+    # of each column, the nodes that it is in
+    holding: list[list[int]] = [[] for _ in sizes]
     cheapest = [(cost, i) for i, cost in costs.items()]
     heapq.heapify(cheapest)
     while costs:
@@ -141,12 +163,15 @@ def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
 
 
 def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Depth-first order, and parents in it, of a tree that joins nodes by as many shared columns as possible.
+    """Depth-first order, and parents in it, of a tree that joins nodes by as many
+    shared columns as possible.
 
-    For the nodes of an elimination such a tree is a junction tree: Koller, Friedman (2009), theorem 10.4.
+    For the nodes of an elimination such a tree is a junction tree: Koller, Friedman
+    (2009), theorem 10.4.
     """
     children: list[list[int]] = [[] for _ in nodes]
-    nearest = dict.fromkeys(range(1, len(nodes)), 0)  # node outside -> its best node inside (Prim)
+    # node outside -> its best node inside (Prim)
+    nearest = dict.fromkeys(range(1, len(nodes)), 0)
 
     def shared(i: int) -> int:
         return (nodes[i] & nodes[nearest[i]]).bit_count()

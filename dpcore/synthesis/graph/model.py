@@ -20,9 +20,11 @@ from dpcore.tables.counts import Values, aligned, pack, project, unpack
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalModel:
-    """Expected counts of every combination of values, from a normalized product of factors.
+    """Expected counts of every combination of values, from a normalized product of
+    factors.
 
-    Columns that are in no common node depend on each other only through the separators between.
+    Columns that are in no common node depend on each other only through the separators
+    between.
 
     Attributes:
         tree: its nodes hold every factor.
@@ -41,14 +43,17 @@ class GraphicalModel:
 
     @property
     def tables(self) -> tuple[Values, ...]:
-        """Calibrated expected counts in rows, one array per node, equal on separators."""
+        """Calibrated expected counts in rows, one array per node, equal on
+        separators.
+        """
         return self._calibrated[1]
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected counts over any columns, in rows, axes in the order given.
+        """Return the expected counts over any columns, in rows, axes in the order
+        given.
 
-        A clique inside a node is summed down from it; another one is multiplied together along the tree,
-        summing every other column away as soon as possible.
+        A clique inside a node is summed down from it; another one is multiplied
+        together along the tree, summing every other column away as soon as possible.
         """
         clique = self.domain.clique(clique)
         i = self.tree.node_of(clique)
@@ -61,28 +66,40 @@ class GraphicalModel:
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows, node by node down the tree.
 
-        The new columns of a node are drawn for all rows that agree on its separator together, in a fresh
-        random order, so that each cell gets its expected number of rows rounded up or down, and columns
-        that are independent given the separator stay so. The orders of any two nodes go together evenly:
-        pairs of columns that have little to do with each other come out with less than a sample's noise.
+        The new columns of a node are drawn for all rows that agree on its separator
+        together, in a fresh random order, so that each cell gets its expected number of
+        rows rounded up or down, and columns that are independent given the separator
+        stay so. The orders of any two nodes go together evenly: pairs of columns that
+        have little to do with each other come out with less than a sample's noise.
         """
         codes: dict[str, Integers] = {}
         nodes = zip(self.tree.nodes, self.tree.separators, self.tables, strict=True)
-        for (node, part, table), order in zip(nodes, even_orders(rows, rng), strict=False):
+        for (node, part, table), order in zip(
+            nodes, even_orders(rows, rng), strict=False
+        ):
             new = tuple(name for name in node if name not in part)
-            lines = flat_cells([codes[name] for name in part], self.domain.shape(part), rows)
+            lines = flat_cells(
+                [codes[name] for name in part], self.domain.shape(part), rows
+            )
             present, lines = np.unique(lines, return_inverse=True)
-            turned = project(table, node, part + new).reshape(self.domain.cells(part), -1)
+            turned = project(table, node, part + new).reshape(
+                self.domain.cells(part), -1
+            )
             drawn = sample_cells(lines, turned[present], rng, order=order)
             cells = np.unravel_index(drawn, self.domain.shape(new))
-            codes |= {name: each.astype(np.int32) for name, each in zip(new, cells, strict=True)}
+            codes |= {
+                name: each.astype(np.int32)
+                for name, each in zip(new, cells, strict=True)
+            }
         return codes
 
     def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
         """Return the model of those rows only that have chosen values.
 
         Args:
-            weights: column -> one number in 0 .. 1 a cell: the share of this cell's rows that is kept.
+            weights: column -> one number in 0 .. 1 a cell: the share of this cell's
+                rows that is kept.
+
         Raises: InfeasibleError when the model holds no such rows.
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
@@ -105,20 +122,24 @@ class GraphicalModel:
         domain = Domain.from_dict(fields)
         return cls(
             tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
-            factors=tuple((tuple(clique), unpack(table)) for clique, table in fields["factors"]),
+            factors=tuple(
+                (tuple(clique), unpack(table)) for clique, table in fields["factors"]
+            ),
             total=fields["total"],
         )
 
     @cached_property
     def _calibrated(self) -> tuple[float, tuple[Values, ...]]:
-        """Logarithm of the sum of the product of the factors, and the nodes' tables scaled to the total.
+        """Logarithm of the sum of the product of the factors, and the nodes' tables
+        scaled to the total.
 
         Raises: InfeasibleError when the factors leave no possible row.
         """
         state = State(self.tree, product_potentials(self.tree, self.factors))
         if state.log_mass == -math.inf:
             raise InfeasibleError(
-                "the model holds no such rows, or hardly any", remedy="ask for other values"
+                "the model holds no such rows, or hardly any",
+                remedy="ask for other values",
             )
         for table in state.tables:
             table *= self.total / table.sum()
@@ -132,24 +153,36 @@ class GraphicalModel:
             below[self.tree.parents[i]] |= below[i]
         return below
 
-    def _collect(self, i: int, wanted: frozenset[str], part: Clique | None = None) -> tuple[Clique, Values]:
-        """Return the table of the wanted columns at or under node i, or their shares given `part`."""
+    def _collect(
+        self, i: int, wanted: frozenset[str], part: Clique | None = None
+    ) -> tuple[Clique, Values]:
+        """Return the table of the wanted columns at or under node i, or their shares
+        given `part`.
+        """
         node = self.tree.nodes[i]
         messages = [
             self._collect(child, wanted, self.tree.separators[child])
             for child, parent in enumerate(self.tree.parents)
-            if parent == i and wanted & self._below[child] - set(self.tree.separators[child])
+            if parent == i
+            and wanted & self._below[child] - set(self.tree.separators[child])
         ]
         names = set(part or ()) | wanted.intersection(node)
         names |= {name for columns, _ in messages for name in columns}
         own = tuple(name for name in node if name in names)
         operands = [(own, project(self.tables[i], node, own)), *messages]
         columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))
-        axis = {name: at for at, name in enumerate({name: None for each, _ in operands for name in each})}
+        axis = {
+            name: at
+            for at, name in enumerate(
+                {name: None for each, _ in operands for name in each}
+            )
+        }
         arguments: list[Any] = []
         for each, table in operands:
             arguments += [table, [axis[name] for name in each]]
-        joined = np.einsum(*arguments, [axis[name] for name in columns], optimize=len(operands) > 2)
+        joined = np.einsum(
+            *arguments, [axis[name] for name in columns], optimize=len(operands) > 2
+        )
         if part is not None:
             given = np.asarray(project(self.tables[i], node, part))
             below = aligned(np.where(given > 0, given, 1.0), part, columns)

@@ -1,11 +1,13 @@
 """Message passing on a junction tree, in plain probabilities.
 
-A state holds one table per node. It is calibrated when neighbors agree on their separator; then each table
-is the exact marginal of the product of all potentials. A change of one table is carried to a neighbor by
-multiplying the neighbor by (new separator) / (old separator). No logarithms are taken of the large tables,
-which is what makes numpy fast enough.
+A state holds one table per node. It is calibrated when neighbors agree on their
+separator; then each table is the exact marginal of the product of all potentials. A
+change of one table is carried to a neighbor by multiplying the neighbor by (new
+separator) / (old separator). No logarithms are taken of the large tables, which is what
+makes numpy fast enough.
 
-Source: Jensen, Lauritzen, Olesen (1990), the HUGIN scheme; Koller, Friedman (2009), section 10.3.
+Source: Jensen, Lauritzen, Olesen (1990), the HUGIN scheme; Koller, Friedman (2009),
+section 10.3.
 """
 
 from __future__ import annotations
@@ -27,17 +29,24 @@ class State:
     """Tables of the nodes of a tree, in the order of the tree, and of their separators.
 
     Attributes:
-        tables: one array per node with the node's shape, changed in place; not normalized.
+        tables: one array per node with the node's shape, changed in place; not
+            normalized.
         separators: one array per node, over the columns it shares with its parent.
-        log_mass: logarithm of the sum of the product of all potentials, minus infinity when it is 0.
+        log_mass: logarithm of the sum of the product of all potentials, minus infinity
+            when it is 0.
     """
 
     def __init__(self, tree: JunctionTree, potentials: Sequence[Values]) -> None:
-        """Calibrate the product of `potentials`, one array per node, which are taken over and changed."""
+        """Calibrate the product of `potentials`, one array per node, which are taken
+        over and changed.
+        """
         self.tree = tree
         self.tables = [np.ascontiguousarray(potential) for potential in potentials]
         domain = tree.domain
-        self._own = [Part(domain, node, part) for node, part in zip(tree.nodes, tree.separators, strict=True)]
+        self._own = [
+            Part(domain, node, part)
+            for node, part in zip(tree.nodes, tree.separators, strict=True)
+        ]
         self._above = [
             Part(domain, tree.nodes[parent], part)
             for parent, part in zip(tree.parents, tree.separators, strict=True)
@@ -45,7 +54,8 @@ class State:
         self.separators = [np.ones(domain.shape(part)) for part in tree.separators]
         self.log_mass = 0.0
         for i in range(len(self.tables) - 1, -1, -1):
-            # Scaled on the way, because a product over many nodes leaves the range of floats.
+            # Scaled on the way, because a product over many nodes leaves the range of
+            # floats.
             mass = float(self.tables[i].sum())
             self.log_mass += math.log(mass) if mass > 0 else -math.inf
             self.tables[i] *= 1 / mass if mass > 0 else 0.0
@@ -56,23 +66,30 @@ class State:
 
     def up(self, i: int) -> None:
         """Carry the table of node i to its parent."""
-        self._carry(i, self._own[i].sum(self.tables[i]), self.tree.parents[i], self._above[i])
+        self._carry(
+            i, self._own[i].sum(self.tables[i]), self.tree.parents[i], self._above[i]
+        )
 
     def down(self, i: int) -> None:
         """Carry the table of the parent to node i."""
-        self._carry(i, self._above[i].sum(self.tables[self.tree.parents[i]]), i, self._own[i])
+        self._carry(
+            i, self._above[i].sum(self.tables[self.tree.parents[i]]), i, self._own[i]
+        )
 
     def _carry(self, i: int, new: Values, to: int, part: Part) -> None:
         part.multiply(self.tables[to], divide(new, self.separators[i]))
         self.separators[i] = new
 
 
-def product_potentials(tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]) -> list[Values]:
+def product_potentials(
+    tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]
+) -> list[Values]:
     """Return one potential per node, the product of the factors that it holds.
 
     Args:
         tree: whose nodes hold the cliques.
-        factors: (clique, table) with axes in the clique's order; each clique fits into a node.
+        factors: (clique, table) with axes in the clique's order; each clique fits into
+            a node.
     """
     potentials = [np.ones(tree.domain.shape(node)) for node in tree.nodes]
     for clique, table in factors:
@@ -88,15 +105,18 @@ def divide(above: Values, below: Values) -> Values:
 
 
 class Part:
-    """A part of a node's columns, with its marginal and products on arrays in the node's shape.
+    """A part of a node's columns, with its marginal and products on arrays in the
+    node's shape.
 
-    numpy is slow where the innermost axes are short, as those of binary columns are. So axes that are all
-    kept or all summed are taken together; outer ones are summed first, which are long runs of memory; and
-    the last ones, up to TAIL cells, by a product with a table of zeros and ones.
+    numpy is slow where the innermost axes are short, as those of binary columns are. So
+    axes that are all kept or all summed are taken together; outer ones are summed
+    first, which are long runs of memory; and the last ones, up to TAIL cells, by a
+    product with a table of zeros and ones.
     """
 
     def __init__(self, domain: Domain, node: Clique, part: Clique) -> None:
-        sizes, kept = domain.shape(node), [name in part for name in node]
+        sizes = domain.shape(node)
+        kept = [name in part for name in node]
         self._size = domain.shape(tuple(name for name in node if name in part))
         first = max(0, len(node) - 1)
         while first and math.prod(sizes[first - 1 :]) <= TAIL:
@@ -113,13 +133,18 @@ class Part:
             places = np.indices(sizes[first:]).reshape(len(node) - first, -1)
             inner = [axis for axis in range(len(node) - first) if kept[first + axis]]
             shape = tuple(sizes[first + axis] for axis in inner)
-            own = np.ravel_multi_index(tuple(places[axis] for axis in inner), shape) if inner else 0
+            own = (
+                np.ravel_multi_index(tuple(places[axis] for axis in inner), shape)
+                if inner
+                else 0
+            )
             self._chosen = np.zeros((self._tail, math.prod(shape)))
             self._chosen[np.arange(self._tail), own] = 1.0
 
     def sum(self, table: Values) -> Values:
         """Return the table's marginal over the part."""
-        before, below = 1, table.size
+        before = 1
+        below = table.size
         for size, keep in self._outer:
             below //= size
             if keep:

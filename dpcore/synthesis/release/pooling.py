@@ -1,7 +1,8 @@
 """Releases of several owners under one schema, pooled into one model.
 
-Pooling is post-processing. What a person who is in several tables loses is the sum of the losses; where
-nobody is, it is the largest. Neither is computed unless it is said which of the two holds.
+Pooling is post-processing. What a person who is in several tables loses is the sum of
+the losses; where nobody is, it is the largest. Neither is computed unless it is said
+which of the two holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,10 +24,12 @@ People = Literal["unknown", "different", "the same"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pooled:
-    """Releases of one schema as one model, each with the share of its noisy number of rows.
+    """Releases of one schema as one model, each with the share of its noisy number of
+    rows.
 
     Attributes:
-        people: whether the tables hold different people; "unknown" where that is not known.
+        people: whether the tables hold different people; "unknown" where that is not
+            known.
     """
 
     releases: tuple[Release, ...]
@@ -41,12 +44,16 @@ class Pooled:
             or not first.model_columns
             or not 1 < len(ids) == len(self.releases)
             or any(
-                _facts(other.schema, other.model_columns) != _facts(first.schema, first.model_columns)
+                _facts(other.schema, other.model_columns)
+                != _facts(first.schema, first.model_columns)
                 for other in self.releases
             )
         ):
             raise SchemaError(
-                "pooling takes different releases with drawn rows, of the same columns, cells and unit",
+                (
+                    "pooling takes different releases with drawn rows, of the same "
+                    "columns, cells and unit"
+                ),
                 remedy="choose another release",
             )
 
@@ -62,29 +69,41 @@ class Pooled:
 
     @property
     def loss(self) -> Mapping[str, str] | None:
-        """The loss of a person to all releases together, as texts of exact numbers by name.
+        """The loss of a person to all releases together, as texts of exact numbers by
+        name.
 
-        The largest for different people, the sum for the same; None where that is unknown, or where the
-        guarantees are of different kinds and are listed side by side only.
+        The largest for different people, the sum for the same; None where that is
+        unknown, or where the guarantees are of different kinds and are listed side by
+        side only.
         """
         losses = [guarantee.loss for guarantee in self.guarantees]
-        if self.people == "unknown" or any(set(each) != set(losses[0]) for each in losses):
+        if self.people == "unknown" or any(
+            set(each) != set(losses[0]) for each in losses
+        ):
             return None
         together = max if self.people == "different" else sum
-        return {name: str(together(Fraction(each[name]) for each in losses)) for name in losses[0]}
+        return {
+            name: str(together(Fraction(each[name]) for each in losses))
+            for name in losses[0]
+        }
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
+    def sample(
+        self, rows: int | None = None, *, seed: int | None = None
+    ) -> pd.DataFrame:
         """Draw synthetic rows of all owners in one table, in random order. Free.
 
         Args:
             seed: for drawing the same rows again; it has no part in the privacy noise.
             rows: how many; None for as many as the noisy counts say together.
+
         Raises: ParameterError for a number of rows that cannot be drawn.
         """
         rows = min(round(self.total), MAX_ROWS) if rows is None else rows
         check_rows(rows)
         rng = np.random.default_rng(seed)
-        holder = sample_cells(np.zeros(rows, dtype=np.int64), np.array([self._rows]), rng)
+        holder = sample_cells(
+            np.zeros(rows, dtype=np.int64), np.array([self._rows]), rng
+        )
         shares = np.bincount(holder, minlength=len(self.releases))
         drawn = pd.concat(
             [
@@ -95,7 +114,9 @@ class Pooled:
         )
         return drawn.iloc[rng.permutation(len(drawn))].reset_index(drop=True)
 
-    def sample_table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
+    def sample_table(
+        self, rows: int | None = None, *, seed: int | None = None
+    ) -> PublicTable:
         """Draw rows as `sample` does, as a public table that may be exported."""
         return PublicTable(self.sample(rows, seed=seed))
 
@@ -105,7 +126,9 @@ class Pooled:
 
 
 def _facts(schema: Schema, columns: Sequence[str]) -> list[object]:
-    """Return the facts that two schemas must share, which are columns, cells and the unit."""
+    """Return the facts that two schemas must share, which are columns, cells and the
+    unit.
+    """
     described = [
         {
             key: fact

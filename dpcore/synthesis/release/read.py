@@ -1,8 +1,8 @@
 """Reader of release files from strangers, within limits and with every number checked.
 
-Limits come before the parser: on bytes, and on how many values the text can hold. Tables are read as finite
-numbers of the shape that the schema says. What passes was tried out: a row was drawn and a question was
-asked. Nothing in the file is ever run.
+Limits come before the parser: on bytes, and on how many values the text can hold.
+Tables are read as finite numbers of the shape that the schema says. What passes was
+tried out: a row was drawn and a question was asked. Nothing in the file is ever run.
 """
 
 import json
@@ -29,21 +29,26 @@ from dpcore.tables.counts import MAX_CELLS_TOGETHER, Marginal, Noise
 MAX_FILE = 50_000_000
 """Bytes of a release file that is read."""
 MAX_VALUES = 2_000_000
-"""Values and containers that the JSON text of a file may hold; tables are one text each."""
+"""Values and containers that the JSON text of a file may hold; tables are one text
+each.
+"""
 MAX_TREE_CELLS = 20_000_000
 MOST = 1e12
 """Rows, beyond any table that is read."""
 
 
 def read_release(source: bytes | str | os.PathLike[str]) -> Release:
-    """Read a release from a file that `Release.to_json` filled. Needs neither table nor ledger.
+    """Read a release from a file that `Release.to_json` filled.
+
+    Needs neither table nor ledger.
 
     The digest shows that the file is whole; it does not show who made it.
 
     Args:
         source: path of the file, or its bytes.
-    Raises: ReadError for what is no release file, is too large, was altered, or is of a newer version; it
-        says nothing of what the file holds.
+
+    Raises: ReadError for what is no release file, is too large, was altered, or is of a
+        newer version; it says nothing of what the file holds.
     """
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     if size > MAX_FILE:
@@ -53,7 +58,11 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
         raise _too_large()
     try:
         fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)
-        _demand(isinstance(fields, dict) and "digest" in fields and isinstance(fields["version"], int))
+        _demand(
+            isinstance(fields, dict)
+            and "digest" in fields
+            and isinstance(fields["version"], int)
+        )
         _check_whole(fields)
         release = Release.from_dict(fields)
         _check_tables(release)
@@ -63,7 +72,15 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
             count_rows(release, {})
     except ReadError:
         raise
-    except (DpcoreError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (
+        DpcoreError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):
         raise other_kind() from None
     return release
 
@@ -72,22 +89,35 @@ def _check_whole(fields: dict[str, Any]) -> None:
     try:
         check_whole(fields)
     except ParameterError as error:
-        raise ReadError(error.problem_template, remedy=error.remedy_template, **error.details) from None
+        raise ReadError(
+            error.problem_template, remedy=error.remedy_template, **error.details
+        ) from None
 
 
 def _check_texts(release: Release) -> None:
-    """Refuse texts that are none, and a promise without its numbers, as pages show them."""
-    guarantee, model = release.guarantee, release.model
+    """Refuse texts that are none, and a promise without its numbers, as pages show
+    them.
+    """
+    guarantee = release.guarantee
+    model = release.model
     promise = (guarantee.kind, guarantee.unit, guarantee.declared_by)
     texts = (release.request_id, release.created, *promise, *(release.part or ("", "")))
     _demand(len(texts) == 7, *(isinstance(each, str) for each in texts))
     for loss in (guarantee.loss, *guarantee.stands_on):
-        _demand(loss.keys() & {"epsilon", "rho"}, *(0 <= Fraction(each) < MOST for each in loss.values()))
+        _demand(
+            loss.keys() & {"epsilon", "rho"},
+            *(0 <= Fraction(each) < MOST for each in loss.values()),
+        )
     str(describe(release.recipe))
     if isinstance(model, Figures):
         release.schema.column(model.column)
         for figure in model.figures:
-            numbers = (figure.value, figure.half_width or 0.0, figure.rank_error or 0.0, *(figure.cell or ()))
+            numbers = (
+                figure.value,
+                figure.half_width or 0.0,
+                figure.rank_error or 0.0,
+                *(figure.cell or ()),
+            )
             _demand(isinstance(figure.name, str), *map(math.isfinite, numbers))
     if isinstance(model, FoundCategories):
         release.schema.column(model.column)
@@ -96,24 +126,35 @@ def _check_texts(release: Release) -> None:
 
 def _check_tables(release: Release) -> None:
     """Refuse numbers that no release has, and tables that do not fit the schema."""
-    schema, model = release.schema.domain, release.model
+    schema = release.schema.domain
+    model = release.model
     for name in model.columns:
         schema.size(name)
     own = getattr(model, "domain", None)
-    _demand(not isinstance(own, Domain) or all(schema.size(name) == own.size(name) for name in own.names))
+    _demand(
+        not isinstance(own, Domain)
+        or all(schema.size(name) == own.size(name) for name in own.names)
+    )
     for table in release.marginals.values():
         _check_table(table, schema.shape(schema.clique(table.clique)))
     for table in getattr(model, "marginals", ()):
         _check_table(table, schema.shape(table.clique))
     if isinstance(model, SyntheticModel):
-        grouping, coarse = model.grouping, model.grouping.coarse
+        grouping = model.grouping
+        coarse = model.grouping.coarse
         _demand(model.graph.domain == coarse, model.graph.tree.cells <= MAX_TREE_CELLS)
         for name in coarse.names:
-            groups, shares = grouping.groups[name], grouping.shares[name]
-            _demand({groups.shape, shares.shape} == {(schema.size(name),)}, groups.min() >= 0)
+            groups = grouping.groups[name]
+            shares = grouping.shares[name]
+            _demand(
+                {groups.shape, shares.shape} == {(schema.size(name),)},
+                groups.min() >= 0,
+            )
         for table in model.measurements:
             declared = table.values.shape == schema.shape(table.clique)
-            _check_table(table, table.values.shape if declared else coarse.shape(table.clique))
+            _check_table(
+                table, table.values.shape if declared else coarse.shape(table.clique)
+            )
         if model.beyond is not None:
             _check_coarse_pairs(model.beyond, coarse)
         if model.concordances is not None:
@@ -127,7 +168,9 @@ def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
     for name, groups in pairs.groups.items():
         numbers = np.unique(groups)
         cells[name] = len(numbers)
-        _demand(groups.dtype.kind == "i", np.array_equal(numbers, np.arange(len(numbers))))
+        _demand(
+            groups.dtype.kind == "i", np.array_equal(numbers, np.arange(len(numbers)))
+        )
         _demand(groups.shape == (domain.size(name),))
     for table in pairs.tables:
         first, second = domain.clique(table.clique)
@@ -135,9 +178,15 @@ def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
 
 
 def _check_concordances(numbers: Concordances, domain: Domain) -> None:
-    """Refuse sides of other cells than the model's, and numbers of what is no pair of columns with sides."""
+    """Refuse sides of other cells than the model's, and numbers of what is no pair of
+    columns with sides.
+    """
     for name, sides in numbers.sides.items():
-        _demand(sides.shape == (domain.size(name),), np.isin(sides, (-1, 0, 1)).all(), sides.any())
+        _demand(
+            sides.shape == (domain.size(name),),
+            np.isin(sides, (-1, 0, 1)).all(),
+            sides.any(),
+        )
     pairs = {frozenset(pair) for pair in numbers.rows}
     _demand(len(pairs) == len(numbers.rows), all(len(pair) == 2 for pair in pairs))
     _demand(*(numbers.sides.keys() >= pair for pair in pairs))
@@ -157,7 +206,8 @@ def _demand(*conditions: object) -> None:
 
 def _too_large() -> ReadError:
     return ReadError(
-        "the release file is too large to be read", remedy="keep only the columns or rows that you need"
+        "the release file is too large to be read",
+        remedy="keep only the columns or rows that you need",
     )
 
 

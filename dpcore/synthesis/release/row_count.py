@@ -1,11 +1,12 @@
 """Numbers of rows that fit conditions, from a release alone, with intervals.
 
-The interval comes from noisy tables that were published, never from a model's assumptions. Where one table
-holds every column that is asked about, it is the noise of a sum of its cells. Where none does, two facts
-about any table hold: no more rows fit all conditions than fit some of them (the upper end), and at least
-the rows that fit each, less those counted twice, fit all (the lower end; Frechet 1935). The tables
-used share the chance of error evenly (Bonferroni). The work is that of the tables and of one pass over the
-model, whatever is asked.
+The interval comes from noisy tables that were published, never from a model's
+assumptions. Where one table holds every column that is asked about, it is the noise of
+a sum of its cells. Where none does, two facts about any table hold: no more rows fit
+all conditions than fit some of them (the upper end), and at least the rows that fit
+each, less those counted twice, fit all (the lower end; Frechet 1935). The tables used
+share the chance of error evenly (Bonferroni). The work is that of the tables and of one
+pass over the model, whatever is asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,8 +45,8 @@ class RowCount:
     Attributes:
         value: the best guess, inside the interval.
         low, high: hold the true count with the chance that was asked for.
-        measured: whether one noisy table held all columns asked about. Where none did, the value rests on the
-            model's assumptions and the interval is wide.
+        measured: whether one noisy table held all columns asked about. Where none did,
+            the value rests on the model's assumptions and the interval is wide.
     """
 
     value: float
@@ -80,41 +81,56 @@ def askable(release: Release) -> tuple[str, ...]:
     return tuple(name for name in release.schema.domain.names if name in names)
 
 
-def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0.95) -> RowCount:
+def count_rows(
+    release: Release, where: Mapping[str, Asked], *, level: float = 0.95
+) -> RowCount:
     """Estimate the rows that fit all conditions, with an interval at `level`.
 
     Args:
         release: of the table.
-        where: column -> (low, high) for numbers and dates, with low <= value < high at bounds of cells; for
-            others one label, or several of which a row has one. Empty for all rows.
+        where: column -> (low, high) for numbers and dates, with low <= value < high at
+            bounds of cells; for others one label, or several of which a row has one.
+            Empty for all rows.
         level: chance with which the interval holds the true count.
-    Raises: ParameterError for what the release cannot be asked; LimitError for too many conditions.
+
+    Raises: ParameterError for what the release cannot be asked; LimitError for too many
+        conditions.
     """
     if len(where) > MAX_CONDITIONS:
         raise too_many_columns()
     known = askable(release)
     if not _cliques(release):
-        raise UsageError("the release holds no counts that can be asked about", remedy="look at its figures")
+        raise UsageError(
+            "the release holds no counts that can be asked about",
+            remedy="look at its figures",
+        )
     for name in where:
         if name not in known:
             raise no_column(name)
-    cells = {name: cells_of(release.schema.column(name), asked) for name, asked in where.items()}
+    cells = {
+        name: cells_of(release.schema.column(name), asked)
+        for name, asked in where.items()
+    }
     pieces = _cover(release, cells)
     single = len(pieces) == 1
     each = 1 - (1 - level) / (1 if single else len(pieces) + 1)
     bounds = [piece.bounds(each) for piece in pieces]
-    low, high = max(low for low, _ in bounds), min(high for _, high in bounds)
+    low = max(low for low, _ in bounds)
+    high = min(high for _, high in bounds)
     if not single and (whole := _piece(release, (), {})) is not None:
         rows = whole.bounds(each)[1]
         low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
     value = _estimate(release, cells)
-    return RowCount(value=value, low=min(low, value), high=max(high, value), measured=single)
+    return RowCount(
+        value=value, low=min(low, value), high=max(high, value), measured=single
+    )
 
 
 def cells_of(column: Column, asked: Asked) -> list[int]:
     """Return the numbers of the cells that a condition names, at least one.
 
-    Raises: ParameterError for a range that is none, or beyond the column's bounds; for unknown labels.
+    Raises: ParameterError for a range that is none, or beyond the column's bounds; for
+        unknown labels.
     """
     if not isinstance(column, IntervalColumn):
         labels = [asked] if isinstance(asked, str) else [str(label) for label in asked]
@@ -129,7 +145,8 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
         return sorted({places[label] for label in labels})
     try:
         low, high = tuple(asked)
-        first, last = column.cell_of(low), column.cell_of(high)
+        first = column.cell_of(low)
+        last = column.cell_of(high)
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
@@ -140,7 +157,9 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
 
 
 def needs_numbers(column: IntervalColumn) -> ParameterError:
-    """Return the error of a range whose ends are not written as the bounds of its column are."""
+    """Return the error of a range whose ends are not written as the bounds of its
+    column are.
+    """
     return ParameterError(
         "a range of column {column!r} needs numbers",
         remedy="write them like {low} and {high}",
@@ -160,7 +179,11 @@ def _cliques(release: Release) -> list[Clique]:
 
 def _determined(release: Release) -> dict[str, Determines]:
     model = release.model
-    return {f.target: f for f in model.constraints.determines} if isinstance(model, SyntheticModel) else {}
+    return (
+        {f.target: f for f in model.constraints.determines}
+        if isinstance(model, SyntheticModel)
+        else {}
+    )
 
 
 def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]:
@@ -169,21 +192,34 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
     determined = _determined(release)
     for name, numbers in cells.items():
         mask = cell_mask(release.schema.domain, name, numbers)
-        if (function := determined.get(name)) is not None:  # asked of the column that decides it
-            name, mask = function.column, mask[np.array(function.cells)]
+        # asked of the column that decides it
+        if (function := determined.get(name)) is not None:
+            name = function.column
+            mask = mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask
-    cliques = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
-    candidates = [piece for each in sorted(cliques) if (piece := _piece(release, each, masks)) is not None]
+    cliques = {
+        tuple(name for name in masks if name in clique) for clique in _cliques(release)
+    }
+    candidates = [
+        piece
+        for each in sorted(cliques)
+        if (piece := _piece(release, each, masks)) is not None
+    ]
     pieces: list[_Piece] = []
     left = set(masks)
     while left or not pieces:
-        best = min(candidates, key=lambda piece: (-len(piece.columns & left), piece.touched.variance))
+        best = min(
+            candidates,
+            key=lambda piece: (-len(piece.columns & left), piece.touched.variance),
+        )
         pieces.append(best)
         left -= best.columns
     return pieces
 
 
-def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Piece | None:
+def _piece(
+    release: Release, columns: Clique, masks: Mapping[str, Mask]
+) -> _Piece | None:
     """Sum the cells of these columns that surely fit, and those that may."""
     model = release.model
     if isinstance(model, SyntheticModel):
@@ -198,20 +234,35 @@ def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Pie
                 groups = model.grouping.groups[name]
                 marked = np.bincount(groups, weights=masks[name])
                 some[name], every[name] = marked > 0, marked == np.bincount(groups)
-        return _Piece(columns=frozenset(columns), full=evidence.sum(every), touched=evidence.sum(some))
+        return _Piece(
+            columns=frozenset(columns),
+            full=evidence.sum(every),
+            touched=evidence.sum(some),
+        )
     table = most_precise(release.marginals.values(), columns)
     if table is None:
         return None
     part = table.project(columns)
     inside = part.values[np.ix_(*(masks[name] for name in columns))]
-    rows = replace(part, clique=(), values=np.array(inside.sum()), variance=part.variance * inside.size)
+    rows = replace(
+        part,
+        clique=(),
+        values=np.array(inside.sum()),
+        variance=part.variance * inside.size,
+    )
     return _Piece(columns=frozenset(columns), full=rows, touched=rows)
 
 
 def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
-    """Return the rows that the model draws with these cells, as `Release.answer` adds them up."""
-    model, columns = release.model, tuple(cells)
-    if isinstance(model, SyntheticModel) and release.schema.domain.cells(columns) <= MAX_CELLS:
+    """Return the rows that the model draws with these cells, as `Release.answer` adds
+    them up.
+    """
+    model = release.model
+    columns = tuple(cells)
+    if (
+        isinstance(model, SyntheticModel)
+        and release.schema.domain.cells(columns) <= MAX_CELLS
+    ):
         return float(model.marginal(columns)[np.ix_(*cells.values())].sum())
     if isinstance(model, SyntheticModel):
         try:

@@ -1,4 +1,6 @@
-"""Search of lattices that are too large to look through: its bound, and the nodes that it finds."""
+"""Search of lattices that are too large to look through: its bound, and the nodes that
+it finds.
+"""
 
 from __future__ import annotations
 
@@ -44,15 +46,20 @@ often = examples(15, suppress_health_check=list(HealthCheck))
 
 @often
 @given(data=st.data(), with_people=st.booleans())
-def test_small_lattices_are_decided_to_the_end(data: st.DataObject, with_people: bool) -> None:
+def test_small_lattices_are_decided_to_the_end(
+    data: st.DataObject, with_people: bool
+) -> None:
     """Else a node is called closed that is not, and the best one is never seen."""
     case = data.draw(cases(with_subset=True, with_people=with_people))
     models = tuple(data.draw(st.lists(st.sampled_from(MODELS), min_size=1, max_size=2)))
-    limit, metric = data.draw(st.sampled_from((0.0, 0.1, 0.35))), data.draw(st.sampled_from(SEPARABLE))
+    limit = data.draw(st.sampled_from((0.0, 0.1, 0.35)))
+    metric = data.draw(st.sampled_from(SEPARABLE))
     expected = oracle.optimum(case, models, limit, metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searches, "MOST_NODES", 0)
-        patch.setattr(projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6, 300))))
+        patch.setattr(
+            projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6, 300)))
+        )
         answer = None
         with suppress(InfeasibleError):
             answer = search(case.tuples(), models, limit=limit, metric=metric)
@@ -68,8 +75,12 @@ def test_small_lattices_are_decided_to_the_end(data: st.DataObject, with_people:
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def check_projections(case: Case, models: tuple[PrivacyModel, ...], metric: Separable, found: Found) -> None:
-    """Compare what the projections of each node add up to with what the node suppresses and loses."""
+def check_projections(
+    case: Case, models: tuple[PrivacyModel, ...], metric: Separable, found: Found
+) -> None:
+    """Compare what the projections of each node add up to with what the node suppresses
+    and loses.
+    """
     levels, lost, rows, closed = found
     shape = [hierarchy.height + 1 for hierarchy in case.hierarchies.values()]
     for node in itertools.product(*map(range, shape)):
@@ -79,7 +90,8 @@ def check_projections(case: Case, models: tuple[PrivacyModel, ...], metric: Sepa
             assert len(case.whose(suppressed)) > ALLOWED * len(case.whose(shown(case)))
             continue
         if len(case.whose(suppressed)) <= ALLOWED * len(case.whose(shown(case))):
-            assert (levels[here] >= 0).any(axis=0).all()  # no group is without the levels of a feasible node
+            # no group is without the levels of a feasible node
+            assert (levels[here] >= 0).any(axis=0).all()
         assert rows[here].sum() <= len(suppressed)
         least = float(metric.joined(lost[here].sum()))
         assert least <= oracle.score(case, node, suppressed, metric) * (1 + 1e-9) + 1e-9
@@ -95,15 +107,23 @@ def shown(case: Case) -> list[int]:
 
 @often
 @given(data=st.data(), with_people=st.booleans())
-def test_projections_suppress_and_lose_no_more_than_nodes(data: st.DataObject, with_people: bool) -> None:
-    """Else a bound is above the optimum, and a table is called nearer to the best than it is."""
+def test_projections_suppress_and_lose_no_more_than_nodes(
+    data: st.DataObject, with_people: bool
+) -> None:
+    """Else a bound is above the optimum, and a table is called nearer to the best than
+    it is.
+    """
     case = data.draw(cases(with_subset=True, with_people=with_people))
-    models = (data.draw(st.sampled_from([KAnonymity(k=2), KAnonymity(k=4), KMap(k=3)])),)
+    models = (
+        data.draw(st.sampled_from([KAnonymity(k=2), KAnonymity(k=4), KMap(k=3)])),
+    )
     metric = data.draw(st.sampled_from(SEPARABLE))
     table = case.tuples()
     judge = Judge(table, models, most_within(ALLOWED, table.people), metric)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6))))
+        patch.setattr(
+            projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6)))
+        )
         found = projections.projections(judge, metric)
     check_projections(case, models, metric, found)
 
@@ -112,30 +132,45 @@ def test_projections_suppress_and_lose_no_more_than_nodes(data: st.DataObject, w
 def test_projections_that_count_too_much_are_seen(fault: str) -> None:
     """Else the test above passes whatever the projections say."""
     flat = Hierarchy(values=("a", "b"), levels=(("a", "b"), ("*", "*")))
-    frame = pd.DataFrame({"q0": list("aaaaab"), "q1": list("aaaaaa"), "secret": list("aaaaaa")})
-    case, models, metric = Case(frame, {"q0": flat, "q1": flat}, None), (KAnonymity(k=2),), InformationLoss()
+    frame = pd.DataFrame(
+        {"q0": list("aaaaab"), "q1": list("aaaaaa"), "secret": list("aaaaaa")}
+    )
+    case = Case(frame, {"q0": flat, "q1": flat}, None)
+    models = (KAnonymity(k=2),)
+    metric = InformationLoss()
     judge = Judge(case.tuples(), models, 2, metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(projections, "MOST_COMBINATIONS", 1)
         levels, lost, rows, closed = projections.projections(judge, metric)
     assert rows.sum() == 1
     check_projections(case, models, metric, (levels, lost, rows, closed))
-    more = (levels, lost, 2 * rows, closed) if fault == "rows" else (levels, 1.01 * lost, rows, closed)
+    more = (
+        (levels, lost, 2 * rows, closed)
+        if fault == "rows"
+        else (levels, 1.01 * lost, rows, closed)
+    )
     with pytest.raises(AssertionError):
         check_projections(case, models, metric, more)
 
 
 @lru_cache
-def made(mean: str, seed: int, limit: float) -> tuple[pd.DataFrame, dict[str, Hierarchy], float]:
+def made(
+    mean: str, seed: int, limit: float
+) -> tuple[pd.DataFrame, dict[str, Hierarchy], float]:
     """A table of 20 columns, and its optimum."""
     frame, trees = blocks(2_000, seed=seed)
     return frame, trees, optimum(frame, trees, 5, mean, limit)
 
 
 def asked(
-    mean: str, seed: int, limit: float = 0.0, most: int = bounded.MOST_WORK
+    mean: str,
+    seed: int,
+    limit: float = 0.0,
+    most: int = bounded.MOST_WORK,
 ) -> tuple[float, float, float]:
-    """The score that a search finds, what it says others score at least, and the optimum: 1.1e12 nodes."""
+    """The score that a search finds, what it says others score at least, and the
+    optimum: 1.1e12 nodes.
+    """
     frame, trees, known = made(mean, seed, limit)
     table, metric = Tuples.build(frame, trees), InformationLoss(mean=mean)  # type: ignore[arg-type]
     assert table.keys.dtype == object
@@ -149,7 +184,10 @@ def asked(
 @pytest.mark.parametrize("combinations", [1, 300])
 @pytest.mark.parametrize(("mean", "seed"), [("geometric", 1), ("arithmetic", 2)])
 def test_twenty_columns_of_a_known_optimum(
-    mean: str, seed: int, combinations: int, monkeypatch: pytest.MonkeyPatch
+    mean: str,
+    seed: int,
+    combinations: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else more columns than can be looked through lose more than they must."""
     monkeypatch.setattr(projections, "MOST_COMBINATIONS", combinations)
@@ -160,14 +198,18 @@ def test_twenty_columns_of_a_known_optimum(
 
 @pytest.mark.parametrize("mean", ["geometric", "arithmetic"])
 def test_twenty_columns_of_which_few_rows_may_be_suppressed(mean: str) -> None:
-    """Else with a suppression limit all that is known of a table is that it could be far better."""
+    """Else with a suppression limit all that is known of a table is that it could be
+    far better.
+    """
     score, least, known = asked(mean, 1, 0.02, most=20_000_000)
     assert least <= known * (1 + 1e-6)
     assert score <= 1.02 * known
     assert least >= 0.9 * score
 
 
-def test_a_bound_by_rows_that_are_counted_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_by_rows_that_are_counted_twice_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Else the test above passes with a bound that is above the optimum."""
 
     def twice(*given: Any) -> Found:
@@ -179,7 +221,9 @@ def test_a_bound_by_rows_that_are_counted_twice_is_seen(monkeypatch: pytest.Monk
         test_twenty_columns_of_which_few_rows_may_be_suppressed("arithmetic")
 
 
-def test_a_search_that_ends_early_says_how_far_it_may_be_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_ends_early_says_how_far_it_may_be_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Else a person takes what was found in a minute for the best there is."""
     monkeypatch.setattr(projections, "MOST_COMBINATIONS", 1)
     score, least, known = asked("geometric", 1, most=3_000_000)
@@ -187,21 +231,31 @@ def test_a_search_that_ends_early_says_how_far_it_may_be_off(monkeypatch: pytest
     assert score > 1.01 * known
 
 
-def test_the_plan_and_the_report_to_sign_say_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the gap is on the page alone, and gone once the table is made by its plan."""
+def test_the_plan_and_the_report_to_sign_say_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the gap is on the page alone, and gone once the table is made by its
+    plan.
+    """
     monkeypatch.setattr(bounded, "MOST_WORK", 3_000_000)
     monkeypatch.setattr(projections, "MOST_COMBINATIONS", 1)
     frame, trees, _ = made("geometric", 1, 0.0)
-    plan = Plan(roles=dict.fromkeys(trees, "quasi-identifier"), hierarchies=trees, models=(KAnonymity(k=5),))
+    plan = Plan(
+        roles=dict.fromkeys(trees, "quasi-identifier"),
+        hierarchies=trees,
+        models=(KAnonymity(k=5),),
+    )
     chosen = anonymized(frame, plan).plan
     assert chosen.gap > 0.01
     again = Plan.from_json(chosen.to_json())
     assert again.gap == chosen.gap
     report = ResidualRisk(plan=again).compute(
-        Microdata(frame), Schema(columns=(), unit=PrivacyUnit(max_rows=1))
+        Microdata(frame),
+        Schema(columns=(), unit=PrivacyUnit(max_rows=1)),
     )
     assert f"by {percent(chosen.gap)} of it" in " ".join(done(report))
-    assert again.at({**chosen.node}).gap == 0  # of levels that somebody chose, nothing is known
+    # of levels that somebody chose, nothing is known
+    assert again.at({**chosen.node}).gap == 0
 
 
 def test_a_rule_that_closes_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

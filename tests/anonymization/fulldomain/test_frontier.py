@@ -19,14 +19,18 @@ from dpcore.anonymization.models import KAnonymity
 from dpcore.errors import LimitError
 from tests.anonymization.oracle import METRICS, MODELS, Case, cases, optimum
 
-often = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+often = settings(
+    max_examples=10, deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("with_subset", [False, True])
 @often
 @given(data=st.data())
-def test_every_point_is_the_optimum(with_subset: bool, with_people: bool, data: st.DataObject) -> None:
+def test_every_point_is_the_optimum(
+    with_subset: bool, with_people: bool, data: st.DataObject
+) -> None:
     """Else a point on the chart is not what the person could have."""
     case: Case = data.draw(cases(with_subset=with_subset, with_people=with_people))
     models = tuple(data.draw(st.lists(st.sampled_from(MODELS), max_size=1)))
@@ -46,7 +50,9 @@ def table_of_people() -> Tuples:
     leaves = tuple(f"v{i}" for i in range(8))
     levels = (leaves, tuple(f"p{i // 2}" for i in range(8)), ("*",) * 8)
     frame = pd.DataFrame({name: rng.choice(leaves, 100) for name in ("q", "r")})
-    return Tuples.build(frame, dict.fromkeys(frame, Hierarchy(values=leaves, levels=levels)))
+    return Tuples.build(
+        frame, dict.fromkeys(frame, Hierarchy(values=leaves, levels=levels))
+    )
 
 
 def test_points_cover_the_whole_grid_and_never_get_worse_with_the_limit() -> None:
@@ -62,7 +68,9 @@ def test_points_cover_the_whole_grid_and_never_get_worse_with_the_limit() -> Non
 def test_progress_is_told() -> None:
     """Else a page can show nothing while a long pass runs."""
     shares: list[float] = []
-    Frontier(table_of_people(), (2,), on_progress=lambda stage, share: shares.append(share))
+    Frontier(
+        table_of_people(), (2,), on_progress=lambda stage, share: shares.append(share)
+    )
     assert shares[0] == 0.0
     assert shares == sorted(shares)
 
@@ -70,7 +78,9 @@ def test_progress_is_told() -> None:
 def test_size_is_predicted_and_refused_above_the_bound() -> None:
     """Else fifteen quasi-identifiers freeze the page."""
     leaves = tuple("abcdefgh")
-    deep = Hierarchy(values=leaves, levels=(leaves, tuple("aacceegg"), tuple("aaaaeeee"), ("*",) * 8))
+    deep = Hierarchy(
+        values=leaves, levels=(leaves, tuple("aacceegg"), tuple("aaaaeeee"), ("*",) * 8)
+    )
     assert predict([deep] * 3, 1_000).nodes == 64
     assert predict([deep] * 3, 1_000).seconds < 1
     prediction = predict([deep] * 15, 10_000)
@@ -100,6 +110,13 @@ def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:
     prediction = tried(table, [KAnonymity(k=2)])
     assert prediction.nodes == table.lattice.size
     assert 0 < prediction.seconds < 60
-    assert prediction.search(0.02) == (0.15 * prediction.seconds, 0.45 * prediction.seconds)
-    assert prediction.search(0.3)[1] > prediction.seconds, "where all may be suppressed little is closed"
-    assert prediction.usual == tried(table, [KAnonymity(k=2)]).usual > 0, "what is suggested would change"
+    assert prediction.search(0.02) == (
+        0.15 * prediction.seconds,
+        0.45 * prediction.seconds,
+    )
+    assert prediction.search(0.3)[1] > prediction.seconds, (
+        "where all may be suppressed little is closed"
+    )
+    assert prediction.usual == tried(table, [KAnonymity(k=2)]).usual > 0, (
+        "what is suggested would change"
+    )

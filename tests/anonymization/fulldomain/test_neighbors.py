@@ -1,4 +1,6 @@
-"""The steps around a node of the lattice, against a look at every class in plain Python."""
+"""The steps around a node of the lattice, against a look at every class in plain
+Python.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,19 @@ Node = tuple[int, ...]
 
 
 def largest_k(case: Case, node: Node, allowed: int) -> int:
-    """The people of the smallest class that cannot be suppressed any more, the largest class at most."""
-    inside = ([row for row in rows if case.flags[row]] for rows in classes_at(case, node).values())
+    """The people of the smallest class that cannot be suppressed any more, the largest
+    class at most.
+    """
+    inside = (
+        [row for row in rows if case.flags[row]]
+        for rows in classes_at(case, node).values()
+    )
     crowds = sorted(len(case.whose(rows)) for rows in inside if rows)
-    kept = [size for size, up_to in zip(crowds, itertools.accumulate(crowds), strict=True) if up_to > allowed]
+    kept = [
+        size
+        for size, up_to in zip(crowds, itertools.accumulate(crowds), strict=True)
+        if up_to > allowed
+    ]
     return min(kept, default=crowds[-1])
 
 
@@ -38,12 +49,18 @@ def steps(case: Case, node: Node) -> set[Node]:
 def test_every_step_and_its_figures_are_those_of_brute_force() -> None:
     """Somebody would choose a step by a cost or a group size that is another node's."""
     for seed in range(120):
-        case, limit = table(seed), (0.0, 0.1, 0.5)[seed % 3]
-        models = (KAnonymity(k=1 + seed % 4), DeltaPresence(lowest=0.2, highest=1.0))[: 1 + seed % 2]
+        case = table(seed)
+        limit = (0.0, 0.1, 0.5)[seed % 3]
+        models = (KAnonymity(k=1 + seed % 4), DeltaPresence(lowest=0.2, highest=1.0))[
+            : 1 + seed % 2
+        ]
         node = tuple(
-            seed // (1 + place) % (h.height + 1) for place, h in enumerate(case.hierarchies.values())
+            seed // (1 + place) % (h.height + 1)
+            for place, h in enumerate(case.hierarchies.values())
         )
-        made = neighbors(case.tuples(), node, models, limit=limit, metric=InformationLoss())
+        made = neighbors(
+            case.tuples(), node, models, limit=limit, metric=InformationLoss()
+        )
         assert made[0].node == node
         assert {each.node for each in made} == steps(case, node)
         assert len(made) == len(steps(case, node))
@@ -55,7 +72,12 @@ def check(each: Neighbor, case: Case, models: tuple[object, ...], limit: float) 
     people = len(case.whose([row for row, shown in enumerate(case.flags) if shown]))
     allowed = math.floor(Fraction(str(limit)) * people)
     suppressed, blocked = evaluate(case, each.node, models)
-    assert (each.suppressed, each.people) == (len(suppressed), len(case.whose(suppressed)))
-    assert np.isclose(each.score, score(case, each.node, suppressed, InformationLoss()), atol=1e-8)
+    assert (each.suppressed, each.people) == (
+        len(suppressed),
+        len(case.whose(suppressed)),
+    )
+    assert np.isclose(
+        each.score, score(case, each.node, suppressed, InformationLoss()), atol=1e-8
+    )
     assert each.is_feasible == (not blocked and each.people <= allowed)
     assert each.k == largest_k(case, each.node, allowed)

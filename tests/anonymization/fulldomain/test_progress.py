@@ -8,17 +8,27 @@ import pandas as pd
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import AverageClassSize
 from dpcore.anonymization.fulldomain.search import search
-from dpcore.anonymization.fulldomain.size import PROGRESS_NODES, memory_of, progress_each, walked
+from dpcore.anonymization.fulldomain.size import (
+    PROGRESS_NODES,
+    memory_of,
+    progress_each,
+    walked,
+)
 from dpcore.anonymization.fulldomain.tuples import Tuples, from_zero
 from dpcore.anonymization.hierarchies.builders import flat, intervals
 from dpcore.anonymization.models import KAnonymity
 
 
 def test_the_time_left_follows_from_the_share_towards_the_end() -> None:
-    """The share was that of a logarithm: at half of the bar a search had often just begun."""
+    """The share was that of a logarithm: at half of the bar a search had often just
+    begun.
+    """
     random = np.random.default_rng(4)
     frame = pd.DataFrame(
-        {f"q{place}": (random.pareto(1.5, 3_000) * 9).astype(int) % 40 for place in range(5)}
+        {
+            f"q{place}": (random.pareto(1.5, 3_000) * 9).astype(int) % 40
+            for place in range(5)
+        },
     )
     trees = {name: intervals(frame[name], widths=[2, 4, 8, 16]) for name in frame}
     shares: list[float] = []
@@ -37,22 +47,34 @@ def test_the_time_left_follows_from_the_share_towards_the_end() -> None:
 
 
 def test_memory_is_counted_from_nodes_tuples_and_labels() -> None:
-    """A forecast that left out the labels would promise a tenth of what a search takes."""
+    """A forecast that left out the labels would promise a tenth of what a search
+    takes.
+    """
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("xyxy")})
     table = Tuples.build(frame, {"a": flat(frame["a"]), "b": flat(frame["b"])})
-    assert memory_of(table) == 1_500_000 + 4 * 50 + 4 * 96 + 4 * (2 + 2) * 4 + 4 * (2 + 2) * 4
+    assert (
+        memory_of(table)
+        == 1_500_000 + 4 * 50 + 4 * 96 + 4 * (2 + 2) * 4 + 4 * (2 + 2) * 4
+    )
 
 
 def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
-    """The share was that of the nodes: the finest come first, and the time left was said five times too
-    long."""
+    """The share was that of the nodes: the finest come first, and the time left was
+    said five times too long.
+    """
     random = np.random.default_rng(5)
-    frame = pd.DataFrame({f"q{place}": random.integers(0, 24, 4_000) for place in range(4)})
+    frame = pd.DataFrame(
+        {f"q{place}": random.integers(0, 24, 4_000) for place in range(4)}
+    )
     trees = {name: intervals(frame[name], widths=[2, 4, 8]) for name in frame}
     table = Tuples.build(frame, trees)
-    reached = from_zero(np.array([len(classes.keys) for classes in Grouper(table).walk()]))
+    reached = from_zero(
+        np.array([len(classes.keys) for classes in Grouper(table).walk()])
+    )
     shares: list[float] = []
-    for _ in walked(Grouper(table), "walking", lambda stage, share: shares.append(share)):
+    for _ in walked(
+        Grouper(table), "walking", lambda stage, share: shares.append(share)
+    ):
         pass
     done = reached[: table.lattice.size : PROGRESS_NODES] / reached[-1]
     at = np.linspace(0, 1, len(done), endpoint=False)
@@ -73,4 +95,8 @@ def test_people_take_memory_before_they_are_folded() -> None:
     frame = pd.DataFrame({"a": np.arange(9_000) % 7, "person": np.arange(9_000) // 3})
     table = Tuples.build(frame, {"a": flat(frame["a"])}, person="person")
     assert table.members is not None
-    assert memory_of(table) == 1_500_000 + 700 * len(table.members.person) == 1_500_000 + 700 * 9_000
+    assert (
+        memory_of(table)
+        == 1_500_000 + 700 * len(table.members.person)
+        == 1_500_000 + 700 * 9_000
+    )

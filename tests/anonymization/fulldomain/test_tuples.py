@@ -22,29 +22,41 @@ from tests.anonymization.oracle import SECRET, SECRET_HIERARCHY, Case, cases, cl
 from tests.tiers import examples
 
 often = examples(60, suppress_health_check=list(HealthCheck))
-GROUPS = Hierarchy(values=tuple("abcd"), levels=(tuple("abcd"), ("x", "x", "y", "y"), ("*",) * 4))
+GROUPS = Hierarchy(
+    values=tuple("abcd"), levels=(tuple("abcd"), ("x", "x", "y", "y"), ("*",) * 4)
+)
 
 
 def tuples_of(case: Case) -> Tuples:
     """The tuples of a case, with its sensitive column and subset."""
     subset = None if case.subset is None else np.array(case.subset)
-    return Tuples.build(case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=subset)
+    return Tuples.build(
+        case.frame,
+        case.hierarchies,
+        sensitive={SECRET: SECRET_HIERARCHY},
+        subset=subset,
+    )
 
 
 @often
 @given(case=cases(with_subset=True))
 def test_classes_of_every_node(case: Case) -> None:
-    """Else sizes, published rows or histograms of some node are wrong, on either way to it."""
+    """Else sizes, published rows or histograms of some node are wrong, on either way to
+    it.
+    """
     table = tuples_of(case)
     grouper = Grouper(table)
     walked = {classes.node: classes for classes in grouper.walk()}
     assert len(walked) == table.lattice.size
     for node in itertools.product(*map(range, table.lattice.shape)):
         expected = sorted(
-            (len(rows), sum(case.subset[row] for row in rows)) for rows in classes_at(case, node).values()
+            (len(rows), sum(case.subset[row] for row in rows))
+            for rows in classes_at(case, node).values()
         )
         for classes in (walked[node], grouper.classes(node)):
-            assert sorted(zip(classes.population, classes.sizes, strict=True)) == expected
+            assert (
+                sorted(zip(classes.population, classes.sizes, strict=True)) == expected
+            )
             assert (classes.histogram(SECRET).total == classes.sizes).all()
 
 
@@ -64,21 +76,34 @@ def test_generalizing_further_never_shrinks_the_smallest_class(case: Case) -> No
 @often
 @given(data=st.data(), with_subset=st.booleans(), with_people=st.booleans())
 def test_counted_classes_are_the_sorted_ones(
-    data: st.DataObject, with_subset: bool, with_people: bool
+    data: st.DataObject,
+    with_subset: bool,
+    with_people: bool,
 ) -> None:
-    """Else the search sees other classes than the rows are in, once its floor has risen."""
+    """Else the search sees other classes than the rows are in, once its floor has
+    risen.
+    """
     table = data.draw(cases(with_subset=with_subset, with_people=with_people)).tuples()
-    counter, grouper = Counter(table), Grouper(table)
+    counter = Counter(table)
+    grouper = Grouper(table)
     floor = (0,) * len(table.names)
     for _ in range(3):
         nodes = itertools.product(
-            *(range(low, top + 1) for low, top in zip(floor, table.lattice.top, strict=True))
+            *(
+                range(low, top + 1)
+                for low, top in zip(floor, table.lattice.top, strict=True)
+            ),
         )
         for node in nodes:
-            counted, found = counter.classes(node), grouper.classes(node)
+            counted = counter.classes(node)
+            found = grouper.classes(node)
             for figures in ("people", "sizes", "population", "of_entries"):
-                assert getattr(counted, figures).tolist() == getattr(found, figures).tolist()
-            near, own = counted.histogram(SECRET), found.histogram(SECRET)
+                assert (
+                    getattr(counted, figures).tolist()
+                    == getattr(found, figures).tolist()
+                )
+            near = counted.histogram(SECRET)
+            own = found.histogram(SECRET)
             for figures in ("group", "value", "count"):
                 assert getattr(near, figures).tolist() == getattr(own, figures).tolist()
             everything = np.ones(len(found.sizes), dtype=bool)
@@ -86,7 +111,11 @@ def test_counted_classes_are_the_sorted_ones(
                 labels = table.digits(found.class_keys, column)
                 assert counted.labels(column, everything).tolist() == labels.tolist()
         column = data.draw(st.integers(0, len(floor) - 1))
-        floor = (*floor[:column], min(floor[column] + 1, table.lattice.top[column]), *floor[column + 1 :])
+        floor = (
+            *floor[:column],
+            min(floor[column] + 1, table.lattice.top[column]),
+            *floor[column + 1 :],
+        )
         counter.raise_floor(floor)
 
 
@@ -102,8 +131,13 @@ def test_wide_keys_are_grouped_without_packing() -> None:
 
 
 def test_forgetting_groupings_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a large table, whose groupings do not all fit into memory, gives other classes."""
-    table = Tuples.build(pd.DataFrame({"q": list("abcdab"), "r": list("aabbcc")}), {"q": GROUPS, "r": GROUPS})
+    """Else a large table, whose groupings do not all fit into memory, gives other
+    classes.
+    """
+    table = Tuples.build(
+        pd.DataFrame({"q": list("abcdab"), "r": list("aabbcc")}),
+        {"q": GROUPS, "r": GROUPS},
+    )
     nodes = list(itertools.product(range(3), repeat=2))
     remembered = [Grouper(table).classes(node).sizes.tolist() for node in nodes]
     monkeypatch.setattr(counter_module, "REMEMBERED", 3)
@@ -112,8 +146,12 @@ def test_forgetting_groupings_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_rows_suppressed_before_stay_out_of_every_class() -> None:
-    """Else the stars of an earlier run count as a class of their own, and k looks better than it is."""
-    frame = pd.DataFrame({"q": ["a", "a", "*", "*", "*"], "r": ["b", "b", "*", "*", "c"]})
+    """Else the stars of an earlier run count as a class of their own, and k looks
+    better than it is.
+    """
+    frame = pd.DataFrame(
+        {"q": ["a", "a", "*", "*", "*"], "r": ["b", "b", "*", "*", "c"]}
+    )
     table = Tuples.build(frame, {"q": GROUPS, "r": GROUPS})
     assert table.rows == 3
     assert sorted(Grouper(table).classes((0, 0)).sizes) == [1, 2]
@@ -148,7 +186,11 @@ def test_tables_without_rows_to_publish_are_refused() -> None:
     with pytest.raises(SchemaError, match="every row is suppressed"):
         Tuples.build(pd.DataFrame({"q": ["*", "*"]}), {"q": GROUPS})
     with pytest.raises(SchemaError, match="every row is suppressed"):
-        Tuples.build(pd.DataFrame({"q": ["a", "b"]}), {"q": GROUPS}, subset=np.array([False, False]))
+        Tuples.build(
+            pd.DataFrame({"q": ["a", "b"]}),
+            {"q": GROUPS},
+            subset=np.array([False, False]),
+        )
 
 
 def test_many_values_together_are_told_apart() -> None:
@@ -157,12 +199,18 @@ def test_many_values_together_are_told_apart() -> None:
     wide = Hierarchy(values=leaves, levels=(leaves, ("*",) * 30_000))
     frame = pd.DataFrame({f"q{j}": leaves for j in range(5)})
     table = Tuples.build(frame, dict.fromkeys(frame, wide))
-    assert len(table.keys) == len(Grouper(table).classes((0, 0, 1, 1, 0)).keys) == 30_000
+    assert (
+        len(table.keys) == len(Grouper(table).classes((0, 0, 1, 1, 0)).keys) == 30_000
+    )
 
 
 def test_key_bits_hold_every_leaf() -> None:
-    """Else the last leaf of a column whose size is a power of two overlaps its neighbor."""
-    frame = pd.DataFrame([list(pair) for pair in itertools.product("abcd", repeat=2)], columns=["q", "r"])
+    """Else the last leaf of a column whose size is a power of two overlaps its
+    neighbor.
+    """
+    frame = pd.DataFrame(
+        [list(pair) for pair in itertools.product("abcd", repeat=2)], columns=["q", "r"]
+    )
     table = Tuples.build(frame, {"q": GROUPS, "r": GROUPS})
     assert len(table.keys) == 16
 
@@ -170,7 +218,9 @@ def test_key_bits_hold_every_leaf() -> None:
 @pytest.mark.parametrize("word", [63, 6])
 @often
 @given(data=st.data())
-def test_keys_of_several_words_tell_the_same_classes_apart(word: int, data: st.DataObject) -> None:
+def test_keys_of_several_words_tell_the_same_classes_apart(
+    word: int, data: st.DataObject
+) -> None:
     """Else a table of many columns is refused, or two tuples of it become one."""
     case = data.draw(cases(with_subset=True, with_people=True))
     with pytest.MonkeyPatch.context() as patch:
@@ -179,9 +229,13 @@ def test_keys_of_several_words_tell_the_same_classes_apart(word: int, data: st.D
         leaves = table.placed(case.frame)
         for node in itertools.product(*map(range, table.lattice.shape)):
             classes = Grouper(table).classes(node)
-            keys = table.generalize(table.row_keys(leaves)[0], (0,) * len(node), node) >> table.tail
+            keys = (
+                table.generalize(table.row_keys(leaves)[0], (0,) * len(node), node)
+                >> table.tail
+            )
             own = np.searchsorted(classes.class_keys >> table.tail, keys)
-            sizes, people = np.zeros(len(keys), dtype=int), np.zeros(len(keys), dtype=int)
+            sizes = np.zeros(len(keys), dtype=int)
+            people = np.zeros(len(keys), dtype=int)
             for rows in classes_at(case, node).values():
                 sizes[rows] = sum(case.flags[row] for row in rows)
                 people[rows] = len(case.whose([row for row in rows if case.flags[row]]))

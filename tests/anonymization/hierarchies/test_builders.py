@@ -21,7 +21,11 @@ from dpcore.anonymization.hierarchies.builders import (
     order,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymization.hierarchies.suggest import MOST_TOGETHER, suggest_hierarchy, suggest_together
+from dpcore.anonymization.hierarchies.suggest import (
+    MOST_TOGETHER,
+    suggest_hierarchy,
+    suggest_together,
+)
 from dpcore.errors import ParameterError
 from dpcore.schema.values import MISSING
 
@@ -41,9 +45,14 @@ def test_intervals_nest_and_end_open() -> None:
     assert path(ages, "88") == ["88", "85-89", "80-89", "80-89", "*"]
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.sampled_from([0.1, 0.25, 3.0]))
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30),
+    st.sampled_from([0.1, 0.25, 3.0]),
+)
 def test_intervals_of_any_numbers_nest(numbers: list[float], width: float) -> None:
-    """Else rounding puts a number into crossing intervals (the hierarchy would refuse itself)."""
+    """Else rounding puts a number into crossing intervals (the hierarchy would refuse
+    itself).
+    """
     built = intervals(numbers, (width, 2 * width, 10 * width))
     assert built.levels[-1][0] == "*"
 
@@ -63,7 +72,12 @@ def test_intervals_of_text_are_refused() -> None:
 
 def test_mask_from_the_right() -> None:
     """SEEDS B6: 33617 -> 3361* -> 336** -> *."""
-    assert path(mask(["33617", "336"], (1, 2)), "33617") == ["33617", "3361*", "336**", "*"]
+    assert path(mask(["33617", "336"], (1, 2)), "33617") == [
+        "33617",
+        "3361*",
+        "336**",
+        "*",
+    ]
     with pytest.raises(ParameterError, match="do not rise"):
         mask(["33617"], (2, 1))
 
@@ -71,8 +85,19 @@ def test_mask_from_the_right() -> None:
 def test_dates_up_to_decades() -> None:
     """Else day and month stay visible where only the year was meant to."""
     built = dates(["1997-03-09", "2001-12-31"])
-    assert path(built, "1997-03-09") == ["1997-03-09", "1997-03", "1997-Q1", "1997", "1990s", "*"]
-    assert path(dates(["1997-03-09", "2001-12-31"], ("year",)), "2001-12-31") == ["2001-12-31", "2001", "*"]
+    assert path(built, "1997-03-09") == [
+        "1997-03-09",
+        "1997-03",
+        "1997-Q1",
+        "1997",
+        "1990s",
+        "*",
+    ]
+    assert path(dates(["1997-03-09", "2001-12-31"], ("year",)), "2001-12-31") == [
+        "2001-12-31",
+        "2001",
+        "*",
+    ]
     with pytest.raises(ParameterError, match="order"):
         dates(["1997-03-09"], ("year", "month"))
     with pytest.raises(ParameterError, match="dates"):
@@ -83,7 +108,8 @@ def test_cut_at_separators() -> None:
     """Else paths and places generalize at the wrong end."""
     assert path(cut(["a/b/c", "a/d", "x"], "/"), "a/b/c") == ["a/b/c", "a/b", "a", "*"]
     assert path(
-        cut(["Tampa, Florida", "Miami, Florida", "Reno, Nevada"], ", ", keep="end"), "Tampa, Florida"
+        cut(["Tampa, Florida", "Miami, Florida", "Reno, Nevada"], ", ", keep="end"),
+        "Tampa, Florida",
     ) == [
         "Tampa, Florida",
         "Florida",
@@ -95,7 +121,12 @@ def test_cut_at_separators() -> None:
 
 def test_order_joins_neighbors() -> None:
     """Else ordered categories are joined with distant ones."""
-    assert path(order(list("abcde"), (2, 4)), "c") == ["c", "{c, d}", "{a, b, c, d}", "*"]
+    assert path(order(list("abcde"), (2, 4)), "c") == [
+        "c",
+        "{c, d}",
+        "{a, b, c, d}",
+        "*",
+    ]
     with pytest.raises(ParameterError, match="multiple"):
         order(list("abc"), (2, 3))
 
@@ -117,7 +148,11 @@ def test_levels_that_change_nothing_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("column", "example", "expected"),
     [
-        (pd.Series(range(17, 95), name="age"), "41", ["41", "40-44", "40-49", "40-59", "*"]),
+        (
+            pd.Series(range(17, 95), name="age"),
+            "41",
+            ["41", "40-44", "40-49", "40-59", "*"],
+        ),
         (
             pd.Series(["33617", "23620", "23622"], name="zip"),
             "33617",
@@ -129,14 +164,26 @@ def test_levels_that_change_nothing_are_left_out() -> None:
             ["33617", "3361*", "336**", "33***", "3****", "*"],
         ),
         (pd.Series([True, False, None]), "True", ["True", "*"]),
-        (pd.Series(["2020-01-01", "2020-02-01", "2021-01-01"]), "2020-01-01", ["2020-01-01", "2020-01"]),
-        (pd.Series(pd.to_datetime(["2020-01-01", "2020-02-01", "2021-01-01"])), "2020-01-01", ["2020-01-01"]),
+        (
+            pd.Series(["2020-01-01", "2020-02-01", "2021-01-01"]),
+            "2020-01-01",
+            ["2020-01-01", "2020-01"],
+        ),
+        (
+            pd.Series(pd.to_datetime(["2020-01-01", "2020-02-01", "2021-01-01"])),
+            "2020-01-01",
+            ["2020-01-01"],
+        ),
         (pd.Series(["a/b", "a/c", "d/e"]), "a/b", ["a/b", "a", "*"]),
         (pd.Series([1, 2, 3, 4, 5]), "3", ["3", "{3, 4}", "{1, 2, 3, 4}", "*"]),
         (pd.Series([f"name {i}" for i in range(40)]), "name 3", ["name 3", "*"]),
         (pd.Series([None, None]), MISSING, [MISSING, "*"]),
         (pd.Series(["*", "x", "y", "z"]), "*", ["*", "*"]),
-        (pd.Series(["2020-99-99", "2020-01-01", "2021-01-01"]), "2020-99-99", ["2020-99-99"]),
+        (
+            pd.Series(["2020-99-99", "2020-01-01", "2021-01-01"]),
+            "2020-99-99",
+            ["2020-99-99"],
+        ),
         (pd.Series([1.5, float("inf"), -2.0, 7.0]), "inf", ["inf"]),
         (pd.Series([1, "a", None, 2.0], dtype=object), "a", ["a"]),
     ],
@@ -167,7 +214,9 @@ def test_suggestions(column: pd.Series, example: str, expected: list[str]) -> No
 
 def test_suggested_intervals_are_round_and_cover_every_number() -> None:
     """Else a long tail makes thousands of labels, or falls off the end."""
-    income = pd.Series(np.random.default_rng(3).lognormal(10, 1, 5_000).round(), name="income")
+    income = pd.Series(
+        np.random.default_rng(3).lognormal(10, 1, 5_000).round(), name="income"
+    )
     built = suggest_hierarchy(income)
     widths = [len(built.labels(level)) for level in range(1, built.height)]
     assert widths == sorted(widths, reverse=True)
@@ -178,9 +227,14 @@ def test_suggested_intervals_are_round_and_cover_every_number() -> None:
 def test_suggested_hierarchies_can_be_searched_together() -> None:
     """A first run over many columns would be refused for its number of combinations."""
     rng = np.random.default_rng(4)
-    frame = pd.DataFrame({f"c{i}": rng.choice(list("abcdefghijklmnop"), 2_000) for i in range(9)})
+    frame = pd.DataFrame(
+        {f"c{i}": rng.choice(list("abcdefghijklmnop"), 2_000) for i in range(9)}
+    )
     alone = [suggest_hierarchy(frame[name]).height + 1 for name in frame]
     together = suggest_together(frame, list(frame.columns))
     assert math.prod(alone) > MOST_TOGETHER
     assert math.prod(each.height + 1 for each in together.values()) <= MOST_TOGETHER
-    assert all(each.levels[-1][0] == "*" and each.levels[0] == each.values for each in together.values())
+    assert all(
+        each.levels[-1][0] == "*" and each.levels[0] == each.values
+        for each in together.values()
+    )

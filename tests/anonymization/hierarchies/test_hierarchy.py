@@ -1,4 +1,6 @@
-"""Hierarchies: levels that nest, files as ARX writes them, coverage, missing and suppressed cells."""
+"""Hierarchies: levels that nest, files as ARX writes them, coverage, missing and
+suppressed cells.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ FILE = "33617;336**;*\n33620;336**;*\n23620;236**;*\n"
 
 
 def test_codes_labels_and_leaf_counts() -> None:
-    """Else classes are formed from the wrong labels, and loss counts the wrong leaves."""
+    """Else classes are formed from the wrong labels, and loss counts the wrong
+    leaves.
+    """
     zips = Hierarchy.from_csv(FILE)
     assert zips.height == 2
     assert zips.labels(1) == ("336**", "236**")
@@ -42,7 +46,15 @@ def test_csv_round_trip(hierarchy: Hierarchy) -> None:
         FILE + "\n",
         FILE.replace("33617", '"33617"'),
     ],
-    ids=["byte order mark", "comma", "tab", "CRLF", "repeated lines", "empty line", "quoted"],
+    ids=[
+        "byte order mark",
+        "comma",
+        "tab",
+        "CRLF",
+        "repeated lines",
+        "empty line",
+        "quoted",
+    ],
 )
 def test_files_as_people_have_them(text: str) -> None:
     """Else a hierarchy that is right is refused for its form."""
@@ -61,7 +73,9 @@ def test_files_as_people_have_them(text: str) -> None:
     ids=["empty", "ragged", "two paths", "not nested", "no common top"],
 )
 def test_what_is_no_hierarchy_is_refused(text: str, message: str) -> None:
-    """Else generalizing further could separate what was joined, and k would not be monotone."""
+    """Else generalizing further could separate what was joined, and k would not be
+    monotone.
+    """
     with pytest.raises(HierarchyError, match=message):
         Hierarchy.from_csv(text)
 
@@ -74,13 +88,21 @@ def test_values_without_a_line_have_no_leaf() -> None:
 
 
 def test_missing_and_suppressed_cells_are_leaves_of_their_own() -> None:
-    """Else a missing cell joins a real value, or a file that was anonymized before is refused."""
+    """Else a missing cell joins a real value, or a file that was anonymized before is
+    refused.
+    """
     column = pd.Series(["33617", None, SUPPRESSED])
     zips = Hierarchy.from_csv(FILE).covering(column)
-    assert [zips.values[leaf] for leaf in zips.encode(column)] == ["33617", MISSING, SUPPRESSED]
+    assert [zips.values[leaf] for leaf in zips.encode(column)] == [
+        "33617",
+        MISSING,
+        SUPPRESSED,
+    ]
     assert zips.levels[1][-2:] == (MISSING, SUPPRESSED)
     assert zips.leaf_counts(0).tolist() == [1, 1, 1, 1, 5]
-    assert Hierarchy.from_csv(FILE).covering(pd.Series(["33617"])) == Hierarchy.from_csv(FILE)
+    assert Hierarchy.from_csv(FILE).covering(
+        pd.Series(["33617"])
+    ) == Hierarchy.from_csv(FILE)
 
 
 def test_a_hierarchy_of_one_level_can_be_extended() -> None:
@@ -91,20 +113,49 @@ def test_a_hierarchy_of_one_level_can_be_extended() -> None:
 
 def test_encode_marks_values_without_a_path() -> None:
     """Else an unknown value silently becomes a known one."""
-    assert Hierarchy.from_csv(FILE).encode(pd.Series(["33620", "99999"])).tolist() == [1, -1]
+    assert Hierarchy.from_csv(FILE).encode(pd.Series(["33620", "99999"])).tolist() == [
+        1,
+        -1,
+    ]
 
 
 def test_cells_as_text() -> None:
-    """Else 39 in the hierarchy does not match 39.0 that a gap has made of the column."""
-    cells = [39, 39.0, 1.5, "a", None, np.nan, True, pd.Timestamp("2020-02-03"), np.int64(7)]
-    assert texts(cells) == ["39", "39", "1.5", "a", MISSING, MISSING, "True", "2020-02-03", "7"]
+    """Else 39 in the hierarchy does not match 39.0 that a gap has made of the
+    column.
+    """
+    cells = [
+        39,
+        39.0,
+        1.5,
+        "a",
+        None,
+        np.nan,
+        True,
+        pd.Timestamp("2020-02-03"),
+        np.int64(7),
+    ]
+    assert texts(cells) == [
+        "39",
+        "39",
+        "1.5",
+        "a",
+        MISSING,
+        MISSING,
+        "True",
+        "2020-02-03",
+        "7",
+    ]
     assert texts(pd.Series([39, None]).unique()) == ["39", MISSING]
 
 
 def test_an_exported_hierarchy_runs_nothing_and_comes_back() -> None:
-    """A spreadsheet would run a value as a formula, or disarming would change the hierarchy."""
+    """A spreadsheet would run a value as a formula, or disarming would change the
+    hierarchy.
+    """
     values = ("=1+1", "+1", "@SUM(1)", "-2", "-x", "'=1", "''=1", "plain", "\uff1d1")
     hierarchy = Hierarchy(values=values, levels=(values, ("*",) * len(values)))
     text = hierarchy.to_csv()
-    assert not [line for line in text.splitlines() if line.lstrip('"')[0] in "=+@\uff1d"]
+    assert not [
+        line for line in text.splitlines() if line.lstrip('"')[0] in "=+@\uff1d"
+    ]
     assert Hierarchy.from_csv(text) == hierarchy

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymization import DistinctL, InformationLoss, KAnonymity, Plan, apply, cut, flat
+from dpcore.anonymization import (
+    DistinctL,
+    InformationLoss,
+    KAnonymity,
+    Plan,
+    apply,
+    cut,
+    flat,
+)
 from dpcore.anonymization.apply import anonymized
 from dpcore.anonymization.partition import cells
 from dpcore.errors import InfeasibleError, ParameterError
@@ -19,12 +27,22 @@ from dpcore.errors import InfeasibleError, ParameterError
 COLUMNS = ["w", "x", "y", "z"]
 
 
-def plan_of(frame: pd.DataFrame, k: int, weights: dict[str, float], **others: object) -> Plan:
-    roles = {name: "quasi-identifier" if name in COLUMNS else "sensitive" for name in frame if name != "who"}
+def plan_of(
+    frame: pd.DataFrame, k: int, weights: dict[str, float], **others: object
+) -> Plan:
+    roles = {
+        name: "quasi-identifier" if name in COLUMNS else "sensitive"
+        for name in frame
+        if name != "who"
+    }
     models = (KAnonymity(k=k), *([DistinctL(column="s", l=2)] if "s" in frame else []))
     fields = {
         "roles": roles | ({"who": "identifier"} if "who" in frame else {}),
-        "hierarchies": {name: flat(sorted({*map(str, frame[name])})) for name in COLUMNS if name in frame},
+        "hierarchies": {
+            name: flat(sorted({*map(str, frame[name])}))
+            for name in COLUMNS
+            if name in frame
+        },
         "models": models,
         "metric": InformationLoss(weights=weights),
         "method": "cell suppression",
@@ -35,9 +53,13 @@ def plan_of(frame: pd.DataFrame, k: int, weights: dict[str, float], **others: ob
 
 
 def table(seed: int, rows: int = 6) -> tuple[pd.DataFrame, int, dict[str, float]]:
-    """A random table, in half of the cases with secrets, in others with people of several rows."""
+    """A random table, in half of the cases with secrets, in others with people of
+    several rows.
+    """
     draw = random.Random(seed)
-    frame = pd.DataFrame({name: draw.choices("abc"[: draw.randint(2, 3)], k=rows) for name in COLUMNS})
+    frame = pd.DataFrame(
+        {name: draw.choices("abc"[: draw.randint(2, 3)], k=rows) for name in COLUMNS}
+    )
     if seed % 2:
         frame["s"] = draw.choices("pqr", k=rows)
     if seed % 3 == 0:
@@ -56,8 +78,12 @@ def partitions(rows: list[int]) -> Iterator[list[list[int]]]:
             yield [*some[:place], [rows[0], *group], *some[place + 1 :]]
 
 
-def least(frame: pd.DataFrame, k: int, weights: dict[str, float], limit: float) -> float | None:
-    """The least weight of suppressed cells over all ways to form groups, of which one may be given up."""
+def least(
+    frame: pd.DataFrame, k: int, weights: dict[str, float], limit: float
+) -> float | None:
+    """The least weight of suppressed cells over all ways to form groups, of which one
+    may be given up.
+    """
     values = {name: frame[name].tolist() for name in frame}
     whose = values.get("who", list(frame.index))
     allowed = Fraction(str(limit)) * len({*whose})
@@ -68,7 +94,9 @@ def least(frame: pd.DataFrame, k: int, weights: dict[str, float], limit: float) 
 
     def price(group: list[int]) -> float:
         return len(group) * sum(
-            w for name, w in weights.items() if len({values[name][row] for row in group}) > 1
+            w
+            for name, w in weights.items()
+            if len({values[name][row] for row in group}) > 1
         )
 
     costs = []
@@ -82,9 +110,15 @@ def least(frame: pd.DataFrame, k: int, weights: dict[str, float], limit: float) 
     return min(costs, default=None)
 
 
-def suppressed(frame: pd.DataFrame, printed: pd.DataFrame, weights: dict[str, float]) -> float:
-    assert ((printed[COLUMNS] == frame[COLUMNS]) | (printed[COLUMNS] == "*")).all().all()
-    return sum(weight * float((printed[name] == "*").sum()) for name, weight in weights.items())
+def suppressed(
+    frame: pd.DataFrame, printed: pd.DataFrame, weights: dict[str, float]
+) -> float:
+    assert (
+        ((printed[COLUMNS] == frame[COLUMNS]) | (printed[COLUMNS] == "*")).all().all()
+    )
+    return sum(
+        weight * float((printed[name] == "*").sum()) for name, weight in weights.items()
+    )
 
 
 def differences(seeds: range) -> int:
@@ -97,45 +131,65 @@ def differences(seeds: range) -> int:
         try:
             printed = apply(frame, plan_of(frame, k, weights, limit=limit))
         except InfeasibleError:
-            assert expected is None or "who" in frame, seed  # people of several groups that print the same
+            # people of several groups that print the same
+            assert expected is None or "who" in frame, seed
             continue
-        wrong += expected is None or abs(suppressed(frame, printed, weights) - expected) > 1e-9
+        wrong += (
+            expected is None
+            or abs(suppressed(frame, printed, weights) - expected) > 1e-9
+        )
     return wrong
 
 
-def test_small_tables_lose_as_few_cells_as_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cell would be suppressed that need not be, or one of a column that matters more."""
+def test_small_tables_lose_as_few_cells_as_possible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cell would be suppressed that need not be, or one of a column that matters
+    more.
+    """
     assert differences(range(36)) == 0
-    monkeypatch.setattr(cells, "MOST_EXACT", 0)  # the walk for larger tables is the planted fault
+    # the walk for larger tables is the planted fault
+    monkeypatch.setattr(cells, "MOST_EXACT", 0)
     assert differences(range(12)) > 0
 
 
-def test_the_walk_loses_little_more_than_the_least(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walk_loses_little_more_than_the_least(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A larger table would lose cells in columns that help nobody."""
     sums = np.zeros(2)
     for seed, (place, most) in itertools.product(range(0, 40, 2), enumerate((12, 0))):
         monkeypatch.setattr(cells, "MOST_EXACT", most)
         frame, k, weights = table(seed, 9)
         frame = frame[COLUMNS]
-        sums[place] += suppressed(frame, apply(frame, plan_of(frame, k, weights)), weights)
+        sums[place] += suppressed(
+            frame, apply(frame, plan_of(frame, k, weights)), weights
+        )
     assert sums[0] < sums[1] < 1.15 * sums[0]
 
 
 @pytest.mark.parametrize("rows", [8, 40])
 def test_everybody_fits_k_printed_rows(rows: int) -> None:
-    """Whoever knows a person's values would rule out rows that only seem to be like theirs."""
+    """Whoever knows a person's values would rule out rows that only seem to be like
+    theirs.
+    """
     for seed in range(8):
         frame, k, weights = table(seed, rows)
         frame = frame[COLUMNS]
         printed = apply(frame, plan_of(frame, k, weights))
         assert printed.groupby(COLUMNS).size().min() >= k
         for person in frame.to_dict("records"):
-            fits = np.all([printed[name].isin(["*", value]) for name, value in person.items()], axis=0)
+            fits = np.all(
+                [printed[name].isin(["*", value]) for name, value in person.items()],
+                axis=0,
+            )
             assert fits.sum() >= k
 
 
 def test_a_suppressed_cell_is_a_value_of_its_own() -> None:
-    """One cell less would do where it counts as any value, and the person with c would fit one row alone."""
+    """One cell less would do where it counts as any value, and the person with c would
+    fit one row alone.
+    """
     frame = pd.DataFrame({"w": ["a"] * 5 + ["a"], "x": ["b"] * 5 + ["c"]})
     printed = apply(frame, plan_of(frame, 2, {}))
     assert (printed["x"] == "*").sum() == 2
@@ -149,8 +203,12 @@ def test_the_order_of_the_rows_decides_nothing() -> None:
         frame, k, weights = table(2 * seed, rows)
         frame = frame[COLUMNS]
         shuffled = frame.sample(frac=1, random_state=seed)
-        one, two = (apply(each, plan_of(frame, k, weights)) for each in (frame, shuffled))
-        first, second = (each.sort_values(COLUMNS, ignore_index=True) for each in (one, two))
+        one, two = (
+            apply(each, plan_of(frame, k, weights)) for each in (frame, shuffled)
+        )
+        first, second = (
+            each.sort_values(COLUMNS, ignore_index=True) for each in (one, two)
+        )
         pd.testing.assert_frame_equal(first, second)
 
 
@@ -158,10 +216,15 @@ def test_cells_after_levels() -> None:
     """A code of two parts would lose both where the first part is enough."""
     frame = pd.DataFrame({"w": ["1-a", "1-b", "2-a", "2-b", "3-a"], "x": list("ppppp")})
     tree = cut(sorted(frame["w"]), "-")
-    plan = plan_of(frame, 2, {}, hierarchies={"w": tree, "x": flat(["p"])}, node={"w": 1, "x": 0})
+    plan = plan_of(
+        frame, 2, {}, hierarchies={"w": tree, "x": flat(["p"])}, node={"w": 1, "x": 0}
+    )
     assert Plan.from_json(plan.to_json()) == plan
     result = anonymized(frame, plan)
-    assert result.frame["w"].tolist() in (["1", "1", "*", "*", "*"], ["*", "*", "2", "2", "*"])
+    assert result.frame["w"].tolist() in (
+        ["1", "1", "*", "*", "*"],
+        ["*", "*", "2", "2", "*"],
+    )
     assert result.quality.column_suppressed == {"w": 0.6, "x": 0.0}
     assert result.quality.k == 2
     for node in ({"w": 1}, {"w": 9, "x": 0}):
@@ -170,8 +233,18 @@ def test_cells_after_levels() -> None:
 
 
 def test_francdat() -> None:
-    """The eight rows of the manual of sdcMicro, by its three and its four key variables."""
-    rows = [(1, 2, 5, 1), (1, 2, 1, 1), (1, 2, 1, 1), (3, 3, 1, 5), (4, 3, 1, 4), (4, 3, 1, 1), (6, 2, 1, 5)]
+    """The eight rows of the manual of sdcMicro, by its three and its four key
+    variables.
+    """
+    rows = [
+        (1, 2, 5, 1),
+        (1, 2, 1, 1),
+        (1, 2, 1, 1),
+        (3, 3, 1, 5),
+        (4, 3, 1, 4),
+        (4, 3, 1, 1),
+        (6, 2, 1, 5),
+    ]
     frame = pd.DataFrame([*rows, (1, 2, 5, 1)], columns=COLUMNS).astype(str)
     for columns, k in itertools.product((COLUMNS[1:], COLUMNS), (2, 3)):
         some = frame[columns]

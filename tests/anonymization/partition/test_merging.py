@@ -1,4 +1,6 @@
-"""Microaggregation with models on sensitive columns: clusters are united until each meets all of them."""
+"""Microaggregation with models on sensitive columns: clusters are united until each
+meets all of them.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,19 @@ from tests.anonymization.oracle import gate
 from tests.tiers import examples
 
 ROWS = st.lists(
-    st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from("abc")), min_size=4, max_size=40
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from("abc")),
+    min_size=4,
+    max_size=40,
 )
 
 
 def plan_for(*models: object, **changes: object) -> Plan:
-    roles = {"x": "quasi-identifier", "y": "quasi-identifier", "illness": "sensitive", "wage": "sensitive"}
+    roles = {
+        "x": "quasi-identifier",
+        "y": "quasi-identifier",
+        "illness": "sensitive",
+        "wage": "sensitive",
+    }
     made = {
         "roles": roles,
         "hierarchies": {},
@@ -40,16 +49,20 @@ def people(rows: int = 400) -> pd.DataFrame:
         {
             "x": x,
             "y": rng.normal(0, 1, rows).round(2),
-            "illness": np.where(x > 55, "flu", rng.choice(["flu", "cold", "ulcer"], rows)),
+            "illness": np.where(
+                x > 55, "flu", rng.choice(["flu", "cold", "ulcer"], rows)
+            ),
             "wage": rng.integers(1, 6, rows) * 1000,
-        }
+        },
     )
 
 
 @examples(60)
 @given(rows=ROWS)
 def test_every_group_meets_the_model(rows: list[tuple[int, int, str]]) -> None:
-    """Broken: means of a group are published whose people share one secret, or whose number is below k."""
+    """Broken: means of a group are published whose people share one secret, or whose
+    number is below k.
+    """
     frame = pd.DataFrame(rows, columns=["x", "y", "illness"]).assign(wage=1)
     plan = plan_for(DistinctL(column="illness", l=2))
     if frame["illness"].nunique() < 2:
@@ -62,7 +75,9 @@ def test_every_group_meets_the_model(rows: list[tuple[int, int, str]]) -> None:
 
 
 def test_several_sensitive_columns_at_once() -> None:
-    """Broken: of several columns that should stay unknown only one is looked at, or all becomes one group."""
+    """Broken: of several columns that should stay unknown only one is looked at, or all
+    becomes one group.
+    """
     frame = people()
     models = (
         DistinctL(column="illness", l=2),
@@ -77,15 +92,25 @@ def test_several_sensitive_columns_at_once() -> None:
     whole = frame["illness"].value_counts(normalize=True)
     shares = groups["illness"].value_counts(normalize=True).unstack(fill_value=0)
     assert ((shares - whole).abs().sum(axis=1) / 2).max() <= 0.45 + 1e-12
-    wages = groups["wage"].value_counts(normalize=True).unstack(fill_value=0).sort_index(axis=1)
+    wages = (
+        groups["wage"]
+        .value_counts(normalize=True)
+        .unstack(fill_value=0)
+        .sort_index(axis=1)
+    )
     entropy = -(wages * np.log(wages.where(wages > 0, 1))).sum(axis=1)
     assert np.exp(entropy.min()) >= 1.8 - 1e-12
-    moved = (wages.cumsum(axis=1) - frame["wage"].value_counts(normalize=True).sort_index().cumsum()).abs()
+    moved = (
+        wages.cumsum(axis=1)
+        - frame["wage"].value_counts(normalize=True).sort_index().cumsum()
+    ).abs()
     assert (moved.sum(axis=1) / 4).max() <= 0.4 + 1e-12
 
 
 def test_a_broken_cluster_joins_the_nearest_one() -> None:
-    """Broken: it joins any other, and means move further than they need to; or the order of rows decides."""
+    """Broken: it joins any other, and means move further than they need to; or the
+    order of rows decides.
+    """
     points = np.array([[0.0, 0, 1, 1, 9, 9]])
     clusters = np.array([0, 0, 1, 1, 2, 2])
     frame = pd.DataFrame({"illness": ["a", "a", "a", "b", "a", "b"]})

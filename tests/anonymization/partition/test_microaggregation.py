@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 
 from benchmarks.plain import information_loss
 from dpcore.anonymization.partition import microaggregation as module
-from dpcore.anonymization.partition.microaggregation import mdav, microaggregate, published
+from dpcore.anonymization.partition.microaggregation import (
+    mdav,
+    microaggregate,
+    published,
+)
 from dpcore.errors import InfeasibleError, SchemaError
 from tests.anonymization.oracle import gate
 from tests.tiers import examples
@@ -16,7 +20,9 @@ from tests.tiers import examples
 
 def plain_mdav(points: np.ndarray, k: int) -> np.ndarray:
     """The algorithm as its paper states it, on rows, slowly."""
-    rows, rest, found = points.T, list(range(points.shape[1])), 0
+    rows = points.T
+    rest = list(range(points.shape[1]))
+    found = 0
     clusters = np.empty(points.shape[1], dtype=np.int64)
 
     def distance(row: int, point: np.ndarray) -> float:
@@ -46,18 +52,26 @@ def plain_mdav(points: np.ndarray, k: int) -> np.ndarray:
 @pytest.mark.parametrize("k", [2, 3, 7, 13, 40])
 @pytest.mark.parametrize("rows", [40, 91, 150])
 def test_equal_to_the_plain_algorithm(rows: int, k: int) -> None:
-    """Broken: the fast clusters are not MDAV's (points in general position, so nothing is tied)."""
+    """Broken: the fast clusters are not MDAV's (points in general position, so nothing
+    is tied).
+    """
     points = np.random.default_rng(rows).lognormal(size=(3, rows))
     assert (mdav(points, k) == plain_mdav(points, k)).all()
 
 
 @examples(60)
 @given(
-    values=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=5, max_size=60),
+    values=st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=5, max_size=60
+    ),
     k=st.integers(1, 5),
 )
-def test_clusters_have_k_to_2k_minus_1_rows(values: list[tuple[int, int]], k: int) -> None:
-    """Broken: SEEDS P10; also with many equal rows, a cluster is too small or needlessly large."""
+def test_clusters_have_k_to_2k_minus_1_rows(
+    values: list[tuple[int, int]], k: int
+) -> None:
+    """Broken: SEEDS P10; also with many equal rows, a cluster is too small or
+    needlessly large.
+    """
     frame = pd.DataFrame(values, columns=["a", "b"])
     result = microaggregate(frame, ["a", "b"], gate=gate(frame, k))
     sizes = np.bincount(result)
@@ -66,10 +80,17 @@ def test_clusters_have_k_to_2k_minus_1_rows(values: list[tuple[int, int]], k: in
 
 
 def test_loss_by_hand() -> None:
-    """Broken: a number is not replaced by the mean of its cluster, or the loss is not the cluster's range."""
+    """Broken: a number is not replaced by the mean of its cluster, or the loss is not
+    the cluster's range.
+    """
     frame = pd.DataFrame({"a": [0, 1, 5, 6]})
     result = microaggregate(frame, ["a"], gate=gate(frame, 2))
-    assert published(frame, ["a"], result).frame(frame)["a"].tolist() == [0.5, 0.5, 5.5, 5.5]
+    assert published(frame, ["a"], result).frame(frame)["a"].tolist() == [
+        0.5,
+        0.5,
+        5.5,
+        5.5,
+    ]
     assert published(frame, ["a"], result).ncp == pytest.approx(1 / 6)
 
 
@@ -81,16 +102,24 @@ def test_equal_means_are_one_class() -> None:
 
 
 def test_large_tables_in_blocks_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broken: blocks give clusters that are too small, or lose more than a twentieth."""
+    """Broken: blocks give clusters that are too small, or lose more than a
+    twentieth.
+    """
     monkeypatch.setattr(module, "EXACT_ROWS", 1_000)
     monkeypatch.setattr(module, "BLOCK_ROWS", 200)
-    frame = pd.DataFrame(np.random.default_rng(1).lognormal(size=(3_001, 2)), columns=["a", "b"])
+    frame = pd.DataFrame(
+        np.random.default_rng(1).lognormal(size=(3_001, 2)), columns=["a", "b"]
+    )
     result = microaggregate(frame, ["a", "b"], gate=gate(frame, 5))
     sizes = np.bincount(result)
     points = np.stack([frame[c] / frame[c].std(ddof=0) for c in "ab"])
     assert sizes.min() >= 5
     assert sizes.max() <= 9
-    assert information_loss(points, mdav(points, 5)) < information_loss(points, result) < 0.05
+    assert (
+        information_loss(points, mdav(points, 5))
+        < information_loss(points, result)
+        < 0.05
+    )
 
 
 @pytest.mark.parametrize("values", [[3.0], [2.0] * 9])

@@ -13,10 +13,12 @@ from tests.anonymization.oracle import gate
 from tests.tiers import examples
 
 CELLS = st.tuples(
-    st.integers(0, 9), st.sampled_from(["a", "b", "c", None]), st.one_of(st.none(), st.floats(-5, 5))
+    st.integers(0, 9),
+    st.sampled_from(["a", "b", "c", None]),
+    st.one_of(st.none(), st.floats(-5, 5)),
 )
 TABLES = st.lists(CELLS, min_size=6, max_size=60).map(
-    lambda rows: pd.DataFrame(rows, columns=["n", "c", "f"])
+    lambda rows: pd.DataFrame(rows, columns=["n", "c", "f"]),
 )
 
 
@@ -33,7 +35,9 @@ def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
 @examples(60)
 @given(table=TABLES, k=st.integers(1, 4))
 def test_labels_hold_their_rows_values(table: pd.DataFrame, k: int) -> None:
-    """Broken: a label says something false about a row, or what a reader expects is miscounted."""
+    """Broken: a label says something false about a row, or what a reader expects is
+    miscounted.
+    """
     result = mondrian(table, ["n", "c", "f"], gate=gate(table, k))
     printed = result.frame(table)
     for value, label in zip(table["n"], printed["n"], strict=True):
@@ -49,7 +53,9 @@ def test_labels_hold_their_rows_values(table: pd.DataFrame, k: int) -> None:
 
 @examples(30)
 @given(table=TABLES, seed=st.integers(0, 99))
-def test_order_of_rows_and_columns_changes_nothing(table: pd.DataFrame, seed: int) -> None:
+def test_order_of_rows_and_columns_changes_nothing(
+    table: pd.DataFrame, seed: int
+) -> None:
     """Broken: the result depends on how the file happens to be sorted."""
     shuffled = table.sample(frac=1, random_state=seed)
     one = mondrian(table, ["n", "c", "f"], gate=gate(table, 2)).frame(table)
@@ -68,11 +74,23 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
 
 
 def test_small_table_by_hand() -> None:
-    """Broken: the best cut of a table that can be cut by eye; ages 1 and 2 lie apart from 8 and 9."""
+    """Broken: the best cut of a table that can be cut by eye; ages 1 and 2 lie apart
+    from 8 and 9.
+    """
     table = pd.DataFrame({"age": [1, 2, 8, 9], "place": ["a", "c", "b", "d"]})
     result = mondrian(table, ["age", "place"], gate=gate(table, 2))
-    assert result.frame(table)["age"].tolist() == ["[1, 2]", "[1, 2]", "[8, 9]", "[8, 9]"]
-    assert result.frame(table)["place"].tolist() == ["{a, c}", "{a, c}", "{b, d}", "{b, d}"]
+    assert result.frame(table)["age"].tolist() == [
+        "[1, 2]",
+        "[1, 2]",
+        "[8, 9]",
+        "[8, 9]",
+    ]
+    assert result.frame(table)["place"].tolist() == [
+        "{a, c}",
+        "{a, c}",
+        "{b, d}",
+        "{b, d}",
+    ]
     assert result.ncp == pytest.approx((1 / 8 + 1 / 3) / 2)
 
 
@@ -80,8 +98,12 @@ def test_missing_numbers_are_not_mixed_into_an_interval() -> None:
     """Broken: a row without an age is printed as if it had one."""
     table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0, np.nan, np.nan]})
     printed = mondrian(table, ["age"], gate=gate(table, 2)).frame(table)
-    assert printed["age"].tolist() == ["[1, 2]"] * 2 + ["[3, 4]"] * 2 + ["(missing)"] * 2
-    alone = mondrian(table.head(5), ["age"], gate=gate(table.head(5), 2)).frame(table.head(5))
+    assert (
+        printed["age"].tolist() == ["[1, 2]"] * 2 + ["[3, 4]"] * 2 + ["(missing)"] * 2
+    )
+    alone = mondrian(table.head(5), ["age"], gate=gate(table.head(5), 2)).frame(
+        table.head(5)
+    )
     assert alone["age"].tolist() == ["[1, 3]"] * 3 + ["*"] * 2
 
 
@@ -93,16 +115,22 @@ def test_cells_suppressed_before_say_nothing() -> None:
     assert result.ncp == 0.5
 
 
-@pytest.mark.parametrize("values", [["x"], ["x"] * 7, [f"v{i}" for i in range(30_000)], list(range(30_000))])
+@pytest.mark.parametrize(
+    "values", [["x"], ["x"] * 7, [f"v{i}" for i in range(30_000)], list(range(30_000))]
+)
 def test_extreme_columns(values: list[object]) -> None:
-    """Broken: one row, a constant column, or 30,000 different values fail or take memory without bound."""
+    """Broken: one row, a constant column, or 30,000 different values fail or take
+    memory without bound.
+    """
     table = pd.DataFrame({"q": values})
     result = mondrian(table, ["q"], gate=gate(table, min(3, len(values))))
     assert result.sizes.min() >= min(3, len(values))
 
 
 def test_bad_requests_are_refused() -> None:
-    """Broken: k above the rows, or a model that the table breaks, gives a table that promises nothing."""
+    """Broken: k above the rows, or a model that the table breaks, gives a table that
+    promises nothing.
+    """
     table = pd.DataFrame({"q": [1, 2, 3]})
     with pytest.raises(InfeasibleError):
         mondrian(table, ["q"], gate=gate(table, 4))
@@ -113,9 +141,19 @@ def test_bad_requests_are_refused() -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize(("k", "bar"), [(5, 0.0167), (10, 0.0321), (25, 0.0635)])
 def test_adult_loses_no_more_than_the_reference(shared, k: int, bar: float) -> None:
-    """Broken: information loss on Adult rose above the measured best of the reference (seven columns)."""
+    """Broken: information loss on Adult rose above the measured best of the reference
+    (seven columns).
+    """
     adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
-    columns = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+    columns = [
+        "sex",
+        "age",
+        "race",
+        "marital-status",
+        "education",
+        "native-country",
+        "workclass",
+    ]
     result = mondrian(adult, columns, gate=gate(adult, k))
     assert result.sizes.min() >= k
     assert result.ncp < bar

@@ -1,4 +1,6 @@
-"""The audit with canaries: its bound by brute force, and mechanisms that are right, broken and absent."""
+"""The audit with canaries: its bound by brute force, and mechanisms that are right,
+broken and absent.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from tests.statistical import laws
 
 CELLS = 20_000
 SURE = 1 - laws.FALSE_ALARM
-SCHEMA = dp.Schema(columns=(dp.Integer("v", low=0, high=CELLS - 1),), unit=dp.PrivacyUnit(max_rows=1))
+SCHEMA = dp.Schema(
+    columns=(dp.Integer("v", low=0, high=CELLS - 1),), unit=dp.PrivacyUnit(max_rows=1)
+)
 BASE = pd.DataFrame({"v": [5, 6, 6]})
 
 
@@ -33,7 +37,9 @@ def histogram(schema: dp.Schema, loss: dp.PureDP | dp.ApproxDP):
 
 
 def test_chance_by_brute_force() -> None:
-    """Against a pure mechanism the best guesser is a coin of e^epsilon / (1 + e^epsilon)."""
+    """Against a pure mechanism the best guesser is a coin of e^epsilon / (1 +
+    e^epsilon).
+    """
     coin = math.e / (1 + math.e)
     for right in range(7):
         by_hand = sum(
@@ -46,7 +52,9 @@ def test_chance_by_brute_force() -> None:
 
 
 def test_delta_only_weakens_the_proof() -> None:
-    """With a delta of 1 anything is allowed; with a tiny one next to nothing more than without."""
+    """With a delta of 1 anything is allowed; with a tiny one next to nothing more than
+    without.
+    """
     guesses = Rate(successes=80, attempts=100)
     without = chance_of(100, guesses, epsilon=0.5, delta=0)
     assert without == pytest.approx(stats.binom.sf(79, 100, 1 / (1 + math.exp(-0.5))))
@@ -56,31 +64,53 @@ def test_delta_only_weakens_the_proof() -> None:
 
 def test_delta_by_its_definition() -> None:
     """beta + 2 m delta max over i of P(v > W >= v - i) / i, summed term by term."""
-    m, r, v, epsilon, delta = 50, 40, 30, 0.4, 1e-3
+    m = 50
+    r = 40
+    v = 30
+    epsilon = 0.4
+    delta = 1e-3
     coin = stats.binom(r, 1 / (1 + math.exp(-epsilon)))
     terms = [sum(coin.pmf(k) for k in range(v - i, v)) / i for i in range(1, v + 1)]
     expected = coin.sf(v - 1) + 2 * m * delta * max(terms)
-    assert chance_of(m, Rate(successes=v, attempts=r), epsilon=epsilon, delta=delta) == pytest.approx(
-        expected
+    assert chance_of(
+        m, Rate(successes=v, attempts=r), epsilon=epsilon, delta=delta
+    ) == pytest.approx(
+        expected,
     )
 
 
 @pytest.mark.parametrize("epsilon", [1, 2])
 def test_our_noise_keeps_its_promise_and_the_audit_is_not_blind(epsilon: int) -> None:
-    """A bound above epsilon would be a broken promise, one near 0 an audit that sees nothing."""
+    """A bound above epsilon would be a broken promise, one near 0 an audit that sees
+    nothing.
+    """
     found = canary_audit(
-        histogram(SCHEMA, dp.PureDP(epsilon=epsilon)), BASE, SCHEMA, canaries=4_000, level=SURE, seed=1
+        histogram(SCHEMA, dp.PureDP(epsilon=epsilon)),
+        BASE,
+        SCHEMA,
+        canaries=4_000,
+        level=SURE,
+        seed=1,
     )
     assert 0.4 * epsilon < found.epsilon <= epsilon
     assert found.guesses.value > found.baseline
 
 
 def test_half_the_noise_is_caught() -> None:
-    """Noise for epsilon 1 that is half of what it should be must be proved to cost more."""
+    """Noise for epsilon 1 that is half of what it should be must be proved to cost
+    more.
+    """
     rng = np.random.default_rng(1)
-    with laws.broken_noise(lambda counts, scale: counts + laws.fast_laplace(counts.shape, scale / 2, rng)):
+    with laws.broken_noise(
+        lambda counts, scale: counts + laws.fast_laplace(counts.shape, scale / 2, rng)
+    ):
         found = canary_audit(
-            histogram(SCHEMA, dp.PureDP(epsilon=1)), BASE, SCHEMA, canaries=4_000, level=SURE, seed=1
+            histogram(SCHEMA, dp.PureDP(epsilon=1)),
+            BASE,
+            SCHEMA,
+            canaries=4_000,
+            level=SURE,
+            seed=1,
         )
     assert found.epsilon > 1.2
 
@@ -89,17 +119,31 @@ def test_a_canary_is_a_person_with_all_rows() -> None:
     """Noise for one row where a person has three must be caught."""
     honest = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=3))
     run = histogram(honest, dp.PureDP(epsilon=1))
-    assert canary_audit(run, BASE, honest, canaries=4_000, level=SURE, seed=1).epsilon <= 1
+    assert (
+        canary_audit(run, BASE, honest, canaries=4_000, level=SURE, seed=1).epsilon <= 1
+    )
     forgetful = histogram(SCHEMA, dp.PureDP(epsilon=1))
-    assert canary_audit(forgetful, BASE, honest, canaries=4_000, level=SURE, seed=1).epsilon > 1.5
+    assert (
+        canary_audit(
+            forgetful, BASE, honest, canaries=4_000, level=SURE, seed=1
+        ).epsilon
+        > 1.5
+    )
 
 
 def test_named_people() -> None:
     """With an id column, two canaries would be one person."""
-    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=2, id_column="person"))
+    schema = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=2, id_column="person")
+    )
     base = BASE.assign(person=["a", "b", "b"])
     found = canary_audit(
-        histogram(schema, dp.PureDP(epsilon=2)), base, schema, canaries=4_000, level=SURE, seed=1
+        histogram(schema, dp.PureDP(epsilon=2)),
+        base,
+        schema,
+        canaries=4_000,
+        level=SURE,
+        seed=1,
     )
     assert 0.8 < found.epsilon <= 2
 
@@ -108,26 +152,43 @@ def test_gaussian_noise_at_its_delta() -> None:
     """zCDP noise must keep its epsilon at the delta that belongs to it."""
     loss = dp.ApproxDP(epsilon=2, delta=1e-6)
     found = canary_audit(
-        histogram(SCHEMA, loss), BASE, SCHEMA, canaries=4_000, delta=1e-6, level=SURE, seed=1
+        histogram(SCHEMA, loss),
+        BASE,
+        SCHEMA,
+        canaries=4_000,
+        delta=1e-6,
+        level=SURE,
+        seed=1,
     )
     assert found.epsilon <= 2
     assert found.guesses.value > 0.53  # 0.57 is to be expected
 
 
 def test_any_recipe_by_its_rows() -> None:
-    """A synthesizer made elsewhere hands out rows only: a copy must be caught, independent columns not."""
+    """A synthesizer made elsewhere hands out rows only: a copy must be caught,
+    independent columns not.
+    """
     base = people(500, 1)
-    copy = canary_audit(lambda frame: frame.sample(frac=1, random_state=1), base, PEOPLE, seed=1)
+    copy = canary_audit(
+        lambda frame: frame.sample(frac=1, random_state=1), base, PEOPLE, seed=1
+    )
     assert copy.epsilon > 4
-    drawn = canary_audit(lambda frame: independent(frame, 1_000, 3), base, PEOPLE, seed=1)
+    drawn = canary_audit(
+        lambda frame: independent(frame, 1_000, 3), base, PEOPLE, seed=1
+    )
     assert drawn.epsilon < 0.2
 
 
 @pytest.mark.proof
 def test_blind_guesses_prove_nothing() -> None:
-    """At 95 %, guesses that have nothing to do with the canaries prove something in few of 200 runs."""
+    """At 95 %, guesses that have nothing to do with the canaries prove something in few
+    of 200 runs.
+    """
     rng = np.random.default_rng(1)
-    proved = [bound(rng.random(200), rng.random(200) < 0.5, rng=rng).epsilon > 0 for _ in range(200)]
+    proved = [
+        bound(rng.random(200), rng.random(200) < 0.5, rng=rng).epsilon > 0
+        for _ in range(200)
+    ]
     assert sum(proved) <= stats.binom.isf(1e-6, 200, 0.05)
 
 

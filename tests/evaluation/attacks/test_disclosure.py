@@ -1,4 +1,6 @@
-"""Every attack catches a planted copy, and none cries wolf; rate, baseline and control come together."""
+"""Every attack catches a planted copy, and none cries wolf; rate, baseline and control
+come together.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ ATTACKS = [
     "linkability",
     "inference",
 ]
-INSIDE, OUTSIDE = people(1_000, 1), people(1_000, 2)
+INSIDE = people(1_000, 1)
+OUTSIDE = people(1_000, 2)
 
 
 def attack(release: pd.DataFrame, **asked: object) -> Disclosure:
@@ -56,28 +59,43 @@ def test_another_sample_is_caught_by_none() -> None:
     found = attack(people(1_000, 4))
     assert found.found == ()
     inference = found.attacks[-1]
-    assert inference.rate.value > inference.baseline.value + 0.1  # it does teach about the population
+    # it does teach about the population
+    assert inference.rate.value > inference.baseline.value + 0.1
 
 
 @pytest.mark.proof
 def test_false_alarms_are_rare() -> None:
     """An attack would be called a success more often than its interval allows.
 
-    Its lower end is above 0 by chance alone in (1 - LEVEL) / 2 of the cases, so one of seven attacks cries
-    wolf in a run with a chance of seven times that at most, however the seven depend on each other. More
-    runs with an alarm than one in a million allows are refused; intervals of 50 % must be.
+    Its lower end is above 0 by chance alone in (1 - LEVEL) / 2 of the cases, so one of
+    seven attacks cries wolf in a run with a chance of seven times that at most, however
+    the seven depend on each other. More runs with an alarm than one in a million allows
+    are refused; intervals of 50 % must be.
     """
     runs = [
-        disclosure(people(600, 10 + seed), people(600, 20 + seed), SCHEMA, control=people(600, 30 + seed))
+        disclosure(
+            people(600, 10 + seed),
+            people(600, 20 + seed),
+            SCHEMA,
+            control=people(600, 30 + seed),
+        )
         for seed in range(5)
     ]
     chance = len(ATTACKS) * (1 - LEVEL) / 2
-    most = next(few for few in range(6) if stats.binom.sf(few, len(runs), chance) < laws.FALSE_ALARM)
+    most = next(
+        few
+        for few in range(6)
+        if stats.binom.sf(few, len(runs), chance) < laws.FALSE_ALARM
+    )
     assert most < len(runs) - 1, "no number of alarms would be too many"
 
     def alarms(level: float) -> int:
         return sum(
-            any(difference(each.rate, each.control, level)[1] > 0 for each in run.attacks) for run in runs
+            any(
+                difference(each.rate, each.control, level)[1] > 0
+                for each in run.attacks
+            )
+            for run in runs
         )
 
     assert sum(bool(run.found) for run in runs) == alarms(LEVEL) <= most
@@ -85,10 +103,15 @@ def test_false_alarms_are_rare() -> None:
 
 
 def test_few_people_do_not_bring_false_alarms() -> None:
-    """With ten people 23 of 100 independent samples were called copies: 1,000 rows met the same ten."""
-    runs, false = 100, 0
+    """With ten people 23 of 100 independent samples were called copies: 1,000 rows met
+    the same ten.
+    """
+    runs = 100
+    false = 0
     for seed in range(runs):
-        frames = [people(rows, 100 * part + seed) for part, rows in enumerate((10, 1_000, 10))]
+        frames = [
+            people(rows, 100 * part + seed) for part, rows in enumerate((10, 1_000, 10))
+        ]
         tables = records(frames, SCHEMA)
         scene = Scene(
             original=tables[0],
@@ -102,13 +125,22 @@ def test_few_people_do_not_bring_false_alarms() -> None:
 
 
 def test_rows_are_linked_one_to_one_where_the_nearest_row_misleads() -> None:
-    """A stranger who is close to all rows would take them all, and the people in it would seem safe."""
-    schema = dp.Schema(columns=(dp.Real("x", low=0, high=100, bin_width=1),), unit=dp.PrivacyUnit(max_rows=1))
+    """A stranger who is close to all rows would take them all, and the people in it
+    would seem safe.
+    """
+    schema = dp.Schema(
+        columns=(dp.Real("x", low=0, high=100, bin_width=1),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
     own = pd.DataFrame({"x": 50 + np.arange(40) / 100})
     stranger = pd.DataFrame({"x": [50.6, *np.zeros(39)]})
     original, release, control = records([own, own + 1.0, stranger], schema)
     scene = Scene(
-        original=original, release=release, control=control, attempts=500, rng=np.random.default_rng(1)
+        original=original,
+        release=release,
+        control=control,
+        attempts=500,
+        rng=np.random.default_rng(1),
     )
     assert closest_record(scene).rate.value < 0.5
     linked = one_to_one(scene)
@@ -139,16 +171,24 @@ def test_a_few_copied_rows_are_seen_as_copies() -> None:
 
 
 def test_columns_copied_value_by_value_are_singled_out() -> None:
-    """Shuffled columns keep every rare value: exact numbers of people leak though no relation does."""
+    """Shuffled columns keep every rare value: exact numbers of people leak though no
+    relation does.
+    """
     rng = np.random.default_rng(5)
-    release = pd.DataFrame({name: rng.permutation(INSIDE[name].to_numpy()) for name in INSIDE})
-    assert [each.attack for each in attack(release).found] == ["singling out by one column"]
+    release = pd.DataFrame(
+        {name: rng.permutation(INSIDE[name].to_numpy()) for name in INSIDE}
+    )
+    assert [each.attack for each in attack(release).found] == [
+        "singling out by one column"
+    ]
 
 
 def test_generalized_rows_of_the_original_are_found() -> None:
     """A file of intervals made elsewhere would be safe because it could not be read."""
     release = INSIDE.copy()
-    release["weight"] = [f"[{low}, {low}.97)" for low in (INSIDE["weight"] // 1).astype(int)]
+    release["weight"] = [
+        f"[{low}, {low}.97)" for low in (INSIDE["weight"] // 1).astype(int)
+    ]
     release["age"] = INSIDE["age"].astype(str)
     found = {each.attack: each for each in attack(release).attacks}
     assert not found["exact copies"].rate.successes
@@ -158,21 +198,30 @@ def test_generalized_rows_of_the_original_are_found() -> None:
 
 def test_a_release_of_ours_is_caught_by_none() -> None:
     """Noise at epsilon 1 would leave traces of single people."""
-    curator = dp.Curator.open(INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     rng = np.random.default_rng(
-        7
+        7,
     )  # the right law, with a seed: a verdict is wrong more than once in a million
-    with laws.broken_noise(lambda counts, scale: counts + laws.fast_laplace(counts.shape, scale, rng)):
-        release = curator.run(dp.Independent(columns=SCHEMA.domain.names), dp.PureDP(epsilon=1))
+    with laws.broken_noise(
+        lambda counts, scale: counts + laws.fast_laplace(counts.shape, scale, rng)
+    ):
+        release = curator.run(
+            dp.Independent(columns=SCHEMA.domain.names), dp.PureDP(epsilon=1)
+        )
     assert attack(release.sample(1_000, seed=1)).found == ()
 
 
 def test_without_a_control_there_is_no_verdict() -> None:
-    """What the release teaches about everybody would be taken for a leak, or the other way round."""
+    """What the release teaches about everybody would be taken for a leak, or the other
+    way round.
+    """
     for each in attack(INSIDE, control=None).attacks:
         assert each.control is None
         assert each.found is each.risk is None
-        assert each.rate.value > each.baseline.value  # the figures are there all the same
+        # the figures are there all the same
+        assert each.rate.value > each.baseline.value
 
 
 def test_tables_are_cut_to_one_size() -> None:
@@ -204,7 +253,9 @@ def test_one_secret() -> None:
         (INSIDE.iloc[:0], {}, "no rows"),
     ],
 )
-def test_bad_input_gets_a_sentence(release: pd.DataFrame, asked: dict[str, object], said: str) -> None:
+def test_bad_input_gets_a_sentence(
+    release: pd.DataFrame, asked: dict[str, object], said: str
+) -> None:
     """Somebody's file would end in a traceback."""
     with pytest.raises((ParameterError, SchemaError), match=said):
         attack(release, **asked)
@@ -217,12 +268,18 @@ def test_tables_of_a_single_value() -> None:
 
 
 def test_held_out_half() -> None:
-    """A recipe that copies its input must be caught without any control table, one that does not must not."""
-    curator = dp.Curator.open(INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    """A recipe that copies its input must be caught without any control table, one that
+    does not must not.
+    """
+    curator = dp.Curator.open(
+        INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     copying = curator.evaluate(HeldOut(make=lambda frame: frame)).content
     assert len(copying.found) == len(ATTACKS)
     assert copying.people == copying.control == 500
-    honest = curator.evaluate(HeldOut(make=lambda frame: independent(frame, len(frame), 3))).content
+    honest = curator.evaluate(
+        HeldOut(make=lambda frame: independent(frame, len(frame), 3))
+    ).content
     assert honest.found == ()
     assert curator.balance().spent == 0
 
@@ -230,14 +287,18 @@ def test_held_out_half() -> None:
 def test_half_of_the_people_not_of_the_rows() -> None:
     """A person with rows on both sides would be known to the control."""
     frame = pd.concat([INSIDE.iloc[:100]] * 3).assign(person=lambda each: each.index)
-    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=3, id_column="person"))
+    schema = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=3, id_column="person")
+    )
     seen: list[set[int]] = []
 
     def make(half: pd.DataFrame) -> pd.DataFrame:
         seen.append(set(half["person"]))
         return half
 
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     assert curator.evaluate(HeldOut(make=make, attempts=20)).content.people == 150
     assert len(seen[0]) == 50
     with pytest.raises(ParameterError, match="too few rows"):
@@ -246,7 +307,9 @@ def test_half_of_the_people_not_of_the_rows() -> None:
 
 def test_reports_stay_inside() -> None:
     """Figures from raw rows would be stored or sent."""
-    curator = dp.Curator.open(INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     stages: list[float] = []
     report = curator.evaluate(
         Attacks(release=PublicTable(people(100, 4)), control=OUTSIDE),

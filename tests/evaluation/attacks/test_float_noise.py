@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.evaluation.attacks.float_noise import could_come_from, ruled_out, textbook_noise
+from dpcore.evaluation.attacks.float_noise import (
+    could_come_from,
+    ruled_out,
+    textbook_noise,
+)
 
 
 def test_most_releases_rule_the_neighbor_out() -> None:
-    """The lesson would claim a leak that is not there; 80 % of the releases of 1 cannot be of 0."""
-    share = ruled_out(count=1.0, neighbor=0.0, draws=4_000, rng=np.random.default_rng(1))
+    """The lesson would claim a leak that is not there; 80 % of the releases of 1 cannot
+    be of 0.
+    """
+    share = ruled_out(
+        count=1.0, neighbor=0.0, draws=4_000, rng=np.random.default_rng(1)
+    )
     assert 0.6 < share < 0.95
 
 

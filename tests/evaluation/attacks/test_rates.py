@@ -9,12 +9,18 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation.attacks.rates import Rate, difference
 
 
-@pytest.mark.parametrize(("successes", "attempts"), [(0, 10), (10, 10), (3, 10), (56, 70), (480, 500)])
+@pytest.mark.parametrize(
+    ("successes", "attempts"), [(0, 10), (10, 10), (3, 10), (56, 70), (480, 500)]
+)
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_wilson(successes: int, attempts: int, level: float) -> None:
     """An attack's interval would be too narrow, and chance would pass for a leak."""
-    expected = stats.binomtest(successes, attempts).proportion_ci(level, method="wilson")
-    assert Rate(successes=successes, attempts=attempts).interval(level) == pytest.approx(expected)
+    expected = stats.binomtest(successes, attempts).proportion_ci(
+        level, method="wilson"
+    )
+    assert Rate(successes=successes, attempts=attempts).interval(
+        level
+    ) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +32,9 @@ def test_wilson(successes: int, attempts: int, level: float) -> None:
         ((10, 10), (0, 10), (0.6075, 1.0000)),
     ],
 )
-def test_newcombe(first: tuple[int, int], second: tuple[int, int], expected: tuple[float, float]) -> None:
+def test_newcombe(
+    first: tuple[int, int], second: tuple[int, int], expected: tuple[float, float]
+) -> None:
     """The verdict on an attack would rest on a wrong formula."""
     rates = [Rate(successes=a, attempts=b) for a, b in (first, second)]
     gap, low, high = difference(*rates, 0.95)

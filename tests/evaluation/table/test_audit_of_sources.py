@@ -1,4 +1,6 @@
-"""Audits of tables that do not fit: every figure is that of the rows; what is too large is refused first."""
+"""Audits of tables that do not fit: every figure is that of the rows; what is too large
+is refused first.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,20 @@ def frame() -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "who": [f"P{each}" for each in random.integers(0, 350, ROWS)],
-            "town": random.choice(["a", "b", "c", " d", "*", None], ROWS, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]),
-            "age": pd.Series(random.integers(20, 60, ROWS)).astype("Int64").mask(random.random(ROWS) < 0.1),
+            "town": random.choice(
+                ["a", "b", "c", " d", "*", None], ROWS, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]
+            ),
+            "age": pd.Series(random.integers(20, 60, ROWS))
+            .astype("Int64")
+            .mask(random.random(ROWS) < 0.1),
             "day": pd.Series(days.astype(str)).mask(random.random(ROWS) < 0.1),
             "job": random.choice(["clerk", "cook", "nurse"], ROWS),
             "price": random.normal(0, 1, ROWS),
             "children": random.integers(0, 3, ROWS),
-            "since": (np.datetime64("1990-01-01") + random.integers(0, 90, ROWS) * 37).astype(str),
-        }
+            "since": (
+                np.datetime64("1990-01-01") + random.integers(0, 90, ROWS) * 37
+            ).astype(str),
+        },
     )
     table.loc[random.random(ROWS) < 0.1, ["town", "day"]] = "*"
     return table
@@ -71,7 +79,9 @@ def engine_on(kind: str, folder: Path, frame: pd.DataFrame, schema: Schema) -> E
     file = folder / f"people.{kind}"
     if kind == "csv":
         frame.to_csv(file, index=False)
-        return duckdb_engine(DuckDBSource(kind="csv", location=str(file)), schema, key=KEY)
+        return duckdb_engine(
+            DuckDBSource(kind="csv", location=str(file)), schema, key=KEY
+        )
     frame.to_parquet(file, row_group_size=100)
     return parquet_engine(file, schema, key=KEY)
 
@@ -83,7 +93,9 @@ def figures(content: Any, name: str = "") -> dict[str, Any]:
     if isinstance(content, dict):
         content = list(content.items())
     if not isinstance(content, list | tuple):
-        return {name: round(float(content), 9) if isinstance(content, float) else content}
+        return {
+            name: round(float(content), 9) if isinstance(content, float) else content
+        }
     parts = [figures(each, f"{name}.{place}") for place, each in enumerate(content)]
     return {place: each for part in parts for place, each in part.items()}
 
@@ -91,27 +103,47 @@ def figures(content: Any, name: str = "") -> dict[str, Any]:
 @pytest.mark.parametrize("person", [None, "who"])
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_every_figure_is_that_of_the_rows(
-    kind: str, person: str | None, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    person: str | None,
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A large table would look safer, or worse, than it is."""
     schema = schema_of(person)
-    here, there = FrameEngine(frame, schema, key=KEY), engine_on(kind, tmp_path, frame, schema)
+    here = FrameEngine(frame, schema, key=KEY)
+    there = engine_on(kind, tmp_path, frame, schema)
     monkeypatch.setattr(base, "MOST_ROWS", 10)
-    expected, report = (ASKED.compute(ASKED.read(table, schema), schema) for table in (here, there))
+    expected, report = (
+        ASKED.compute(ASKED.read(table, schema), schema) for table in (here, there)
+    )
     assert figures(report) == figures(expected)
     assert expected.risk.uniques > 0.1
     assert expected.suppressed > 0.05
     other = frame.assign(job=frame["job"].where(frame.index > 0, "spy"))
-    planted = ASKED.compute(ASKED.read(FrameEngine(other, schema, key=KEY), schema), schema)
+    planted = ASKED.compute(
+        ASKED.read(FrameEngine(other, schema, key=KEY), schema), schema
+    )
     assert figures(report) != figures(planted)
 
 
-def test_figures_of_groups_are_those_of_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Codes that are sorted by digits, in keys of more than 16 bits and of more than 62, would mix groups."""
+def test_figures_of_groups_are_those_of_pandas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codes that are sorted by digits, in keys of more than 16 bits and of more than
+    62, would mix groups.
+    """
     random = np.random.default_rng(11)
-    wide = {f"c{each}": random.integers(0, 2**31, 300)[random.integers(0, 300, 4_000)] for each in range(9)}
+    wide = {
+        f"c{each}": random.integers(0, 2**31, 300)[random.integers(0, 300, 4_000)]
+        for each in range(9)
+    }
     whole = pd.DataFrame(
-        {**wide, "x": random.integers(0, 300, 4_000), "secret": random.integers(0, 9, 4_000)}
+        {
+            **wide,
+            "x": random.integers(0, 300, 4_000),
+            "secret": random.integers(0, 9, 4_000),
+        },
     )
     for columns in (["x"], ["c0", "c1"], ["c0", "x", "c2"], list(wide)):
         frame = whole[[*columns, "secret"]].copy()
@@ -124,19 +156,30 @@ def test_figures_of_groups_are_those_of_pandas(tmp_path: Path, monkeypatch: pyte
         coded = audit.read(engine_on("parquet", tmp_path, frame, schema), schema)
         report = audit.compute(coded, schema)
         groups = frame.groupby(columns)["secret"]
-        sizes, values = groups.size(), groups.nunique()
+        sizes = groups.size()
+        values = groups.nunique()
         assert report.risk.uniques == (sizes == 1).sum() / 4_000
         assert (report.risk.classes, report.risk.k) == (len(sizes), sizes.min())
         assert report.secrets["secret"].distinct_l == values.min()
-        assert report.secrets["secret"].homogeneous_people == sizes[values == 1].sum() / 4_000
+        assert (
+            report.secrets["secret"].homogeneous_people
+            == sizes[values == 1].sum() / 4_000
+        )
         for each in report.sets:
-            assert each.uniques == (frame.groupby(list(each.columns)).size() == 1).sum() / 4_000
+            assert (
+                each.uniques
+                == (frame.groupby(list(each.columns)).size() == 1).sum() / 4_000
+            )
 
 
 def test_no_room_for_the_copy_of_an_audit(
-    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A full disk would be an error without words, or an audit of the rows that it took."""
+    """A full disk would be an error without words, or an audit of the rows that it
+    took.
+    """
     engine = engine_on("parquet", tmp_path, frame, schema_of(None))
 
     def full(self: Spool, data: object, start: int) -> None:
@@ -162,9 +205,13 @@ def test_distinct_tuples_have_the_figures_of_the_rows(frame: pd.DataFrame) -> No
 
 
 def test_what_is_too_large_is_refused(
-    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    frame: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Somebody would wait for a pass over a large file that ends with a refusal, or the server would end."""
+    """Somebody would wait for a pass over a large file that ends with a refusal, or the
+    server would end.
+    """
     engine = engine_on("parquet", tmp_path, frame, schema_of(None))
     monkeypatch.setattr(base, "MOST_ROWS", 10)
     monkeypatch.setattr(streaming, "MOST_TEXTS", 20)
@@ -189,7 +236,10 @@ def test_what_is_too_large_is_refused(
     ],
 )
 def test_texts_of_numbers_are_numbers(
-    texts: list[str], classes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    texts: list[str],
+    classes: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two ways to write one number would be two groups, or two long numbers one."""
     frame = pd.DataFrame({"x": texts, "y": "same"})
@@ -202,16 +252,21 @@ def test_texts_of_numbers_are_numbers(
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 @pytest.mark.parametrize("person", [None, "who"])
 def test_too_many_different_texts_are_an_answer(
-    kind: str, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    person: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """29 million rows with one free column were read for minutes into gigabytes, and then refused."""
+    """29 million rows with one free column were read for minutes into gigabytes, and
+    then refused.
+    """
     table = pd.DataFrame(
         {
             "who": [f"P{each}" for each in range(ROWS)],
             "note": [f"note {each}" for each in range(ROWS)],
             "town": ["a", "b"] * (ROWS // 2),
             "job": ["clerk", "cook", "nurse"] * (ROWS // 3),
-        }
+        },
     )
     table.to_parquet(tmp_path / "t.parquet", row_group_size=50)
     schema = Schema(
@@ -224,11 +279,17 @@ def test_too_many_different_texts_are_an_answer(
     monkeypatch.setattr(many_texts, "_WAITING", 10)
     monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
     engine = (
-        parquet_engine(path, schema, key=KEY) if kind == "parquet" else duckdb_engine(source, schema, key=KEY)
+        parquet_engine(path, schema, key=KEY)
+        if kind == "parquet"
+        else duckdb_engine(source, schema, key=KEY)
     )
     taken: list[int] = []
     take = Spool.take
-    monkeypatch.setattr(Spool, "take", lambda self, batch: taken.append(batch.num_rows) or take(self, batch))
+    monkeypatch.setattr(
+        Spool,
+        "take",
+        lambda self, batch: taken.append(batch.num_rows) or take(self, batch),
+    )
 
     def audited(**asked: Any) -> Any:
         audit = Audit(roles=(), **asked)
@@ -247,10 +308,16 @@ def test_too_many_different_texts_are_an_answer(
         assert report.risk == without.risk
         assert dict(report.changes) == dict(without.changes)
         assert report.secrets == {}
-        if kind == "parquet":  # where batches are small, it ends soon after the hundredth text
+        # where batches are small, it ends soon after the hundredth text
+        if kind == "parquet":
             assert rows <= sum(taken) < rows + 400
         taken.clear()
-    with pytest.raises(ManyValuesError, match=r"'note' has more than .* it identifies people"):
+    with pytest.raises(
+        ManyValuesError, match=r"'note' has more than .* it identifies people"
+    ):
         audited(quasi_identifiers=("note",))
     monkeypatch.setattr(many_texts, "MOST_TEXTS", ROWS)  # twin: so many are allowed
-    assert audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming == ()
+    assert (
+        audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming
+        == ()
+    )

@@ -1,4 +1,6 @@
-"""A list of known people against an anonymized table, by an attacker who knows the hierarchies."""
+"""A list of known people against an anonymized table, by an attacker who knows the
+hierarchies.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,19 @@ from dpcore.release import AnonymizedTable
 from dpcore.risk.linkage import link
 
 TREES = {
-    "zip": Hierarchy.from_csv("02138;0213*;*\n02139;0213*;*\n02141;0214*;*\n02199;0219*;*"),
-    "birth": Hierarchy.from_csv("1945;1940s;*\n1950;1950s;*\n1951;1950s;*\n1961;1960s;*"),
+    "zip": Hierarchy.from_csv(
+        "02138;0213*;*\n02139;0213*;*\n02141;0214*;*\n02199;0219*;*"
+    ),
+    "birth": Hierarchy.from_csv(
+        "1945;1940s;*\n1950;1950s;*\n1951;1950s;*\n1961;1960s;*"
+    ),
 }
 VISITS = pd.DataFrame(
     {
         "zip": ["02138", "02139", "02138", "02141", "02141", "02199"],
         "birth": ["1945", "1945", "1950", "1951", "1950", "1961"],
         "diagnosis": list("abcdef"),
-    }
+    },
 )
 VOTERS = VISITS[["zip", "birth"]].assign(name=list("ABCDEF"))
 
@@ -31,23 +37,34 @@ VOTERS = VISITS[["zip", "birth"]].assign(name=list("ABCDEF"))
 def made(method: str, k: int) -> AnonymizedTable:
     """The visits, anonymized."""
     plan = Plan(
-        roles={"zip": "quasi-identifier", "birth": "quasi-identifier", "diagnosis": "insensitive"},
+        roles={
+            "zip": "quasi-identifier",
+            "birth": "quasi-identifier",
+            "diagnosis": "insensitive",
+        },
         hierarchies=TREES if Method.of_kind(method).needs_hierarchies else {},
         models=(KAnonymity(k=k),),
         limit=0.2,
         method=Method.of_kind(method)(),
     )
     schema = dp.Schema(
-        columns=tuple(dp.Categorical(name, categories=tuple(sorted(set(VISITS[name])))) for name in VISITS),
+        columns=tuple(
+            dp.Categorical(name, categories=tuple(sorted(set(VISITS[name]))))
+            for name in VISITS
+        ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
     ledger = dp.MemoryLedger()
-    return dp.Curator.open(VISITS, schema, budget=dp.PureDP(epsilon="1"), ledger=ledger).anonymize(plan)
+    return dp.Curator.open(
+        VISITS, schema, budget=dp.PureDP(epsilon="1"), ledger=ledger
+    ).anonymize(plan)
 
 
 @pytest.mark.parametrize("method", ["full-domain", "local recoding"])
 def test_nobody_meets_fewer_than_k_rows(method: str) -> None:
-    """SEEDS B12: to compare labels with values finds nobody, and proves nothing: attackers recode too."""
+    """SEEDS B12: to compare labels with values finds nobody, and proves nothing:
+    attackers recode too.
+    """
     assert link(VISITS, VOTERS, ["zip", "birth"]).unique == 6
     found = attack_with_list(made(method, 2), VOTERS)
     assert found.people == 6
@@ -63,8 +80,18 @@ def test_rows_are_counted_by_hand() -> None:
     of_each = [
         sum(
             all(
-                label in {value, *(level[TREES[name].values.index(value)] for level in TREES[name].levels)}
-                for name, value, label in (("zip", who.zip, row.zip), ("birth", who.birth, row.birth))
+                label
+                in {
+                    value,
+                    *(
+                        level[TREES[name].values.index(value)]
+                        for level in TREES[name].levels
+                    ),
+                }
+                for name, value, label in (
+                    ("zip", who.zip, row.zip),
+                    ("birth", who.birth, row.birth),
+                )
             )
             for row in rows.itertuples()
         )

@@ -1,4 +1,6 @@
-"""What somebody would learn about one person: counted by hand on a small table, and against plain pandas."""
+"""What somebody would learn about one person: counted by hand on a small table, and
+against plain pandas.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +18,50 @@ ROWS = pd.DataFrame(
         "zip": ["33620", "33620", "33617", "33620", "33617"],
         "age": [41, 43, 24, 29, 41],
         "disease": ["cancer", "cancer", "flu", "flu", "asthma"],
-    }
+    },
 )
-SCHEMA = dp.Schema(columns=(dp.Integer("age", low=0, high=99),), unit=dp.PrivacyUnit(max_rows=1))
+SCHEMA = dp.Schema(
+    columns=(dp.Integer("age", low=0, high=99),), unit=dp.PrivacyUnit(max_rows=1)
+)
 
 
 def asked(frame: pd.DataFrame, *known: Known, schema: dp.Schema = SCHEMA):
-    return OnePerson(known=known, sensitive=("disease",)).compute(Microdata(frame), schema)
+    return OnePerson(known=known, sensitive=("disease",)).compute(
+        Microdata(frame), schema
+    )
 
 
 def test_the_group_and_its_secrets_by_hand() -> None:
-    """SEEDS E9: zip 33620 and the early forties leave two people, both with cancer; two of five have it."""
-    found = asked(ROWS, Known(column="zip", value="33620"), Known(column="age", between=(40, 44)))
+    """SEEDS E9: zip 33620 and the early forties leave two people, both with cancer; two
+    of five have it.
+    """
+    found = asked(
+        ROWS, Known(column="zip", value="33620"), Known(column="age", between=(40, 44))
+    )
     assert found.people == 2
     assert found.values == {"disease": 1}
     (secret,) = found.secrets["disease"]
     assert (secret.value, secret.chance, secret.before) == ("cancer", 1.0, 0.4)
     everybody_there = asked(ROWS, Known(column="zip", start="336"))
     assert everybody_there.people == 5
-    assert [each.chance for each in everybody_there.secrets["disease"]] == [0.4, 0.4, 0.2]
+    assert [each.chance for each in everybody_there.secrets["disease"]] == [
+        0.4,
+        0.4,
+        0.2,
+    ]
     nobody = asked(ROWS, Known(column="zip", value="99999"))
     assert (nobody.people, nobody.secrets["disease"]) == (0, ())
 
 
 def test_people_with_several_rows_count_once() -> None:
     """Ten visits of one person would look like a crowd to hide in."""
-    frame = pd.concat([ROWS.assign(id=range(5)), *[ROWS.iloc[[0]].assign(id=0)] * 9], ignore_index=True)
-    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(id_column="id", max_rows=10))
+    frame = pd.concat(
+        [ROWS.assign(id=range(5)), *[ROWS.iloc[[0]].assign(id=0)] * 9],
+        ignore_index=True,
+    )
+    schema = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(id_column="id", max_rows=10)
+    )
     found = asked(frame, Known(column="zip", value="33620"), schema=schema)
     assert found.people == 3
     assert found.secrets["disease"][0].chance == pytest.approx(2 / 3)
@@ -57,17 +76,23 @@ def test_as_pandas_counts() -> None:
             "zip": rng.integers(10, 14, 500).astype(str),
             "age": rng.integers(20, 60, 500),
             "disease": rng.choice(["a", "b", "c"], 500),
-        }
+        },
     )
-    found = asked(frame, Known(column="zip", value="12"), Known(column="age", between=(30, 39)))
+    found = asked(
+        frame, Known(column="zip", value="12"), Known(column="age", between=(30, 39))
+    )
     group = frame[(frame["zip"] == "12") & frame["age"].between(30, 39)]
     assert found.people == len(group)
     shares = group["disease"].value_counts(normalize=True)
-    assert {each.value: each.chance for each in found.secrets["disease"]} == pytest.approx(shares.to_dict())
+    assert {
+        each.value: each.chance for each in found.secrets["disease"]
+    } == pytest.approx(shares.to_dict())
 
 
 def test_what_cannot_be_asked() -> None:
-    """A question without knowledge, or about what is known already, would be answered with a number."""
+    """A question without knowledge, or about what is known already, would be answered
+    with a number.
+    """
     with pytest.raises(ParameterError):
         Known(column="age")
     with pytest.raises(ParameterError):

@@ -1,4 +1,6 @@
-"""SEEDS B2: outlier removal by density is a preview for the owner, and never a step of a release."""
+"""SEEDS B2: outlier removal by density is a preview for the owner, and never a step of
+a release.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SCHEMA = dp.Schema(
 def table() -> pd.DataFrame:
     """Two dense clouds and one point far from both, the last row."""
     rng = np.random.default_rng(1)
-    clouds = np.concatenate([rng.normal(-3, 0.5, (100, 2)), rng.normal(3, 0.5, (100, 2)), [[9.0, -9.0]]])
+    clouds = np.concatenate(
+        [rng.normal(-3, 0.5, (100, 2)), rng.normal(3, 0.5, (100, 2)), [[9.0, -9.0]]]
+    )
     return pd.DataFrame({"x": clouds[:, 0], "y": clouds[:, 1], "sex": "F"})
 
 
@@ -36,8 +40,12 @@ def test_a_planted_far_point_goes_and_dense_points_stay() -> None:
 
 
 def test_it_is_internal_and_on_file() -> None:
-    """B2: whether a row is thin depends on others, so it must not leave, and must be on file."""
-    curator = dp.Curator.open(table(), SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    """B2: whether a row is thin depends on others, so it must not leave, and must be on
+    file.
+    """
+    curator = dp.Curator.open(
+        table(), SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     report = curator.evaluate(ThinRowsOf(columns=("x", "y")))
     assert report.content.thin[-1]
     assert "x" in str(curator.lines()[-1].content)

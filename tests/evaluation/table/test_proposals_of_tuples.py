@@ -25,25 +25,35 @@ def frame() -> pd.DataFrame:
             "town": random.choice(list("abcd"), 400, p=[0.6, 0.2, 0.1, 0.1]),
             "age": random.integers(20, 60, 400),
             "job": random.choice(["clerk", "cook", "nurse"], 400),
-        }
+        },
     )
 
 
 @pytest.fixture
 def curators(
-    frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    frame: pd.DataFrame,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> tuple[dp.Curator, dp.Curator]:
     """One that has the rows, and one of the same rows, which do not fit there."""
     path = tmp_path_factory.mktemp("parts") / "people.parquet"
     frame.to_parquet(path)
     schema = dp.Schema(
-        columns=(dp.Categorical("town", categories=tuple("abcd")), dp.Integer("age", low=0, high=99)),
+        columns=(
+            dp.Categorical("town", categories=tuple("abcd")),
+            dp.Integer("age", low=0, high=99),
+        ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
     monkeypatch.setattr(base, "MOST_ROWS", 399)
-    ledger, budget = dp.MemoryLedger(), dp.PureDP(epsilon=1)
+    ledger = dp.MemoryLedger()
+    budget = dp.PureDP(epsilon=1)
     there = dp.Curator.open(
-        parquet_engine(path, schema, key=ledger.key), schema, budget=budget, ledger=ledger, identity="there"
+        parquet_engine(path, schema, key=ledger.key),
+        schema,
+        budget=budget,
+        ledger=ledger,
+        identity="there",
     )
     here = dp.Curator.open(frame, schema, budget=budget, ledger=ledger)
     return here, there
@@ -52,17 +62,33 @@ def curators(
 def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     curators: tuple[dp.Curator, dp.Curator],
 ) -> None:
-    """Else a connected source gets no search, or other answers than the same rows in memory."""
+    """Else a connected source gets no search, or other answers than the same rows in
+    memory.
+    """
     here, there = curators
     asked = HierarchiesOf(columns=COLUMNS[:2])
     proposed = [curator.evaluate(asked).content for curator in (here, there)]
     assert proposed[0] == proposed[1]
     plan = Plan(
-        roles=dict(zip(COLUMNS, ("quasi-identifier", "quasi-identifier", "sensitive"), strict=True)),
+        roles=dict(
+            zip(
+                COLUMNS,
+                ("quasi-identifier", "quasi-identifier", "sensitive"),
+                strict=True,
+            )
+        ),
         hierarchies=proposed[0],
         models=(KAnonymity(k=2), DistinctL(column="job", l=2)),
     )
-    assert len({curator.evaluate(SizeOf(plan=plan)).content.nodes for curator in (here, there)}) == 1
+    assert (
+        len(
+            {
+                curator.evaluate(SizeOf(plan=plan)).content.nodes
+                for curator in (here, there)
+            }
+        )
+        == 1
+    )
     told: list[float] = []
     for limits in ((0.0, 0.05), (0.05,)):
         question = FrontierOf(plan=plan, ks=(2, 5, 500), limits=limits)
@@ -74,7 +100,9 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
         assert len(points[0]) == 2 * len(limits)
     assert told
     with pytest.raises(dp.LimitError, match="399"):
-        there.evaluate(FrontierOf(plan=Plan(**{**vars(plan), "method": "mondrian"}), ks=(2,)))
+        there.evaluate(
+            FrontierOf(plan=Plan(**{**vars(plan), "method": "mondrian"}), ks=(2,))
+        )
 
 
 def test_what_progress_raises_ends_a_trial_and_an_anonymization(
@@ -90,7 +118,13 @@ def test_what_progress_raises_ends_a_trial_and_an_anonymization(
 
     here, _ = curators
     plan = Plan(
-        roles=dict(zip(COLUMNS, ("quasi-identifier", "quasi-identifier", "insensitive"), strict=True)),
+        roles=dict(
+            zip(
+                COLUMNS,
+                ("quasi-identifier", "quasi-identifier", "insensitive"),
+                strict=True,
+            )
+        ),
         hierarchies=here.evaluate(HierarchiesOf(columns=COLUMNS[:2])).content,
         models=(KAnonymity(k=2),),
     )

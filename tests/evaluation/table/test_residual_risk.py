@@ -1,4 +1,6 @@
-"""What is left to fear in a table that was made: counted again from the table itself."""
+"""What is left to fear in a table that was made: counted again from the table
+itself.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,18 @@ from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.models import DistinctL, KAnonymity, KMap
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError
-from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRisk, ResidualRiskReport
+from dpcore.evaluation.table.residual_risk import (
+    LEVELS,
+    ResidualRisk,
+    ResidualRiskReport,
+)
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
 KNOWN = ["age", "zip"]
-SCHEMA = Schema(columns=(Integer("age", low=0, high=99, bin_width=1),), unit=PrivacyUnit(max_rows=9))
+SCHEMA = Schema(
+    columns=(Integer("age", low=0, high=99, bin_width=1),), unit=PrivacyUnit(max_rows=9)
+)
 
 
 def people(rows: int = 300) -> pd.DataFrame:
@@ -31,7 +39,7 @@ def people(rows: int = 300) -> pd.DataFrame:
             "zip": rng.choice(["33617", "33620", "23620"], rows, p=[0.6, 0.35, 0.05]),
             "illness": rng.choice(["flu", "cold", "ulcer"], rows),
             "visits": rng.integers(0, 4, rows),
-        }
+        },
     )
 
 
@@ -46,17 +54,24 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
     return replace(plan, **changes)
 
 
-def outcome(frame: pd.DataFrame, plan: Plan, schema: Schema = SCHEMA) -> ResidualRiskReport:
+def outcome(
+    frame: pd.DataFrame, plan: Plan, schema: Schema = SCHEMA
+) -> ResidualRiskReport:
     return ResidualRisk(plan=plan).compute(Microdata(frame), schema)
 
 
 @pytest.mark.parametrize("person", [None, "who"])
 @pytest.mark.parametrize("suppressed", ["checked", "dropped", "kept"])
-def test_figures_are_those_of_the_table_that_leaves(person: str | None, suppressed: str) -> None:
-    """Broken: the report praises rows that do not leave, forgets suppressed ones that do, or counts rows."""
+def test_figures_are_those_of_the_table_that_leaves(
+    person: str | None, suppressed: str
+) -> None:
+    """Broken: the report praises rows that do not leave, forgets suppressed ones that
+    do, or counts rows.
+    """
     frame = people()
     plan = plan_for(frame, suppressed=suppressed, person=person)
-    made, found = apply(frame, plan), outcome(frame, plan)
+    made = apply(frame, plan)
+    found = outcome(frame, plan)
     whose = frame["who"] if person else pd.Series(frame.index)
     rows = made.assign(whose=whose.loc[made.index])
     sizes = rows.groupby(KNOWN)["whose"].nunique()
@@ -78,24 +93,36 @@ def test_figures_are_those_of_the_table_that_leaves(person: str | None, suppress
     groups = rows.groupby([*KNOWN, "illness", "visits"])["whose"].nunique()
     alone = {
         who
-        for *cells, who in rows[[*KNOWN, "illness", "visits", "whose"]].itertuples(index=False)
+        for *cells, who in rows[[*KNOWN, "illness", "visits", "whose"]].itertuples(
+            index=False
+        )
         if groups[tuple(cells)] == 1
     }
     assert found.alike == pytest.approx(len(alone) / len(risk))
     starred = rows[(made[KNOWN] == "*").all(axis=1)]
     assert found.hidden == starred["whose"].nunique()
     held = rows.drop_duplicates([*KNOWN, "whose", "illness"])
-    assert found.side.secrets["illness"].distinct_l == held.groupby(KNOWN)["illness"].nunique().min()
+    assert (
+        found.side.secrets["illness"].distinct_l
+        == held.groupby(KNOWN)["illness"].nunique().min()
+    )
 
 
 def test_a_population_hides_from_the_journalist() -> None:
-    """Broken: who knows the population only is taken to know the table, or the other way round."""
+    """Broken: who knows the population only is taken to know the table, or the other
+    way round.
+    """
     frame = people().assign(mine=np.arange(300) % 3 == 0)
-    plan = plan_for(frame, subset="mine", models=(KAnonymity(k=2), KMap(k=6)), suppressed="dropped")
+    plan = plan_for(
+        frame, subset="mine", models=(KAnonymity(k=2), KMap(k=6)), suppressed="dropped"
+    )
     found = outcome(frame, plan)
     plan = found.plan
     codes = {name: plan.hierarchies[name].levels for name in KNOWN}
-    label = {name: dict(zip(codes[name][0], codes[name][plan.node[name]], strict=True)) for name in KNOWN}
+    label = {
+        name: dict(zip(codes[name][0], codes[name][plan.node[name]], strict=True))
+        for name in KNOWN
+    }
     printed = [
         tuple(label[name][str(cell)] for name, cell in zip(KNOWN, row, strict=True))
         for row in frame[KNOWN].itertuples(index=False)
@@ -110,8 +137,12 @@ def test_a_population_hides_from_the_journalist() -> None:
 
 
 def test_blanked_rows_give_nothing_away() -> None:
-    """Broken: a value that was blanked counts as given away, or one that leaves does not."""
-    frame = pd.DataFrame({"age": [30] * 98 + [90] * 2, "illness": ["flu", "cold"] * 49 + ["ulcer"] * 2})
+    """Broken: a value that was blanked counts as given away, or one that leaves does
+    not.
+    """
+    frame = pd.DataFrame(
+        {"age": [30] * 98 + [90] * 2, "illness": ["flu", "cold"] * 49 + ["ulcer"] * 2}
+    )
     roles = {"age": "quasi-identifier", "illness": "sensitive"}
     plan = Plan(
         roles=roles,
@@ -119,7 +150,9 @@ def test_blanked_rows_give_nothing_away() -> None:
         models=(KAnonymity(k=5),),
         limit=0.02,
     )
-    kept, blanked = (outcome(frame, replace(plan, suppressed=way)) for way in ("kept", "blanked"))
+    kept, blanked = (
+        outcome(frame, replace(plan, suppressed=way)) for way in ("kept", "blanked")
+    )
     assert kept.hidden == blanked.hidden == 2
     assert kept.side.risk.k == blanked.side.risk.k == 2
     assert kept.side.secrets["illness"].homogeneous_classes == 1
@@ -131,6 +164,11 @@ def test_nothing_left_is_said() -> None:
     """Broken: a table without a row gets a report, or a traceback."""
     frame = people()
     with pytest.raises(InfeasibleError, match="suppress every row"):
-        outcome(frame, plan_for(frame, models=(KAnonymity(k=301),), limit=1.0, suppressed="dropped"))
+        outcome(
+            frame,
+            plan_for(
+                frame, models=(KAnonymity(k=301),), limit=1.0, suppressed="dropped"
+            ),
+        )
     with pytest.raises(InfeasibleError):
         outcome(frame, plan_for(frame, models=(DistinctL(column="illness", l=9),)))

@@ -1,4 +1,6 @@
-"""The risk of each row: people instead of rows, weights, households, suppressed rows, and what is refused."""
+"""The risk of each row: people instead of rows, weights, households, suppressed rows,
+and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,22 @@ ROWS = pd.DataFrame(
 )
 
 
-def risk(frame: pd.DataFrame = ROWS, *, person: str | None = "id", **asked: object) -> RowRiskReport:
+def risk(
+    frame: pd.DataFrame = ROWS, *, person: str | None = "id", **asked: object
+) -> RowRiskReport:
     schema = Schema(
-        columns=(Integer("age", low=0, high=99, bin_width=1),), unit=PrivacyUnit(max_rows=2, id_column=person)
+        columns=(Integer("age", low=0, high=99, bin_width=1),),
+        unit=PrivacyUnit(max_rows=2, id_column=person),
     )
-    return RowRisk(**{"quasi_identifiers": ("age",), **asked}).compute(Microdata(frame), schema)
+    return RowRisk(**{"quasi_identifiers": ("age",), **asked}).compute(
+        Microdata(frame), schema
+    )
 
 
 def test_a_group_is_as_large_as_its_people() -> None:
-    """Broken: two rows of one person hide them from each other, or the lines are in another order."""
+    """Broken: two rows of one person hide them from each other, or the lines are in
+    another order.
+    """
     found = risk()
     assert found.rows["people"].tolist() == [2, 2, 2, 2, 2, 1]
     assert found.rows["risk"].tolist() == [0.5] * 5 + [1]
@@ -47,7 +56,9 @@ def test_weights_and_households() -> None:
     alone = found.rows["individual"].to_numpy()
     assert alone[5] == pytest.approx((1 / 19) * np.log(20))
     assert found.rows["household"][0] == pytest.approx(alone[0])
-    assert found.rows["household"][2] == pytest.approx(1 - (1 - alone[2]) * (1 - alone[3]))
+    assert found.rows["household"][2] == pytest.approx(
+        1 - (1 - alone[2]) * (1 - alone[3])
+    )
     assert found.sampled.population == 45
     assert found.sampled.smallest == 10
     of_people = alone[[0, 2, 3, 4, 5]]

@@ -1,4 +1,6 @@
-"""Trials, frontiers and sizes: the same figures as the table that is made, and every bad input refused."""
+"""Trials, frontiers and sizes: the same figures as the table that is made, and every
+bad input refused.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, SchemaError
-from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, RolesOf, SizeOf, default_plan
+from dpcore.evaluation.table.proposals import (
+    FrontierOf,
+    HierarchiesOf,
+    RolesOf,
+    SizeOf,
+    default_plan,
+)
 from dpcore.evaluation.table.trial import Trial
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
@@ -35,7 +43,7 @@ def people(rows: int = 300) -> pd.DataFrame:
             "zip": rng.choice(["33617", "33620", "23620", "23622"], rows),
             "disease": rng.choice(["flu", "cold", "cancer"], rows),
             "visit": np.arange(rows),
-        }
+        },
     )
 
 
@@ -43,7 +51,9 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
     roles = dict.fromkeys(KNOWN, "quasi-identifier")
     roles |= {"id": "identifier", "disease": "sensitive", "visit": "insensitive"}
     used = {name: roles[name] for name in frame.columns}
-    plan = default_plan(used, {name: suggest_hierarchy(frame[name]) for name in KNOWN}, k=5, limit=0.05)
+    plan = default_plan(
+        used, {name: suggest_hierarchy(frame[name]) for name in KNOWN}, k=5, limit=0.05
+    )
     return replace(plan, **changes)
 
 
@@ -61,7 +71,8 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     made = apply(frame, report.plan)
     kept = made[(made[list(KNOWN)] != "*").any(axis=1)]
     groups = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN])
-    sizes, of_rows = groups.nunique(), groups.transform("nunique")
+    sizes = groups.nunique()
+    of_rows = groups.transform("nunique")
     assert sorted(report.after.crowds) == sorted(of_rows.groupby(frame["id"]).min())
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
@@ -71,7 +82,9 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
     holders = frame.groupby(list(KNOWN))["id"].unique()
     alone = {each[0] for each in holders if len(each) == 1}
-    assert report.before.risk.uniques == pytest.approx(len(alone) / frame["id"].nunique())
+    assert report.before.risk.uniques == pytest.approx(
+        len(alone) / frame["id"].nunique()
+    )
     assert report.seconds >= 0
 
 
@@ -86,14 +99,21 @@ def test_the_plan_of_a_trial_makes_the_same_table_again() -> None:
 
 def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
     """A click on a point would bring another result than the point promised."""
-    frame, plan = people(), plan_for(people(), models=(KAnonymity(k=2), DistinctL(column="disease", l=2)))
+    frame = people()
+    plan = plan_for(
+        people(), models=(KAnonymity(k=2), DistinctL(column="disease", l=2))
+    )
     whole = run(FrontierOf(plan=plan, ks=(2, 5, 20), limits=(0.0, 0.05)), frame)
     assert len(whole) == 6
     for limit in (0.0, 0.05):
         one = run(FrontierOf(plan=plan, ks=(2, 5, 20), limits=(limit,)), frame)
-        assert [(p.k, p.score) for p in one] == [(p.k, p.score) for p in whole if p.limit == limit]
+        assert [(p.k, p.score) for p in one] == [
+            (p.k, p.score) for p in whole if p.limit == limit
+        ]
     for point in whole:
-        asked = replace(plan, models=(KAnonymity(k=point.k), *plan.models[1:]), limit=point.limit)
+        asked = replace(
+            plan, models=(KAnonymity(k=point.k), *plan.models[1:]), limit=point.limit
+        )
         report = run(Trial(plan=asked), frame)
         assert report.quality.loss == pytest.approx(point.score)
         assert report.quality.suppressed == pytest.approx(point.suppressed / len(frame))
@@ -101,7 +121,8 @@ def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
 
 def test_a_local_frontier_has_the_loss_of_its_tables() -> None:
     """Mondrian and full-domain would be drawn on different scales."""
-    frame, plan = people(), plan_for(people(), method="mondrian")
+    frame = people()
+    plan = plan_for(people(), method="mondrian")
     points = run(FrontierOf(plan=plan, ks=(2, 20, 1000)), frame)
     assert [point.k for point in points] == [2, 20]
     for point in points:
@@ -113,7 +134,11 @@ def test_no_point_where_nothing_is_feasible() -> None:
     """An impossible demand would end in an error instead of an empty frontier."""
     frame = people()
     demand = (KAnonymity(k=2), DistinctL(column="disease", l=9))
-    for method, limits in (("full-domain", (0.0, 0.05)), ("full-domain", (0.0,)), ("mondrian", ())):
+    for method, limits in (
+        ("full-domain", (0.0, 0.05)),
+        ("full-domain", (0.0,)),
+        ("mondrian", ()),
+    ):
         plan = plan_for(frame, method=method, models=demand)
         assert run(FrontierOf(plan=plan, ks=(2, 5), limits=limits), frame) == ()
 
@@ -128,12 +153,17 @@ def test_size_is_told_before_the_search() -> None:
 
 
 def test_proposals_cover_every_column() -> None:
-    """A column would be left without a role or a hierarchy, and a first run would fail."""
+    """A column would be left without a role or a hierarchy, and a first run would
+    fail.
+    """
     frame = people().assign(empty=None)
     roles = run(RolesOf(), frame)
     assert [each.column for each in roles] == list(frame.columns)
     found = run(HierarchiesOf(columns=tuple(frame.columns)), frame)
-    assert all(found[name].covering(frame[name]).encode(frame[name]).min() >= 0 for name in frame)
+    assert all(
+        found[name].covering(frame[name]).encode(frame[name]).min() >= 0
+        for name in frame
+    )
 
 
 def odd(**cells: object) -> pd.DataFrame:
@@ -151,10 +181,21 @@ def odd(**cells: object) -> pd.DataFrame:
         odd(zip=["336**"] * 30 + ["*"] * 10, age="*", sex="*"),
         odd(zip=[f"{i:05}" for i in range(40)]),
     ],
-    ids=["constant", "empty", "missing text", "missing number", "suppressed before", "all different"],
+    ids=[
+        "constant",
+        "empty",
+        "missing text",
+        "missing number",
+        "suppressed before",
+        "all different",
+    ],
 )
-def test_odd_columns_are_anonymized_all_the_same(method: str, frame: pd.DataFrame) -> None:
-    """A table as people have them would be refused, or a class below k would be published."""
+def test_odd_columns_are_anonymized_all_the_same(
+    method: str, frame: pd.DataFrame
+) -> None:
+    """A table as people have them would be refused, or a class below k would be
+    published.
+    """
     report = run(Trial(plan=plan_for(frame, method=method)), frame)
     assert report.after.risk.k >= 5
 
@@ -163,12 +204,26 @@ def test_one_row_cannot_hide() -> None:
     """A table of one person would end in a traceback."""
     with pytest.raises(InfeasibleError, match="above the number of rows"):
         run(Trial(plan=plan_for(people(1))), people(1))
-    assert run(FrontierOf(plan=plan_for(people(1)), ks=(2, 5), limits=(0.0, 0.1)), people(1)) == ()
+    assert (
+        run(
+            FrontierOf(plan=plan_for(people(1)), ks=(2, 5), limits=(0.0, 0.1)),
+            people(1),
+        )
+        == ()
+    )
 
 
 def test_30000_values_in_a_quasi_identifier() -> None:
-    """A column of names that somebody calls a quasi-identifier would take all memory."""
-    frame = pd.DataFrame({"zip": [f"v{i}" for i in range(30_000)], "age": np.arange(30_000) % 70, "sex": "F"})
+    """A column of names that somebody calls a quasi-identifier would take all
+    memory.
+    """
+    frame = pd.DataFrame(
+        {
+            "zip": [f"v{i}" for i in range(30_000)],
+            "age": np.arange(30_000) % 70,
+            "sex": "F",
+        }
+    )
     for method in METHODS:
         assert run(Trial(plan=plan_for(frame, method=method)), frame).after.risk.k >= 5
 
@@ -177,9 +232,16 @@ def test_30000_values_in_a_quasi_identifier() -> None:
     ("changes", "error", "said"),
     [
         ({"models": (KAnonymity(k=301),)}, InfeasibleError, "above the number of rows"),
-        ({"models": (KAnonymity(k=5), DistinctL(column="disease", l=9))}, InfeasibleError, "allow"),
         (
-            {"models": (KAnonymity(k=2), DistinctL(column="disease", l=9)), "limit": 1.0},
+            {"models": (KAnonymity(k=5), DistinctL(column="disease", l=9))},
+            InfeasibleError,
+            "allow",
+        ),
+        (
+            {
+                "models": (KAnonymity(k=2), DistinctL(column="disease", l=9)),
+                "limit": 1.0,
+            },
             InfeasibleError,
             "every",
         ),
@@ -188,7 +250,9 @@ def test_30000_values_in_a_quasi_identifier() -> None:
     ids=["k", "infeasible", "nothing left", "microaggregation of text"],
 )
 def test_demands_that_cannot_be_met_are_refused(
-    changes: dict[str, object], error: type[DpcoreError], said: str
+    changes: dict[str, object],
+    error: type[DpcoreError],
+    said: str,
 ) -> None:
     """A person would get a table that does not keep what was asked, or no word why."""
     frame = people()
@@ -197,13 +261,25 @@ def test_demands_that_cannot_be_met_are_refused(
 
 
 def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
-    """A person would have to guess how much must be suppressed: here the 30 % whose zip has one disease."""
-    frame = people(100).assign(zip=["1"] * 70 + ["2"] * 30, disease=["flu", "cold"] * 35 + ["flu"] * 30)
-    models: tuple[PrivacyModel, ...] = (KAnonymity(k=5), EntropyL(column="disease", l=1.97))
+    """A person would have to guess how much must be suppressed: here the 30 % whose zip
+    has one disease.
+    """
+    frame = people(100).assign(
+        zip=["1"] * 70 + ["2"] * 30, disease=["flu", "cold"] * 35 + ["flu"] * 30
+    )
+    models: tuple[PrivacyModel, ...] = (
+        KAnonymity(k=5),
+        EntropyL(column="disease", l=1.97),
+    )
     with pytest.raises(InfeasibleError, match=r"allow 30\.0%") as caught:
         run(Trial(plan=plan_for(frame, models=models)), frame)
     assert caught.value.details["nearest_limit"] == 0.3
-    assert run(Trial(plan=plan_for(frame, models=models, limit=0.3)), frame).quality.suppressed <= 0.3
+    assert (
+        run(
+            Trial(plan=plan_for(frame, models=models, limit=0.3)), frame
+        ).quality.suppressed
+        <= 0.3
+    )
 
 
 def _used(frame: pd.DataFrame) -> dict[str, Hierarchy]:
@@ -215,6 +291,9 @@ def test_a_value_without_a_path_is_refused_without_showing_it() -> None:
     frame = people()
     short = Hierarchy.from_csv("33617;*\n")
     with pytest.raises(HierarchyError, match="zip has no path") as caught:
-        run(Trial(plan=plan_for(frame, hierarchies={**_used(frame), "zip": short})), frame)
+        run(
+            Trial(plan=plan_for(frame, hierarchies={**_used(frame), "zip": short})),
+            frame,
+        )
     assert "33620" not in str(caught.value)
     assert "33620" not in str(caught.value.details)

@@ -1,4 +1,6 @@
-"""The verdict of the audit: the worst first, and the changes after which it would be another."""
+"""The verdict of the audit: the worst first, and the changes after which it would be
+another.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,30 @@ from dpcore.risk.roles import suggest_roles
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
-SCHEMA = Schema(columns=(Categorical("x", categories=("a",)),), unit=PrivacyUnit(max_rows=1))
+SCHEMA = Schema(
+    columns=(Categorical("x", categories=("a",)),), unit=PrivacyUnit(max_rows=1)
+)
 
 
 def audit(frame: pd.DataFrame, **asked: object) -> AuditReport:
     """The audit as the page asks it, without a click."""
-    return Audit.of(suggest_roles(frame), SCHEMA, **asked).compute(Microdata(frame), SCHEMA)
+    return Audit.of(suggest_roles(frame), SCHEMA, **asked).compute(
+        Microdata(frame), SCHEMA
+    )
 
 
 def staff(rows: int = 900) -> pd.DataFrame:
     """A list of staff as personnel departments have it."""
     rng = np.random.default_rng(1)
-    days = pd.Timestamp("1985-01-01") + pd.to_timedelta(rng.permutation(14_600)[:rows], unit="D")
+    days = pd.Timestamp("1985-01-01") + pd.to_timedelta(
+        rng.permutation(14_600)[:rows], unit="D"
+    )
     return pd.DataFrame(
         {
             "Personalnummer": [f"P{100_000 + 7 * place}" for place in range(rows)],
-            "Nachname": rng.choice(["Müller", "Fischer", "Weber", "Koch", "Bauer", "Wolf", "Klein"], rows),
+            "Nachname": rng.choice(
+                ["Müller", "Fischer", "Weber", "Koch", "Bauer", "Wolf", "Klein"], rows
+            ),
             "Geburtsjahr": rng.choice([1960, 1970, 1980, 1990], rows),
             "Geschlecht": rng.choice(["m", "w"], rows),
             "Standort": rng.choice(["Wien", "Graz"], rows),
@@ -38,12 +48,14 @@ def staff(rows: int = 900) -> pd.DataFrame:
             "Gehalt": rng.integers(28_000, 98_000, rows),
             "Krankenstandstage": rng.poisson(8, rows),
             "Behinderung": rng.choice(["nein", "ja"], rows),
-        }
+        },
     )
 
 
 def test_names_and_unique_dates_are_no() -> None:
-    """Broken: "0.6 % are unique" is said of a list that names everybody, whose dates of entry are unique."""
+    """Broken: "0.6 % are unique" is said of a list that names everybody, whose dates of
+    entry are unique.
+    """
     found = audit(staff())
     assert found.verdict.answer == "no"
     assert found.verdict.naming == ("Personalnummer", "Nachname")
@@ -51,7 +63,10 @@ def test_names_and_unique_dates_are_no() -> None:
     assert found.verdict.uniques == 1.0
     without = audit(staff().drop(columns=["Personalnummer", "Nachname"]))
     assert (without.verdict.answer, without.verdict.naming) == ("no", ())
-    told = audit(staff().drop(columns=["Personalnummer", "Nachname"]), known=["Geschlecht", "Standort"])
+    told = audit(
+        staff().drop(columns=["Personalnummer", "Nachname"]),
+        known=["Geschlecht", "Standort"],
+    )
     assert told.verdict.more == ("Eintritt", 1.0)
     assert told.verdict.answer == "no"
     nothing = staff()[["Geschlecht", "Standort"]]
@@ -59,43 +74,59 @@ def test_names_and_unique_dates_are_no() -> None:
 
 
 def test_a_running_number_names_nobody_and_notes_may() -> None:
-    """Broken: the number of a row is taken for a name, or a note about a person for nothing."""
+    """Broken: the number of a row is taken for a name, or a note about a person for
+    nothing.
+    """
     plain = staff()[["Geschlecht", "Standort"]]
     assert audit(plain.assign(row=range(1, 901))).verdict.answer == "yes"
-    notes = audit(plain.assign(remark=[f"spoke with Mr {place} about his leave" for place in range(900)]))
+    notes = audit(
+        plain.assign(
+            remark=[f"spoke with Mr {place} about his leave" for place in range(900)]
+        )
+    )
     assert (notes.verdict.answer, notes.verdict.texts) == ("no", ("remark",))
 
 
 def naive_uniques(frame: pd.DataFrame, names: list[str]) -> float:
     """Share of rows that no other row is like."""
-    return float((frame.groupby(names, dropna=False)[names[0]].transform("size") == 1).mean())
+    return float(
+        (frame.groupby(names, dropna=False)[names[0]].transform("size") == 1).mean()
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
-    """Broken: a change is proposed after which the answer is still no, or more than is needed is lost."""
+    """Broken: a change is proposed after which the answer is still no, or more than is
+    needed is lost.
+    """
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
             "age": rng.integers(20, 20 + 12 * (seed + 2), 400),
             "sex": rng.choice(["F", "M"], 400),
-            "zip": rng.choice([f"336{number:02}" for number in range(10 + 8 * seed)], 400),
+            "zip": rng.choice(
+                [f"336{number:02}" for number in range(10 + 8 * seed)], 400
+            ),
             "job": rng.choice(list("abcdef"), 400),
-        }
+        },
     )
     known = list(frame)
     found = audit(frame)
     trees = {name: suggest_hierarchy(frame[name]).read(frame[name]) for name in known}
 
     def bad(table: pd.DataFrame) -> bool:
-        few = any(naive_uniques(table, [*names]) > FEW for names in combinations(known, 3))
+        few = any(
+            naive_uniques(table, [*names]) > FEW for names in combinations(known, 3)
+        )
         return few or naive_uniques(table, known) > MANY
 
     def changed(labels: dict[str, int]) -> pd.DataFrame:
         table = frame.copy()
         for name, number in labels.items():
             tree, leaves = trees[name]
-            level = next(at for at in range(tree.height + 1) if len(tree.labels(at)) == number)
+            level = next(
+                at for at in range(tree.height + 1) if len(tree.labels(at)) == number
+            )
             table[name] = tree.codes(level)[leaves]
         return table
 
@@ -116,7 +147,9 @@ def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
 
 
 def cells(rng: np.random.Generator, rows: int, **columns: int) -> pd.DataFrame:
-    """Answers with some common and some rare values, as surveys have them; kinds of each column."""
+    """Answers with some common and some rare values, as surveys have them; kinds of
+    each column.
+    """
     law = {name: 1 / np.arange(1, kinds + 1) ** 0.7 for name, kinds in columns.items()}
     return pd.DataFrame(
         {
@@ -124,7 +157,7 @@ def cells(rng: np.random.Generator, rows: int, **columns: int) -> pd.DataFrame:
                 rng.choice(kinds, rows, p=law[name] / law[name].sum())
             ]
             for name, kinds in columns.items()
-        }
+        },
     )
 
 
@@ -156,11 +189,36 @@ def public(name: str) -> pd.DataFrame:
             "smoker": 3,
             "disability": 2,
         },
-        "time use": {"sex": 2, "age_group": 6, "household": 4, "weekday": 7, "activity": 10},
-        "victims of crime": {"sex": 2, "age_group": 6, "town": 3, "offence": 5, "reported": 2},
-        "road accidents": {"iage": 9, "isex": 2, "weather": 5, "light": 4, "road": 6, "injury": 4},
+        "time use": {
+            "sex": 2,
+            "age_group": 6,
+            "household": 4,
+            "weekday": 7,
+            "activity": 10,
+        },
+        "victims of crime": {
+            "sex": 2,
+            "age_group": 6,
+            "town": 3,
+            "offence": 5,
+            "reported": 2,
+        },
+        "road accidents": {
+            "iage": 9,
+            "isex": 2,
+            "weather": 5,
+            "light": 4,
+            "road": 6,
+            "injury": 4,
+        },
         "school panel": {"sex": 2, "school": 4, "language": 5, "score": 6},
-        "income and living": {"household": 5, "tenure": 3, "region": 5, "income": 10, "arrears": 2},
+        "income and living": {
+            "household": 5,
+            "tenure": 3,
+            "region": 5,
+            "income": 10,
+            "arrears": 2,
+        },
         "microcensus in single years": {
             "age": 90,
             "sex": 2,
@@ -182,15 +240,16 @@ REASONS = {
 @pytest.mark.parametrize(
     "name",
     [
-        *(
-            "census sample",
-            "labour force",
-            "health interview",
-            "time use",
-            "victims of crime",
-            "road accidents",
-        ),
-        *("school panel", "income and living", "microcensus in single years", "travel diary"),
+        "census sample",
+        "labour force",
+        "health interview",
+        "time use",
+        "victims of crime",
+        "road accidents",
+        "school panel",
+        "income and living",
+        "microcensus in single years",
+        "travel diary",
     ],
 )
 def test_public_tables_are_not_no_without_a_reason(name: str) -> None:

@@ -28,11 +28,15 @@ ROWS = pd.DataFrame({"sex": ["F", "F", "M", "M"], "age": [3, 4, 70, 140]})
 
 @pytest.fixture
 def curator() -> dp.Curator:
-    return dp.Curator.open(ROWS, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    return dp.Curator.open(
+        ROWS, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
 
 
 def test_counts_are_exact_and_noted(curator: dp.Curator) -> None:
-    """SEEDS A2: the original would be seen as shares only, or values above the bounds would vanish."""
+    """SEEDS A2: the original would be seen as shares only, or values above the bounds
+    would vanish.
+    """
     (found,) = curator.evaluate(CountsOf(cliques=(("age",),))).content
     assert found.original.tolist() == [2, 2]
     assert found.other is None
@@ -43,17 +47,27 @@ def test_counts_are_exact_and_noted(curator: dp.Curator) -> None:
 
 
 def test_a_lost_link_is_seen(curator: dp.Curator) -> None:
-    """SEEDS A19: Cramér's V of a table whose columns were drawn one by one falls to 0."""
-    apart = PublicTable(pd.DataFrame({"sex": ["F", "M", "F", "M"], "age": [3, 3, 70, 70]}))
-    (found,) = curator.evaluate(CountsOf(cliques=(("sex", "age"),), other=apart)).content
+    """SEEDS A19: Cramér's V of a table whose columns were drawn one by one falls to
+    0.
+    """
+    apart = PublicTable(
+        pd.DataFrame({"sex": ["F", "M", "F", "M"], "age": [3, 3, 70, 70]})
+    )
+    (found,) = curator.evaluate(
+        CountsOf(cliques=(("sex", "age"),), other=apart)
+    ).content
     assert found.original.tolist() == [[2, 0], [0, 2], [0, 0]]
     assert found.association == (pytest.approx(1.0), pytest.approx(0.0))
     assert found.unrelated.tolist() == [[1, 1], [1, 1], [0, 0]]
     assert np.array_equal(found.other, [[1, 1], [1, 1], [0, 0]])
 
 
-def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures would jump where a table no longer fits: there, each person counts with few rows alone."""
+def test_the_same_rows_count_at_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures would jump where a table no longer fits: there, each person counts with
+    few rows alone.
+    """
     ROWS.assign(id=[1, 1, 1, 2]).to_parquet(tmp_path / "a.parquet")
     unit = dp.PrivacyUnit(max_rows=2, id_column="id")
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
@@ -67,7 +81,9 @@ def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.Mon
             ledger=dp.MemoryLedger(),
             identity="visits",
         )
-        (sex,) = curator.evaluate(CountsOf(cliques=(("sex",),), other=PublicTable(ROWS))).content
+        (sex,) = curator.evaluate(
+            CountsOf(cliques=(("sex",),), other=PublicTable(ROWS))
+        ).content
         assert sex.other is not None
         assert (sex.original.sum(), sex.other.sum()) == (3, 4)
         found.append(sex.original.tolist())
@@ -75,11 +91,15 @@ def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One pair too many would leave a page without any figure; or with none that says what is missing."""
+    """One pair too many would leave a page without any figure; or with none that says
+    what is missing.
+    """
     wide = dp.Integer("wide", low=0, high=99)
     schema = dp.Schema(columns=(*SCHEMA.columns, wide), unit=SCHEMA.unit)
     rows = ROWS.assign(wide=[1, 2, 3, 4])
-    curator = dp.Curator.open(rows, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        rows, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
 
     def pairs(most: int) -> list[Clique]:
         monkeypatch.setattr(counts, "MOST_CELLS", most)
@@ -87,15 +107,24 @@ def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> N
 
     def distances(other: pd.DataFrame) -> dict[Clique, float]:
         cliques = (("sex",), *pairs(10**6))
-        return curator.evaluate(DistancesOf(cliques=cliques, other=PublicTable(other))).content
+        return curator.evaluate(
+            DistancesOf(cliques=cliques, other=PublicTable(other))
+        ).content
 
     sizes = {name: schema.domain.size(name) for name in schema.domain.names}
     small = sizes["sex"] * sizes["age"]
     middle = small + sizes["age"] * sizes["wide"]
-    for most, number in ((small - 1, 0), (small, 1), (middle - 1, 1), (middle, 2), (10**6, 3)):
+    for most, number in (
+        (small - 1, 0),
+        (small, 1),
+        (middle - 1, 1),
+        (middle, 2),
+        (10**6, 3),
+    ):
         assert len(pairs(most)) == number
     assert pairs(small) == [("sex", "age")]
-    same, other = distances(rows), distances(rows.assign(age=3))
+    same = distances(rows)
+    other = distances(rows.assign(age=3))
     assert list(same) == list(other) == [("sex",), *pairs(10**6)]
     assert set(same.values()) == {0}
     assert (other["sex",], other["sex", "age"]) == (0, 0.5)
@@ -109,13 +138,17 @@ SECOND = pd.DataFrame({"sex": ["M"], "age": [10]})
 
 
 def compared(other: pd.DataFrame, *columns: str) -> tuple[CellCounts, ...]:
-    curator = dp.Curator.open(FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     cliques = tuple((name,) for name in columns)
     return curator.evaluate(CountsOf(cliques=cliques, other=PublicTable(other))).content
 
 
 def test_both_tables_have_the_same_cells() -> None:
-    """Both tables must be counted over the schema's cells, or the charts would overlay different things."""
+    """Both tables must be counted over the schema's cells, or the charts would overlay
+    different things.
+    """
     sex, age = compared(SECOND, "sex", "age")
     assert (sex.columns, sex.labels) == (("sex",), (("F", "M", "(missing)"),))
     assert (sex.original.tolist(), sex.distance) == ([2, 1, 1], 0.75)
@@ -127,7 +160,9 @@ def test_both_tables_have_the_same_cells() -> None:
 
 
 def test_columns_that_one_table_lacks_are_refused() -> None:
-    """A missing column would end in an error of pandas that names it, and a row of nothing in a division."""
+    """A missing column would end in an error of pandas that names it, and a row of
+    nothing in a division.
+    """
     with pytest.raises(dp.SchemaError, match="no column 'sex'"):
         compared(SECOND[["age"]], "sex")
     (age,) = compared(SECOND.iloc[:0], "age")
@@ -137,7 +172,11 @@ def test_columns_that_one_table_lacks_are_refused() -> None:
 
 def test_a_report_prints_no_figure() -> None:
     """The distance of the original from a release would be in a log."""
-    curator = dp.Curator.open(FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
-    report = curator.evaluate(DistancesOf(cliques=(("age",),), other=PublicTable(SECOND)))
+    curator = dp.Curator.open(
+        FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
+    report = curator.evaluate(
+        DistancesOf(cliques=(("age",),), other=PublicTable(SECOND))
+    )
     assert report.content == {("age",): 0.75}
     assert "0.75" not in repr(report)

@@ -1,4 +1,6 @@
-"""Learning from a release, against scikit-learn called by hand, and the rows P1 to P9 of the seeds."""
+"""Learning from a release, against scikit-learn called by hand, and the rows P1 to P9
+of the seeds.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +48,14 @@ def blobs(rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"a": points[:, 0], "b": points[:, 1], "label": label})
 
 
-def score(found: tuple[Score, ...], task: str, measure: str, scenario: int, of: str) -> float:
+def score(
+    found: tuple[Score, ...], task: str, measure: str, scenario: int, of: str
+) -> float:
     return next(
         each.mean
         for each in found
-        if (each.task, each.measure, each.scenario, each.of) == (task, measure, scenario, of)
+        if (each.task, each.measure, each.scenario, each.of)
+        == (task, measure, scenario, of)
     )
 
 
@@ -65,36 +70,52 @@ def test_features_are_of_the_schema_not_of_the_rows() -> None:
     features = matrix(frame, SCHEMA, columns)
     assert features.shape == (50, 1 + 4 + 2 + 1)
     assert features[:, 0] == pytest.approx(2 * frame["age"] / 100 - 1)
-    assert features[:, 1:5].sum(axis=1).tolist() == frame["city"].notna().astype(float).tolist()
+    assert (
+        features[:, 1:5].sum(axis=1).tolist()
+        == frame["city"].notna().astype(float).tolist()
+    )
     np.testing.assert_array_equal(features[:7], matrix(frame.iloc[:7], SCHEMA, columns))
-    beyond = pd.DataFrame({"a": [5.0, -5.0, np.nan, np.inf], "b": 0.0, "label": [1, 1, -1, 3]})
+    beyond = pd.DataFrame(
+        {"a": [5.0, -5.0, np.nan, np.inf], "b": 0.0, "label": [1, 1, -1, 3]}
+    )
     assert matrix(beyond, NUMBERS, ["a"]).ravel().tolist() == [1, -1, 0, 0]
     assert classes(beyond, NUMBERS, "label").tolist() == [1, 1, 0, -1]
     assert numbers(beyond, NUMBERS, "label").tolist()[:3] == [1, 1, -1]
 
 
 def test_both_scenarios_by_hand() -> None:
-    """A scenario trained or tested on the wrong table would flatter the release (P4)."""
+    """A scenario trained or tested on the wrong table would flatter the release
+    (P4).
+    """
     split = one_split(blobs(250, 3).assign(b=0.0))
     found = learn([split], NUMBERS, "label", tasks=FAST)
     sides = {1: (split.train, split.release), 2: (split.release, split.test)}
     for scenario, (train, test) in sides.items():
         model = LogisticRegression(max_iter=500).fit(train[["a", "b"]], train["label"])
         answers = model.predict(test[["a", "b"]])
-        assert score(found, "logistic", "accuracy", scenario, "release") == pytest.approx(
-            (answers == test["label"]).mean(), abs=0.01
+        assert score(
+            found, "logistic", "accuracy", scenario, "release"
+        ) == pytest.approx(
+            (answers == test["label"]).mean(),
+            abs=0.01,
         )
         f1 = f1_score(test["label"], answers, average="macro")
-        assert score(found, "logistic", "f1", scenario, "release") == pytest.approx(f1, abs=0.01)
+        assert score(found, "logistic", "f1", scenario, "release") == pytest.approx(
+            f1, abs=0.01
+        )
         line = LinearRegression().fit(train[["a", "b"]], train["label"])
         squared = ((line.predict(test[["a", "b"]]) - test["label"]) ** 2).mean()
-        assert score(found, "linear", "mse", scenario, "release") == pytest.approx(squared)
+        assert score(found, "linear", "mse", scenario, "release") == pytest.approx(
+            squared
+        )
         r2 = line.score(test[["a", "b"]], test["label"])
         assert score(found, "linear", "r2", scenario, "release") == pytest.approx(r2)
 
 
 def test_clusters_need_no_row_alignment() -> None:
-    """P9: fitted on the release, original rows assigned, against clusters of the original, in any order."""
+    """P9: fitted on the release, original rows assigned, against clusters of the
+    original, in any order.
+    """
     split = one_split(blobs(250, 3))
     found = learn([split], NUMBERS, "label", tasks=("k-means",))
     own = KMeans(2, n_init=10, random_state=0).fit(split.train[["a", "b"]])
@@ -102,16 +123,34 @@ def test_clusters_need_no_row_alignment() -> None:
     for scenario, rows in ((1, split.release), (2, split.train)):
         labels = [model.predict(rows[["a", "b"]]) for model in (own, other)]
         expected = normalized_mutual_info_score(*labels)
-        assert score(found, "k-means", "nmi", scenario, "release") == pytest.approx(expected, abs=0.02)
+        assert score(found, "k-means", "nmi", scenario, "release") == pytest.approx(
+            expected, abs=0.02
+        )
     turned = one_split(split.release.iloc[::-1])
-    assert score(learn([turned], NUMBERS, "label", tasks=("k-means",)), "k-means", "nmi", 2, "release") > 0.9
+    assert (
+        score(
+            learn([turned], NUMBERS, "label", tasks=("k-means",)),
+            "k-means",
+            "nmi",
+            2,
+            "release",
+        )
+        > 0.9
+    )
 
 
 @pytest.mark.parametrize("task", ["svm", "logistic", "trees"])
 def test_a_good_release_and_a_useless_one(task: str) -> None:
-    """A learner would not tell a second sample from columns that lost their relations."""
+    """A learner would not tell a second sample from columns that lost their
+    relations.
+    """
     good = learn([one_split(blobs(300, 3))], NUMBERS, "label", tasks=(task,))
-    bad = learn([one_split(independent(blobs(300, 3), 300, 4, NUMBERS))], NUMBERS, "label", tasks=(task,))
+    bad = learn(
+        [one_split(independent(blobs(300, 3), 300, 4, NUMBERS))],
+        NUMBERS,
+        "label",
+        tasks=(task,),
+    )
     for scenario in (1, 2):
         assert score(good, task, "accuracy", scenario, "release") > 0.93
         assert score(bad, task, "f1", scenario, "release") < 0.75
@@ -120,17 +159,21 @@ def test_a_good_release_and_a_useless_one(task: str) -> None:
 
 
 def test_the_majority_stands_beside_every_score() -> None:
-    """P8: an accuracy of 0.65 looks like learning where always saying one class brings as much."""
+    """P8: an accuracy of 0.65 looks like learning where always saying one class brings
+    as much.
+    """
     found = learn([one_split(blobs(300, 3))], NUMBERS, "label", tasks=("svm", *FAST))
     keys = {(each.task, each.measure, each.scenario) for each in found}
     for task, measure, scenario in keys:
         beside = {
-            each.of for each in found if (each.task, each.measure, each.scenario) == (task, measure, scenario)
+            each.of
+            for each in found
+            if (each.task, each.measure, each.scenario) == (task, measure, scenario)
         }
         assert beside == {"release", "original", "majority", "shuffled"}
         assert {1, 2} == {each.scenario for each in found if each.task == task}
     assert score(found, "logistic", "accuracy", 2, "majority") == pytest.approx(
-        (blobs(200, 2)["label"] == -1).mean()
+        (blobs(200, 2)["label"] == -1).mean(),
     )
     assert score(found, "linear", "r2", 2, "majority") == pytest.approx(0, abs=0.02)
 
@@ -151,7 +194,9 @@ def test_repeated_splits() -> None:
 
 
 def test_classes_of_many_kinds() -> None:
-    """Four classes, numbers as a target, and missing labels must all be learned from."""
+    """Four classes, numbers as a target, and missing labels must all be learned
+    from.
+    """
     split = Split(train=people(300, 1), test=people(200, 2), release=people(250, 3))
     found = learn([split], SCHEMA, "city", tasks=FAST)
     assert {each.task for each in found} == {"logistic", "k-means"}
@@ -162,21 +207,31 @@ def test_classes_of_many_kinds() -> None:
 
 @pytest.mark.parametrize("low", [-1, 0])
 def test_whole_numbers_are_classes(low: int) -> None:
-    """P8: labels of 0 / 1 or -1 / 1, the usual ones, were regressed on, and had no accuracy."""
-    frames = [blobs(rows, seed).assign(label=lambda each: each["label"].clip(lower=low)) for rows, seed in
-              ((300, 1), (200, 2), (250, 3))]  # fmt: skip
+    """P8: labels of 0 / 1 or -1 / 1, the usual ones, were regressed on, and had no
+    accuracy.
+    """
+    frames = [
+        blobs(rows, seed).assign(label=lambda each: each["label"].clip(lower=low))
+        for rows, seed in ((300, 1), (200, 2), (250, 3))
+    ]
     split = Split(train=frames[0], test=frames[1], release=frames[2])
     listed = dp.Categorical("label", categories=(low, 1))
     whole = dp.Integer("label", low=low, high=1)
     by_list, by_number = (
         learn(
-            [split], dp.Schema(columns=(*NUMBERS.columns[:2], label), unit=NUMBERS.unit), "label", tasks=FAST
+            [split],
+            dp.Schema(columns=(*NUMBERS.columns[:2], label), unit=NUMBERS.unit),
+            "label",
+            tasks=FAST,
         )
         for label in (listed, whole)
     )
     for scenario in (1, 2):
         for measure in ("accuracy", "f1"):
-            of = [score(each, "logistic", measure, scenario, "release") for each in (by_list, by_number)]
+            of = [
+                score(each, "logistic", measure, scenario, "release")
+                for each in (by_list, by_number)
+            ]
             assert of[0] == of[1]
     assert {each.task for each in by_number} == set(FAST)
     frame = pd.DataFrame({"a": 0.0, "b": 0.0, "label": [low, 1, np.nan, 7, 0.5]})
@@ -185,9 +240,12 @@ def test_whole_numbers_are_classes(low: int) -> None:
 
 
 def test_what_can_be_predicted_how() -> None:
-    """A learner would be tried on what it cannot predict, or left out where it could."""
+    """A learner would be tried on what it cannot predict, or left out where it
+    could.
+    """
     applying = {
-        name: {task for task in TASKS if applies(task, SCHEMA.column(name))} for name in SCHEMA.domain.names
+        name: {task for task in TASKS if applies(task, SCHEMA.column(name))}
+        for name in SCHEMA.domain.names
     }
     classifiers = {"logistic", "trees", "svm"}
     assert applying == {
@@ -205,16 +263,27 @@ def test_what_can_be_predicted_how() -> None:
 @pytest.mark.parametrize(
     ("names", "likeliest"),
     [
-        (["income", "city", "married", "children", "age"], ["children", "married", "city"]),
+        (
+            ["income", "city", "married", "children", "age"],
+            ["children", "married", "city"],
+        ),
         (["label", "city", "married"], ["label", "married", "city"]),
         (["married", "Outcome", "city"], ["Outcome", "city", "married"]),
         (["age", "income"], ["income", "age"]),
     ],
 )
-def test_the_likeliest_label_comes_first(names: list[str], likeliest: list[str]) -> None:
-    """The first column was proposed as the label, 110 cells of pregnancies, beside a column called label."""
-    columns = [dp.Integer(each, low=-1, high=1) if each in ("label", "Outcome") else SCHEMA.column(each)
-               for each in names]  # fmt: skip
+def test_the_likeliest_label_comes_first(
+    names: list[str], likeliest: list[str]
+) -> None:
+    """The first column was proposed as the label, 110 cells of pregnancies, beside a
+    column called label.
+    """
+    columns = [
+        dp.Integer(each, low=-1, high=1)
+        if each in ("label", "Outcome")
+        else SCHEMA.column(each)
+        for each in names
+    ]
     schema = dp.Schema(columns=tuple(columns), unit=SCHEMA.unit)
     assert likely_labels(schema, names)[: len(likeliest)] == likeliest
 
@@ -229,7 +298,14 @@ def test_the_likeliest_label_comes_first(names: list[str], likeliest: list[str])
         blobs(200, 3).assign(a=np.nan),
         blobs(200, 3).assign(a="?"),
     ],
-    ids=["one class", "a class of two", "constant", "three rows", "all missing", "not numbers"],
+    ids=[
+        "one class",
+        "a class of two",
+        "constant",
+        "three rows",
+        "all missing",
+        "not numbers",
+    ],
 )
 @pytest.mark.proof
 def test_releases_that_are_hard_to_learn_from(release: pd.DataFrame) -> None:
@@ -249,7 +325,10 @@ def test_releases_that_are_hard_to_learn_from(release: pd.DataFrame) -> None:
     ],
 )
 def test_bad_input_gets_a_sentence(
-    release: pd.DataFrame, target: str, tasks: tuple[str, ...], said: str
+    release: pd.DataFrame,
+    target: str,
+    tasks: tuple[str, ...],
+    said: str,
 ) -> None:
     """A label without values, or none at all, would end in a traceback."""
     with pytest.raises((ParameterError, SchemaError), match=said):
@@ -259,7 +338,9 @@ def test_bad_input_gets_a_sentence(
 def test_through_the_curator() -> None:
     """The report would not be internal, or its stages not be told."""
     frame = blobs(200, 1)
-    curator = dp.Curator.open(frame, NUMBERS, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, NUMBERS, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     stages: list[str] = []
     evaluation = Efficacy(
         release=PublicTable(blobs(200, 2)),
@@ -286,25 +367,43 @@ def test_through_the_curator() -> None:
 )
 @pytest.mark.proof
 def test_no_privacy_lines_of_the_book(
-    shared: Path, name: str, rows: int, features: int, accuracy: float, mse: float
+    shared: Path,
+    name: str,
+    rows: int,
+    features: int,
+    accuracy: float,
+    mse: float,
 ) -> None:
-    """P1 and P8: sizes of the three tables, and what is learned without privacy, as SEEDS 7.3 and 7.4 say."""
-    frame = pd.read_csv(shared / "data" / f"privsyn_{name}.csv").drop(columns="sample_id", errors="ignore")
+    """P1 and P8: sizes of the three tables, and what is learned without privacy, as
+    SEEDS 7.3 and 7.4 say.
+    """
+    frame = pd.read_csv(shared / "data" / f"privsyn_{name}.csv").drop(
+        columns="sample_id", errors="ignore"
+    )
     columns = [column for column in frame if column != "label"]
     assert frame.shape == (rows, features + 1)
     assert len(columns) == features
     schema = dp.Schema(
         columns=(
             *(
-                dp.Real(column, low=-1, high=1, bin_width=0.1, from_data=("low", "high"))
+                dp.Real(
+                    column, low=-1, high=1, bin_width=0.1, from_data=("low", "high")
+                )
                 for column in columns
             ),
             dp.Categorical("label", categories=(-1, 1)),
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    found = learn(random_splits(frame, frame, times=1), schema, "label", tasks=("svm", "linear", "k-means"))
-    assert score(found, "svm", "accuracy", 2, "original") == pytest.approx(accuracy, abs=0.05)
+    found = learn(
+        random_splits(frame, frame, times=1),
+        schema,
+        "label",
+        tasks=("svm", "linear", "k-means"),
+    )
+    assert score(found, "svm", "accuracy", 2, "original") == pytest.approx(
+        accuracy, abs=0.05
+    )
     assert score(found, "linear", "mse", 2, "original") == pytest.approx(mse, abs=0.06)
     assert score(found, "svm", "accuracy", 2, "majority") < accuracy - 0.05
     assert score(found, "k-means", "nmi", 2, "release") > 0.9

@@ -31,36 +31,52 @@ def table(rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "a": a,
-            "b": np.where(a > rng.integers(0, 10, rows), "x", rng.choice(["x", "y", None], rows)),
+            "b": np.where(
+                a > rng.integers(0, 10, rows), "x", rng.choice(["x", "y", None], rows)
+            ),
             "c": rng.random(rows),
             "d": rng.choice(["p", "q", "r", "s"], rows),
-        }
+        },
     )
 
 
-def by_hand(first: pd.DataFrame, second: pd.DataFrame, clique: tuple[str, ...]) -> float:
+def by_hand(
+    first: pd.DataFrame, second: pd.DataFrame, clique: tuple[str, ...]
+) -> float:
     shares = []
     for frame in (first, second):
         codes = SCHEMA.encode(frame)
-        shares.append(Counter(zip(*(codes[name].tolist() for name in clique), strict=True)))
+        shares.append(
+            Counter(zip(*(codes[name].tolist() for name in clique), strict=True))
+        )
     cells = shares[0].keys() | shares[1].keys()
-    return sum(abs(shares[0][c] / len(first) - shares[1][c] / len(second)) for c in cells) / 2
+    return (
+        sum(abs(shares[0][c] / len(first) - shares[1][c] / len(second)) for c in cells)
+        / 2
+    )
 
 
 def test_against_counting_by_hand() -> None:
-    """Every mean, worst and pair must be the distance that counting cell by cell gives."""
-    first, second = table(500, 1), table(300, 2)
+    """Every mean, worst and pair must be the distance that counting cell by cell
+    gives.
+    """
+    first = table(500, 1)
+    second = table(300, 2)
     found = marginal_error(first, second, SCHEMA, ways=(1, 2, 3, 4))
     assert found.columns == NAMES
     for way in found.ways:
-        distances = {c: by_hand(first, second, c) for c in itertools.combinations(NAMES, way.way)}
+        distances = {
+            c: by_hand(first, second, c) for c in itertools.combinations(NAMES, way.way)
+        }
         assert way.cliques == len(distances)
         assert way.mean == pytest.approx(np.mean(list(distances.values())), abs=1e-12)
         assert way.worst == pytest.approx(max(distances.values()), abs=1e-12)
         assert distances[way.worst_clique] == pytest.approx(way.worst, abs=1e-12)
     for i, j in itertools.product(range(4), repeat=2):
         clique = tuple(dict.fromkeys((NAMES[i], NAMES[j])))
-        assert found.pairs[i, j] == pytest.approx(by_hand(first, second, clique), abs=1e-12)
+        assert found.pairs[i, j] == pytest.approx(
+            by_hand(first, second, clique), abs=1e-12
+        )
 
 
 def test_sparse_marginals_are_sorted_not_allocated() -> None:
@@ -69,30 +85,45 @@ def test_sparse_marginals_are_sorted_not_allocated() -> None:
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.integers(0, 100_000, 4_000) for name in "abcde"})
-    assert marginal_error(frame, frame.iloc[::-1], schema, ways=(3, 5)).ways[1].worst == 0
+    assert (
+        marginal_error(frame, frame.iloc[::-1], schema, ways=(3, 5)).ways[1].worst == 0
+    )
     half = pd.concat([frame.iloc[:2_000], frame.iloc[:2_000]])
-    assert marginal_error(frame, half, schema, ways=(5,)).ways[0].mean == pytest.approx(0.5)
+    assert marginal_error(frame, half, schema, ways=(5,)).ways[0].mean == pytest.approx(
+        0.5
+    )
 
 
 def test_baselines() -> None:
-    """The floor is what sampling does; independent columns are what losing all relations does."""
+    """The floor is what sampling does; independent columns are what losing all
+    relations does.
+    """
     first = table(5_000, 1)
     other = table(5_000, 2)
     one, two = marginal_error(first, other, SCHEMA, ways=(1, 2)).ways
-    assert two.floor == pytest.approx(two.mean, rel=0.5)  # a second sample of the same law
+    # a second sample of the same law
+    assert two.floor == pytest.approx(two.mean, rel=0.5)
     assert two.independent > 1.5 * two.floor
     assert one.independent == pytest.approx(0, abs=1e-12)
     rng = np.random.default_rng(3)
-    shuffled = pd.DataFrame({name: first[name].iloc[rng.permutation(5_000)].to_numpy() for name in NAMES})
+    shuffled = pd.DataFrame(
+        {name: first[name].iloc[rng.permutation(5_000)].to_numpy() for name in NAMES}
+    )
     lost = marginal_error(first, shuffled, SCHEMA, ways=(2,)).ways[0]
     assert lost.worst_clique == ("a", "b")
     assert lost.mean == pytest.approx(two.independent, abs=0.03)
 
 
 def test_figures_are_repeatable() -> None:
-    """The same two tables must get the same figures, the floor and a choice of cliques too."""
-    first, second = table(300, 1), table(300, 2)
-    runs = [marginal_error(first, second, SCHEMA, ways=(2, 3), max_cliques=2) for _ in range(2)]
+    """The same two tables must get the same figures, the floor and a choice of cliques
+    too.
+    """
+    first = table(300, 1)
+    second = table(300, 2)
+    runs = [
+        marginal_error(first, second, SCHEMA, ways=(2, 3), max_cliques=2)
+        for _ in range(2)
+    ]
     assert runs[0].ways == runs[1].ways
     assert [way.cliques for way in runs[0].ways] == [2, 2]
     assert np.isnan(runs[0].pairs).any()
@@ -100,7 +131,9 @@ def test_figures_are_repeatable() -> None:
 
 def test_some_columns_only() -> None:
     """A release of some columns is compared on these."""
-    found = marginal_error(table(100, 1), table(100, 2)[["c", "a"]], SCHEMA, ways=(1, 2))
+    found = marginal_error(
+        table(100, 1), table(100, 2)[["c", "a"]], SCHEMA, ways=(1, 2)
+    )
     assert found.columns == ("a", "c")
     assert found.ways[1].cliques == 1
 
@@ -120,11 +153,17 @@ def test_nothing_to_compare() -> None:
 
 
 def test_on_adult(shared: Path) -> None:
-    """On Adult: all 1-, 2- and 3-way marginals of 15 columns; independent columns fail on pairs alone."""
+    """On Adult: all 1-, 2- and 3-way marginals of 15 columns; independent columns fail
+    on pairs alone.
+    """
     frame = pd.read_csv(shared / "data" / "adult.csv")
     schema = dp.suggest_schema(frame)
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=15), ledger=dp.MemoryLedger())
-    release = curator.run(dp.Independent(columns=schema.domain.names), dp.PureDP(epsilon=15))
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=15), ledger=dp.MemoryLedger()
+    )
+    release = curator.run(
+        dp.Independent(columns=schema.domain.names), dp.PureDP(epsilon=15)
+    )
     error = marginal_error(frame, release.sample(seed=1), schema)
     assert [way.cliques for way in error.ways] == [15, 105, 455]
     one, two, three = error.ways

@@ -1,4 +1,6 @@
-"""Evaluations that are charged: right on average, exact in their noise, and paid for first."""
+"""Evaluations that are charged: right on average, exact in their noise, and paid for
+first.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict, SchemaError
 from dpcore.evaluation.utility.learners import Constant, logistic
 from dpcore.evaluation.utility.marginal_error import marginal_error
-from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError, _answers
+from dpcore.evaluation.utility.private import (
+    PrivateAccuracy,
+    PrivateMarginalError,
+    _answers,
+)
 from dpcore.mechanisms import measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import PrivateReport
@@ -30,7 +36,9 @@ ORIGINAL = people(3_000, 1)
 
 def released(frame: pd.DataFrame, recipe: Recipe) -> dp.Release:
     """A release of other people of the same law, nearly without noise."""
-    opened = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=1_000), ledger=dp.MemoryLedger())
+    opened = dp.Curator.open(
+        frame, SCHEMA, budget=dp.PureDP(epsilon=1_000), ledger=dp.MemoryLedger()
+    )
     return opened.run(recipe, dp.PureDP(epsilon=1_000))
 
 
@@ -44,16 +52,23 @@ def of_others(recipe: Recipe) -> dp.Release:
     return released(OTHERS, recipe)
 
 
-def curator(epsilon: float = 1_000, schema: dp.Schema = SCHEMA, frame: pd.DataFrame = ORIGINAL) -> dp.Curator:
-    return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=epsilon), ledger=dp.MemoryLedger())
+def curator(
+    epsilon: float = 1_000, schema: dp.Schema = SCHEMA, frame: pd.DataFrame = ORIGINAL
+) -> dp.Curator:
+    return dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=epsilon), ledger=dp.MemoryLedger()
+    )
 
 
 @pytest.mark.parametrize("way", [1, 2])
 def test_marginal_error_is_right_within_its_interval(way: int) -> None:
     """The figure that is shared would be about something else than the internal one."""
-    exact = marginal_error(ORIGINAL, of_others(TREE).sample(seed=0), SCHEMA, (way,)).ways[0]
+    exact = marginal_error(
+        ORIGINAL, of_others(TREE).sample(seed=0), SCHEMA, (way,)
+    ).ways[0]
     report = curator().evaluate_privately(
-        PrivateMarginalError(release=of_others(TREE), way=way), dp.PureDP(epsilon=500)
+        PrivateMarginalError(release=of_others(TREE), way=way),
+        dp.PureDP(epsilon=500),
     )
     half = report.content["half_width"]
     assert report.content["compared"] == exact.cliques
@@ -64,13 +79,23 @@ def test_marginal_error_is_right_within_its_interval(way: int) -> None:
 
 
 def test_the_interval_widens_with_less_to_spend() -> None:
-    """A noisy figure would look as sure as an exact one; at 95 % it must hold the truth nearly always."""
+    """A noisy figure would look as sure as an exact one; at 95 % it must hold the truth
+    nearly always.
+    """
     asked = PrivateMarginalError(release=of_others(dp.Histogram("married")), way=1)
     truth = (
-        marginal_error(ORIGINAL, of_others(dp.Histogram("married")).sample(seed=0), SCHEMA, (1,)).ways[0].mean
+        marginal_error(
+            ORIGINAL, of_others(dp.Histogram("married")).sample(seed=0), SCHEMA, (1,)
+        )
+        .ways[0]
+        .mean
     )
-    opened, loss = curator(), dp.PureDP(epsilon="0.2")
-    reports = [opened.evaluate_privately(asked, loss, request_id=str(i)).content for i in range(100)]
+    opened = curator()
+    loss = dp.PureDP(epsilon="0.2")
+    reports = [
+        opened.evaluate_privately(asked, loss, request_id=str(i)).content
+        for i in range(100)
+    ]
     inside = sum(abs(each["mean"] - truth) <= each["half_width"] for each in reports)
     assert laws.at_least(inside, 100, 0.95)
     assert reports[0]["half_width"] > 0.005
@@ -81,48 +106,71 @@ def test_accuracy_is_right_within_its_interval() -> None:
     asked = PrivateAccuracy(release=of_others(TREE), target="married")
     sure = curator().evaluate_privately(asked, dp.PureDP(epsilon=100)).content
     assert sure["accuracy"] > sure["majority"] + 0.05
-    opened, loss = curator(), dp.PureDP(epsilon="0.05")
-    drawn = [opened.evaluate_privately(asked, loss, request_id=str(i)).content for i in range(30)]
+    opened = curator()
+    loss = dp.PureDP(epsilon="0.05")
+    drawn = [
+        opened.evaluate_privately(asked, loss, request_id=str(i)).content
+        for i in range(30)
+    ]
     assert all(each["low"] <= each["accuracy"] <= each["high"] for each in drawn)
-    assert laws.at_least(sum(each["low"] <= sure["accuracy"] <= each["high"] for each in drawn), 30, 0.95)
+    assert laws.at_least(
+        sum(each["low"] <= sure["accuracy"] <= each["high"] for each in drawn), 30, 0.95
+    )
     assert drawn[0]["high"] - drawn[0]["low"] > 0.01
     useless = PrivateAccuracy(
-        release=of_others(dp.Independent(columns=SCHEMA.domain.names)), target="married"
+        release=of_others(dp.Independent(columns=SCHEMA.domain.names)),
+        target="married",
     )
     found = curator().evaluate_privately(useless, dp.PureDP(epsilon=100)).content
     assert found["accuracy"] < sure["accuracy"] - 0.05
 
 
 def test_paid_before_anything_is_read() -> None:
-    """An evaluation that may be shared would cost nothing, or read first and pay afterwards."""
+    """An evaluation that may be shared would cost nothing, or read first and pay
+    afterwards.
+    """
     opened = curator(epsilon=1)
     asked = PrivateAccuracy(release=of_others(TREE), target="married")
     report = opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6"))
     assert opened.balance().spent == 0.6 * UNIT
-    assert [line.state for line in opened.lines()] == ["opened", "reserved", "committed"]
+    assert [line.state for line in opened.lines()] == [
+        "opened",
+        "reserved",
+        "committed",
+    ]
     events = opened.lines()[-1].content["events"]
     assert [event["mechanism"] for event in events] == ["discrete laplace"]
     assert set(events[0]["reads"][0]) == set(SCHEMA.domain.names)
     with pytest.raises(BudgetExceeded):
         opened.evaluate_privately(asked, dp.PureDP(epsilon="0.5"))
     assert opened.balance().spent == 0.6 * UNIT
-    assert opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6")) == report  # stored, and free
+    # stored, and free
+    assert opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6")) == report
     assert opened.report(report.request_id) == report
     assert opened.balance().spent == 0.6 * UNIT
     other = PrivateAccuracy(release=of_others(TREE), target="city")
     with pytest.raises(RequestConflict):
-        opened.evaluate_privately(other, dp.PureDP(epsilon="0.1"), request_id=report.request_id)
+        opened.evaluate_privately(
+            other, dp.PureDP(epsilon="0.1"), request_id=report.request_id
+        )
 
 
-def test_all_who_ask_a_question_make_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tabs that ask it at once would both pay; or nobody could ask again after a failure."""
-    opened, loss = curator(), dp.PureDP(epsilon=1)
+def test_all_who_ask_a_question_make_one_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two tabs that ask it at once would both pay; or nobody could ask again after a
+    failure.
+    """
+    opened = curator()
+    loss = dp.PureDP(epsilon=1)
     asked = PrivateMarginalError(release=of_others(TREE), way=1)
     first = opened.request_of(asked, loss)
     seen: list[str] = []
 
     def measure(
-        self: PrivateMarginalError, measurer: measurer.Measurer, schema: dp.Schema
+        self: PrivateMarginalError,
+        measurer: measurer.Measurer,
+        schema: dp.Schema,
     ) -> dict[str, object]:
         if not isinstance(measurer, Rehearsal):
             seen.append(opened.request_of(asked, loss))
@@ -146,36 +194,52 @@ def test_all_who_ask_a_question_make_one_request(monkeypatch: pytest.MonkeyPatch
 
 
 def test_another_release_is_another_question() -> None:
-    """The stored answer about one table would be given for another one with the same columns."""
+    """The stored answer about one table would be given for another one with the same
+    columns.
+    """
     opened = curator()
     loss = dp.PureDP(epsilon=1)
-    first = opened.evaluate_privately(PrivateMarginalError(release=of_others(TREE)), loss)
-    other = PrivateMarginalError(release=of_others(dp.Independent(columns=SCHEMA.domain.names)))
+    first = opened.evaluate_privately(
+        PrivateMarginalError(release=of_others(TREE)), loss
+    )
+    other = PrivateMarginalError(
+        release=of_others(dp.Independent(columns=SCHEMA.domain.names))
+    )
     assert opened.evaluate_privately(other, loss).request_id != first.request_id
     assert opened.balance().spent == 2 * UNIT
 
 
 def test_a_release_with_conditions_is_another_question() -> None:
     """The stored answer about all rows would be given for one about some of them."""
-    opened, loss = curator(), dp.PureDP(epsilon=1)
+    opened = curator()
+    loss = dp.PureDP(epsilon=1)
     for release in (of_others(TREE), of_others(TREE).given({"married": 0})):
         opened.evaluate_privately(PrivateMarginalError(release=release), loss)
     assert opened.balance().spent == 2 * UNIT
 
 
 def test_rows_without_a_class_are_left_out() -> None:
-    """A perfect model would look as bad as a constant one where two of five rows have no class."""
+    """A perfect model would look as bad as a constant one where two of five rows have
+    no class.
+    """
     frame = ORIGINAL.assign(city=np.where(ORIGINAL["age"] > 50, "A", "B"))
     release = released(frame, Tree())
     asked = PrivateAccuracy(release=release, target="city")
     holes = frame.assign(city=frame["city"].where(np.arange(len(frame)) % 5 < 3))
-    found = [curator(frame=each).evaluate_privately(asked, dp.PureDP(epsilon=500)) for each in (frame, holes)]
+    found = [
+        curator(frame=each).evaluate_privately(asked, dp.PureDP(epsilon=500))
+        for each in (frame, holes)
+    ]
     assert found[0].content["accuracy"] > 0.9
-    assert found[1].content["accuracy"] == pytest.approx(found[0].content["accuracy"], abs=0.02)
+    assert found[1].content["accuracy"] == pytest.approx(
+        found[0].content["accuracy"], abs=0.02
+    )
 
 
 def test_a_row_is_answered_whichever_others_there_are() -> None:
-    """A model's scores are rounded by the place of a row: one person more could flip the answers to ties."""
+    """A model's scores are rounded by the place of a row: one person more could flip
+    the answers to ties.
+    """
     rng = np.random.default_rng(1)
     features = rng.normal(size=(200, 40))
     model = logistic(features, (features[:, 0] > 0).astype(np.int64))
@@ -185,10 +249,12 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
         answers = _answers(model, np.repeat(row[None, :], rows, axis=0))
         assert (answers == answers[0]).all()
         other = rng.normal(size=(rows, 40))
-        assert (_answers(model, other)[rows // 2] == _answers(model, other[rows // 2 :][:1])).all()
+        assert (
+            _answers(model, other)[rows // 2] == _answers(model, other[rows // 2 :][:1])
+        ).all()
     assert (_answers(model, features) == model.predict(features)).all()
     for row in rng.normal(
-        size=(50, 40)
+        size=(50, 40),
     ):  # a product of matrices adds up in another order, and breaks the ties
         model.intercept_ = -(row * model.coef_[0]).sum(keepdims=True)
         assert _answers(model, row[None, :]) == model.classes_[0]
@@ -199,10 +265,13 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
 
 def test_it_may_be_shared() -> None:
     """The report must travel as text, with its guarantee, and hold no rows."""
-    report = curator().evaluate_privately(PrivateMarginalError(release=of_others(TREE)), dp.PureDP(epsilon=1))
+    report = curator().evaluate_privately(
+        PrivateMarginalError(release=of_others(TREE)), dp.PureDP(epsilon=1)
+    )
     assert PrivateReport.from_json(report.to_json()) == report
     assert report.guarantee.kind == "differential privacy"
-    assert report.guarantee.stands_on == ({"epsilon": "1000"},)  # its rows are in the question and the answer
+    # its rows are in the question and the answer
+    assert report.guarantee.stands_on == ({"epsilon": "1000"},)
     assert report.guarantee.loss == {"epsilon": "1001"}
     assert set(json.loads(report.to_json())["report"]["content"]) == {
         "mean",
@@ -220,7 +289,10 @@ def test_it_may_be_shared() -> None:
 def test_gaussian_noise_under_zcdp() -> None:
     """A budget in rho could not pay for an evaluation."""
     opened = dp.Curator.open(
-        ORIGINAL, SCHEMA, budget=dp.ApproxDP(epsilon=3, delta=1e-9), ledger=dp.MemoryLedger()
+        ORIGINAL,
+        SCHEMA,
+        budget=dp.ApproxDP(epsilon=3, delta=1e-9),
+        ledger=dp.MemoryLedger(),
     )
     for asked in (
         PrivateAccuracy(release=of_others(TREE), target="married"),
@@ -233,12 +305,18 @@ def test_gaussian_noise_under_zcdp() -> None:
 
 def drawn_noise() -> np.ndarray:
     """Noise on 50,000 cells that a rule puts one row of 7 into."""
-    schema = dp.Schema(columns=(dp.Integer("a", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=2))
+    schema = dp.Schema(
+        columns=(dp.Integer("a", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=2)
+    )
     frame = pd.DataFrame({"a": [1] * 7})
     engine = FrameEngine(frame, schema, key=b"k")
     loss = dp.PureDP(epsilon=1)
-    own = measurer.Measurer(engine.counts, domain=schema.domain, loss=loss, rows=2, assigned=engine.assigned)
-    noisy = own.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 50_000, ("a",), loss)
+    own = measurer.Measurer(
+        engine.counts, domain=schema.domain, loss=loss, rows=2, assigned=engine.assigned
+    )
+    noisy = own.assigned(
+        lambda rows: np.zeros(len(rows), dtype=np.int64), 50_000, ("a",), loss
+    )
     assert noisy.variance == pytest.approx(0.5 / np.sinh(0.25) ** 2)
     noise = noisy.values.astype(np.int64)
     noise[0] -= 7
@@ -246,19 +324,28 @@ def drawn_noise() -> np.ndarray:
 
 
 def test_the_law_of_the_noise() -> None:
-    """Counts of a public rule need discrete Laplace noise of scale rows / epsilon, one draw per cell."""
+    """Counts of a public rule need discrete Laplace noise of scale rows / epsilon, one
+    draw per cell.
+    """
     noise = drawn_noise()
     assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(2.0)) > laws.FALSE_ALARM
-    assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(1.8)) < laws.FALSE_ALARM  # the twin
+    # the twin
+    assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(1.8)) < laws.FALSE_ALARM
 
 
 def test_several_rows_of_a_person() -> None:
-    """Where a person may have more rows than the unit says, the rest must not be counted."""
-    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    """Where a person may have more rows than the unit says, the rest must not be
+    counted.
+    """
+    schema = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person")
+    )
     frame = pd.concat([ORIGINAL.iloc[:500]] * 4).assign(person=lambda each: each.index)
     engine = FrameEngine(frame, schema, key=b"k")
-    assert engine.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 1, ("age",)).values.tolist() == [
-        500
+    assert engine.assigned(
+        lambda rows: np.zeros(len(rows), dtype=np.int64), 1, ("age",)
+    ).values.tolist() == [
+        500,
     ]
 
 
@@ -286,28 +373,38 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
     ("asked", "said"),
     [
         (lambda: PrivateMarginalError(release=of_others(TREE), way=3), "1 or 2"),
-        (lambda: PrivateMarginalError(release=of_others(dp.Histogram("age"))), "too few columns"),
-        (lambda: PrivateAccuracy(release=of_others(TREE), target="age"), "numbers, not classes"),
+        (
+            lambda: PrivateMarginalError(release=of_others(dp.Histogram("age"))),
+            "too few columns",
+        ),
+        (
+            lambda: PrivateAccuracy(release=of_others(TREE), target="age"),
+            "numbers, not classes",
+        ),
         (
             lambda: PrivateAccuracy(
-                release=dataclasses.replace(of_others(TREE), part=("married", "yes")), target="city"
+                release=dataclasses.replace(of_others(TREE), part=("married", "yes")),
+                target="city",
             ),
             "one part",
         ),
         (
             lambda: PrivateMarginalError(
-                release=dataclasses.replace(of_others(TREE), part=("married", "yes"))
+                release=dataclasses.replace(of_others(TREE), part=("married", "yes")),
             ),
             "one part",
         ),
         (
-            lambda: PrivateAccuracy(release=of_others(dp.Histogram("city")), target="city"),
+            lambda: PrivateAccuracy(
+                release=of_others(dp.Histogram("city")), target="city"
+            ),
             "no column 'city'",
         ),
     ],
 )
 def test_refused_before_it_is_charged(
-    asked: Callable[[], PrivateMarginalError | PrivateAccuracy], said: str
+    asked: Callable[[], PrivateMarginalError | PrivateAccuracy],
+    said: str,
 ) -> None:
     """What cannot be asked would cost something all the same."""
     opened = curator()

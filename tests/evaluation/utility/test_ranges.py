@@ -31,12 +31,18 @@ def table(rows: int = 4_000) -> pd.DataFrame:
     ages[:50] = np.nan
     days = np.datetime64("2020-01-01") + rng.integers(0, 366, rows)
     return pd.DataFrame(
-        {"age": ages, "day": days.astype("datetime64[s]"), "sex": rng.choice(["F", "M"], rows)}
+        {
+            "age": ages,
+            "day": days.astype("datetime64[s]"),
+            "sex": rng.choice(["F", "M"], rows),
+        },
     )
 
 
 def opened() -> dp.Curator:
-    return dp.Curator.open(table(), SCHEMA, budget=dp.PureDP(epsilon=100_000), ledger=dp.MemoryLedger())
+    return dp.Curator.open(
+        table(), SCHEMA, budget=dp.PureDP(epsilon=100_000), ledger=dp.MemoryLedger()
+    )
 
 
 def asked(source: dp.Release | PublicTable, **options: object) -> RangeErrors:
@@ -44,34 +50,58 @@ def asked(source: dp.Release | PublicTable, **options: object) -> RangeErrors:
 
 
 def test_ranges_of_a_release() -> None:
-    """With next to no noise a range from a release must be the range of the rows; dates as well."""
-    release = opened().run(dp.Marginals(cliques=[("age", "sex"), ("day",)]), dp.PureDP(epsilon=50_000))
+    """With next to no noise a range from a release must be the range of the rows; dates
+    as well.
+    """
+    release = opened().run(
+        dp.Marginals(cliques=[("age", "sex"), ("day",)]), dp.PureDP(epsilon=50_000)
+    )
     frame = table()
-    assert dp.range_query(release, "age", 20, 65) == pytest.approx(frame["age"].between(20, 64).sum())
-    assert dp.range_query(release, "age", 0, 100) == pytest.approx(3_950)  # missing ages are in no range
+    assert dp.range_query(release, "age", 20, 65) == pytest.approx(
+        frame["age"].between(20, 64).sum()
+    )
+    # missing ages are in no range
+    assert dp.range_query(release, "age", 0, 100) == pytest.approx(3_950)
     assert dp.range_query(release, "age", 20, 20) == 0
     days = ("2020-02-01", "2020-04-01")
-    assert dp.range_query(release, "day", *days) == pytest.approx(dp.range_query(frame, "day", *days))
+    assert dp.range_query(release, "day", *days) == pytest.approx(
+        dp.range_query(frame, "day", *days)
+    )
 
 
 def test_the_best_marginal_answers() -> None:
-    """Of several marginals that hold the column, the one with the least noise in its sum must answer."""
+    """Of several marginals that hold the column, the one with the least noise in its
+    sum must answer.
+    """
     curator = opened()
     release = curator.run(
-        dp.Marginals(cliques=[("age", "sex"), ("age",)], weights=(99, 1)), dp.PureDP(epsilon=1)
+        dp.Marginals(cliques=[("age", "sex"), ("age",)], weights=(99, 1)),
+        dp.PureDP(epsilon=1),
     )
-    whole, alone = release.marginals[("age", "sex")], release.marginals[("age",)]
+    whole = release.marginals[("age", "sex")]
+    alone = release.marginals[("age",)]
     best = min((whole.project(("age",)), alone), key=lambda marginal: marginal.variance)
-    assert dp.range_query(release, "age", 0, 50) == pytest.approx(best.values[:10].sum())
+    assert dp.range_query(release, "age", 0, 50) == pytest.approx(
+        best.values[:10].sum()
+    )
 
 
 def test_ranges_of_a_marginal() -> None:
-    """A marginal of a release answers by itself, stored and read again too; one without cells cannot."""
+    """A marginal of a release answers by itself, stored and read again too; one without
+    cells cannot.
+    """
     release = opened().run(dp.Marginals(cliques=[("sex", "age")]), dp.PureDP(epsilon=1))
     again = dp.Release.from_json(release.to_json())
-    for marginal in (release.marginals[("sex", "age")], again.marginals[("sex", "age")]):
+    for marginal in (
+        release.marginals[("sex", "age")],
+        again.marginals[("sex", "age")],
+    ):
         answer = dp.range_query(marginal, "age", 20, 65)
-        assert answer == dp.range_query(release, "age", 20, 65) == marginal.values[:, 4:13].sum()
+        assert (
+            answer
+            == dp.range_query(release, "age", 20, 65)
+            == marginal.values[:, 4:13].sum()
+        )
     with pytest.raises(dp.ParameterError, match="not known"):
         dp.range_query(dataclasses.replace(marginal, columns=()), "age", 20, 65)
     with pytest.raises(dp.ParameterError, match="not in the marginal"):
@@ -89,15 +119,21 @@ def test_ranges_of_a_marginal() -> None:
     ],
 )
 def test_ranges_that_make_no_sense(column: str, low: object, high: object) -> None:
-    """No order, no such column, no bound of a cell, reversed or mixed bounds: refused."""
-    release = opened().run(dp.Marginals(cliques=[("age",), ("day",), ("sex",)]), dp.PureDP(epsilon=1))
+    """No order, no such column, no bound of a cell, reversed or mixed bounds:
+    refused.
+    """
+    release = opened().run(
+        dp.Marginals(cliques=[("age",), ("day",), ("sex",)]), dp.PureDP(epsilon=1)
+    )
     for source in (release, table()):
         with pytest.raises((dp.ParameterError, dp.SchemaError)):
             dp.range_query(source, column, low, high)
 
 
 def test_bounds_inside_a_cell() -> None:
-    """A release knows whole cells only: a bound inside one is refused, with the nearest ones named."""
+    """A release knows whole cells only: a bound inside one is refused, with the nearest
+    ones named.
+    """
     release = opened().run(dp.Histogram("age"), dp.PureDP(epsilon=1))
     with pytest.raises(dp.ParameterError, match="such as 0 or 5"):
         dp.range_query(release, "age", 3, 20)
@@ -116,21 +152,33 @@ def test_bounds_inside_a_cell() -> None:
     ids=["beyond 2^53", "at 2^53", "many zeros", "whole zeros", "dates", "constant"],
 )
 def test_bounds_that_a_column_proposes_are_never_refused(values: list[object]) -> None:
-    """A page offers the bounds of a column's cells, and refused its own, such as "above 0" or beyond 2^53."""
+    """A page offers the bounds of a column's cells, and refused its own, such as "above
+    0" or beyond 2^53.
+    """
     frame = pd.DataFrame({"n": values})
     if values[0] == 10**19:
-        column: Column = dp.Real("n", low=1e19, high=2e19, bin_width=1e19, special=(1e19,))
+        column: Column = dp.Real(
+            "n", low=1e19, high=2e19, bin_width=1e19, special=(1e19,)
+        )
     else:
         column = dp.suggest_schema(frame).column("n")
     if not isinstance(column, IntervalColumn):
         column = dp.Integer("n", low=7, high=7)
     schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     counts = np.bincount(column.encode(frame["n"]), minlength=column.size)
-    places = list(itertools.combinations_with_replacement(range(len(column.bounds)), 2))[:300]
+    places = list(
+        itertools.combinations_with_replacement(range(len(column.bounds)), 2)
+    )[:300]
     named = tuple((column.bounds[low], column.bounds[high]) for low, high in places)
-    found = curator.evaluate(RangeErrorsOf(source=None, column="n", named=named)).content.named
-    assert [each.true for each in found] == [counts[low:high].sum() for low, high in places]
+    found = curator.evaluate(
+        RangeErrorsOf(source=None, column="n", named=named)
+    ).content.named
+    assert [each.true for each in found] == [
+        counts[low:high].sum() for low, high in places
+    ]
     with pytest.raises(dp.ParameterError, match="must rise"):
         cell_range(column, column.bounds[1], column.bounds[0])
 
@@ -148,13 +196,16 @@ def test_errors_of_an_exact_copy_are_zero() -> None:
     assert [width.width for width in found.widths] == [1, 2, 5, 10, 20]
     assert [width.ranges for width in found.widths] == [20, 19, 16, 11, 1]
     assert all(
-        width.answered.high == 0 and width.undefined == 0 and width.direct is None for width in found.widths
+        width.answered.high == 0 and width.undefined == 0 and width.direct is None
+        for width in found.widths
     )
     assert [named.percent for named in found.named] == [0, 0]
 
 
 def test_errors_by_width() -> None:
-    """Errors must be those of the answers: half a table is 50 % wrong, at every width."""
+    """Errors must be those of the answers: half a table is 50 % wrong, at every
+    width.
+    """
     half = pd.concat([table().iloc[50:].iloc[::2]])
     found = asked(PublicTable(half), column="day")
     assert found.widths[-1].answered.median == pytest.approx(50, abs=3)
@@ -162,27 +213,42 @@ def test_errors_by_width() -> None:
 
 
 def test_direct_answers_are_the_law() -> None:
-    """The figures beside the answers are quantiles of Laplace noise at the same loss and unit, not draws."""
+    """The figures beside the answers are quantiles of Laplace noise at the same loss
+    and unit, not draws.
+    """
     release = opened().run(dp.Histogram("age"), dp.PureDP(epsilon="0.5"))
-    found = asked(release, column="age", named=((20, 65),), loss=dp.PureDP(epsilon="0.5"))
+    found = asked(
+        release, column="age", named=((20, 65),), loss=dp.PureDP(epsilon="0.5")
+    )
     count = table()["age"].between(20, 64).sum()
     direct = found.named[0].direct
-    assert direct.median == pytest.approx(100 * 4 * np.log(2) / count, rel=1e-9)  # 2 rows per person: scale 4
+    # 2 rows per person: scale 4
+    assert direct.median == pytest.approx(100 * 4 * np.log(2) / count, rel=1e-9)
     assert direct.high == pytest.approx(100 * 4 * np.log(20) / count, rel=1e-9)
     counts = np.histogram(table()["age"].dropna(), bins=np.arange(0, 101, 5))[0]
     rng = np.random.default_rng(2)
     draws = np.abs(rng.laplace(0, 4, (20_000, 20))) / counts * 100
-    assert found.widths[0].direct.median == pytest.approx(np.quantile(draws, 0.5), rel=0.03)
-    assert found.widths[0].direct.high == pytest.approx(np.quantile(draws, 0.95), rel=0.03)
+    assert found.widths[0].direct.median == pytest.approx(
+        np.quantile(draws, 0.5), rel=0.03
+    )
+    assert found.widths[0].direct.high == pytest.approx(
+        np.quantile(draws, 0.95), rel=0.03
+    )
 
 
 def test_empty_ranges_are_undefined() -> None:
-    """A range without a row in the original has no percentage: counted, not divided by."""
+    """A range without a row in the original has no percentage: counted, not divided
+    by.
+    """
     frame = table()
     frame["age"] = frame["age"].clip(upper=30)
-    curator = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     source = PublicTable(table())
-    question = RangeErrorsOf(source=source, column="age", named=((60, 70),), loss=dp.PureDP(epsilon=1))
+    question = RangeErrorsOf(
+        source=source, column="age", named=((60, 70),), loss=dp.PureDP(epsilon=1)
+    )
     found = curator.evaluate(question).content
     assert found.named[0].percent is None
     assert found.named[0].direct is None

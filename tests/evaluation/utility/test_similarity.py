@@ -1,4 +1,6 @@
-"""Similarity: a copy is perfect, independent columns are worst where relations count, and figures by hand."""
+"""Similarity: a copy is perfect, independent columns are worst where relations count,
+and figures by hand.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from tests.evaluation.people import SCHEMA, independent, people
 ORIGINAL = people(3_000, 1)
 NAMES = SCHEMA.domain.names
 
-MEASURES = [each for each in vars(measures).values() if isinstance(each, measures.Measure)]
+MEASURES = [
+    each for each in vars(measures).values() if isinstance(each, measures.Measure)
+]
 
 
 def test_every_measure_declares_itself() -> None:
@@ -34,7 +38,9 @@ def test_every_measure_declares_itself() -> None:
 def test_a_copy_scores_what_is_declared() -> None:
     """Perfect would not be where the chart marks it."""
     found = similarity(ORIGINAL, ORIGINAL.sample(frac=1, random_state=1), SCHEMA)
-    assert {each.measure.key for each in found.scores} == {each.key for each in MEASURES} - {"propensity"}
+    assert {each.measure.key for each in found.scores} == {
+        each.key for each in MEASURES
+    } - {"propensity"}
     for each in found.scores:
         assert each.value == pytest.approx(each.measure.perfect, abs=1e-12)
         assert not each.no_better_than_independent
@@ -42,7 +48,9 @@ def test_a_copy_scores_what_is_declared() -> None:
 
 
 def test_independent_columns_score_what_is_said() -> None:
-    """The line "independent columns" would be somewhere else than a table of independent columns."""
+    """The line "independent columns" would be somewhere else than a table of
+    independent columns.
+    """
     found = similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
     for each in found.scores:
         if each.measure.independent is None:
@@ -51,7 +59,9 @@ def test_independent_columns_score_what_is_said() -> None:
 
 
 def test_single_columns_have_no_such_competitor() -> None:
-    """Independent columns have every single column right: as a rival there they would always win."""
+    """Independent columns have every single column right: as a rival there they would
+    always win.
+    """
     found = similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
     for key in ("column", "wasserstein", "quantiles"):
         single = next(each for each in found.scores if each.measure.key == key)
@@ -59,7 +69,8 @@ def test_single_columns_have_no_such_competitor() -> None:
         assert not single.no_better_than_independent
         assert single.measure.independent == single.measure.perfect
         assert single.value < 0.15
-    assert found.score(measures.PAIRS).independent is not None  # pairs do have that competitor
+    # pairs do have that competitor
+    assert found.score(measures.PAIRS).independent is not None
 
 
 def test_pairs_and_triples_are_those_of_the_marginal_error() -> None:
@@ -75,7 +86,9 @@ def test_pairs_and_triples_are_those_of_the_marginal_error() -> None:
 def test_columns_by_hand() -> None:
     """Mean, median, share of zeros and missing would be of another table."""
     release = people(500, 2).assign(children=3)
-    found = {each.column: each for each in similarity(ORIGINAL, release, SCHEMA).columns}
+    found = {
+        each.column: each for each in similarity(ORIGINAL, release, SCHEMA).columns
+    }
     assert list(found) == sorted(found, key=lambda name: -found[name].distance)
     children = found["children"]
     assert children.mean == pytest.approx((ORIGINAL["children"].mean(), 3))
@@ -84,12 +97,16 @@ def test_columns_by_hand() -> None:
     assert children.distance == pytest.approx((ORIGINAL["children"] != 3).mean())
     city = found["city"]
     assert city.mean is city.median is city.zeros is city.wasserstein is None
-    assert city.missing == pytest.approx((ORIGINAL["city"].isna().mean(), release["city"].isna().mean()))
+    assert city.missing == pytest.approx(
+        (ORIGINAL["city"].isna().mean(), release["city"].isna().mean())
+    )
     for name, width in (("income", 100), ("weight", 150), ("age", 100)):
         expected = stats.wasserstein_distance(ORIGINAL[name], release[name]) / width
         assert found[name].wasserstein == pytest.approx(expected, rel=0.05)
         levels = np.arange(1, 10) / 10
-        gaps = np.abs(np.quantile(ORIGINAL[name], levels) - np.quantile(release[name], levels))
+        gaps = np.abs(
+            np.quantile(ORIGINAL[name], levels) - np.quantile(release[name], levels)
+        )
         assert found[name].deciles == pytest.approx(gaps.max() / width)
 
 
@@ -97,16 +114,29 @@ def test_association_and_correlation_by_scipy() -> None:
     """The maps of relations would be wrong."""
     release = people(500, 2)
     found = similarity(ORIGINAL, release, SCHEMA)
-    city, married, children, age = (NAMES.index(name) for name in ("city", "married", "children", "age"))
-    for frame, table in ((ORIGINAL, found.association[0]), (release, found.association[1])):
+    city, married, children, age = (
+        NAMES.index(name) for name in ("city", "married", "children", "age")
+    )
+    for frame, table in (
+        (ORIGINAL, found.association[0]),
+        (release, found.association[1]),
+    ):
         for (i, first), (j, second) in itertools.combinations(
-            [(city, "city"), (married, "married"), (children, "children")], 2
+            [(city, "city"), (married, "married"), (children, "children")],
+            2,
         ):
             counts = pd.crosstab(frame[first].fillna("?"), frame[second]).to_numpy()
-            expected = stats.contingency.association(counts, method="cramer", correction=False)
+            expected = stats.contingency.association(
+                counts, method="cramer", correction=False
+            )
             assert table[i, j] == table[j, i] == pytest.approx(expected)
-    for frame, table in ((ORIGINAL, found.correlation[0]), (release, found.correlation[1])):
-        assert table[age, children] == pytest.approx(np.corrcoef(frame["age"], frame["children"])[0, 1])
+    for frame, table in (
+        (ORIGINAL, found.correlation[0]),
+        (release, found.correlation[1]),
+    ):
+        assert table[age, children] == pytest.approx(
+            np.corrcoef(frame["age"], frame["children"])[0, 1]
+        )
         assert np.isnan(table[city, age])
 
 
@@ -116,7 +146,10 @@ def test_impossible_pairs_are_named() -> None:
     release.loc[:99, ["married", "children"]] = ["no", 4]
     found = similarity(ORIGINAL, release, SCHEMA)
     first = found.impossible[0]
-    assert {first[0]: first[1], first[2]: first[3]} == {"married": "no", "children": "4"}
+    assert {first[0]: first[1], first[2]: first[3]} == {
+        "married": "no",
+        "children": "4",
+    }
     assert first[4] == pytest.approx(0.1)
     assert found.score(measures.IMPOSSIBLE).value == pytest.approx(0.1, abs=0.01)
     assert found.score(measures.IMPOSSIBLE).independent > 0.1
@@ -124,11 +157,16 @@ def test_impossible_pairs_are_named() -> None:
 
 def test_what_is_rare_is_not_impossible() -> None:
     """A pair that chance alone keeps out of the original would be called impossible."""
-    assert similarity(ORIGINAL, people(3_000, 9), SCHEMA).score(measures.IMPOSSIBLE).value < 0.005
+    assert (
+        similarity(ORIGINAL, people(3_000, 9), SCHEMA).score(measures.IMPOSSIBLE).value
+        < 0.005
+    )
 
 
 def test_propensity() -> None:
-    """A classifier must fail on a second sample and succeed on independent columns and on planted rows."""
+    """A classifier must fail on a second sample and succeed on independent columns and
+    on planted rows.
+    """
     found = propensity(ORIGINAL, people(900, 2), SCHEMA)
     assert found.value > 0.8
     assert found.floor > 0.8
@@ -136,15 +174,24 @@ def test_propensity() -> None:
     assert not found.no_better_than_independent
     lost = propensity(ORIGINAL, independent(ORIGINAL, 900, 2), SCHEMA)
     assert lost.value == pytest.approx(lost.independent, abs=0.12)
-    assert propensity(ORIGINAL, people(900, 2).assign(age=5), SCHEMA).value == pytest.approx(0)
+    assert propensity(
+        ORIGINAL, people(900, 2).assign(age=5), SCHEMA
+    ).value == pytest.approx(0)
 
 
 def test_propensity_sees_every_category() -> None:
-    """Two tables without a common category were called alike, 0.95 of 1, where it was after the twentieth."""
+    """Two tables without a common category were called alike, 0.95 of 1, where it was
+    after the twentieth.
+    """
     labels = tuple(f"c{i:02}" for i in range(60))
-    schema = dp.Schema(columns=(dp.Categorical("c", categories=labels),), unit=dp.PrivacyUnit(max_rows=1))
+    schema = dp.Schema(
+        columns=(dp.Categorical("c", categories=labels),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
     rng = np.random.default_rng(1)
-    own, other = (pd.DataFrame({"c": rng.choice(labels[start::2], 600)}) for start in (20, 21))
+    own, other = (
+        pd.DataFrame({"c": rng.choice(labels[start::2], 600)}) for start in (20, 21)
+    )
     again = pd.DataFrame({"c": rng.choice(labels[20::2], 600)})
     assert propensity(own, other, schema).value < 0.2
     assert propensity(own, again, schema).value > 0.5  # the twin
@@ -157,13 +204,19 @@ def test_propensity_of_a_few_rows_gets_a_sentence() -> None:
 
 
 def test_missing_values_are_no_numbers() -> None:
-    """Where two columns are missing together they went together: the missing cell counted as the highest."""
+    """Where two columns are missing together they went together: the missing cell
+    counted as the highest.
+    """
     x, y = (dp.Integer(name, low=0, high=9, missing=True) for name in "xy")
     schema = dp.Schema(columns=(x, y), unit=dp.PrivacyUnit(max_rows=1))
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({name: rng.integers(0, 10, 400).astype(float) for name in "xy"})
+    frame = pd.DataFrame(
+        {name: rng.integers(0, 10, 400).astype(float) for name in "xy"}
+    )
     frame.loc[:150] = np.nan
-    release = pd.DataFrame({name: rng.integers(0, 10, 400).astype(float) for name in "xy"})
+    release = pd.DataFrame(
+        {name: rng.integers(0, 10, 400).astype(float) for name in "xy"}
+    )
     found = similarity(frame, release, schema)
     known = frame.dropna()
     assert found.correlation[0][0, 1] == pytest.approx(known["x"].corr(known["y"]))
@@ -187,9 +240,16 @@ def test_bad_input_gets_a_sentence() -> None:
 
 def test_through_the_curator() -> None:
     """Both evaluations must leave a line and charge nothing."""
-    curator = dp.Curator.open(ORIGINAL, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        ORIGINAL, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
     release = PublicTable(people(300, 2))
-    assert len(curator.evaluate(Similarity(release=release)).content.columns) == len(NAMES)
-    assert curator.evaluate(Propensity(release=release)).content.measure == measures.PROPENSITY
+    assert len(curator.evaluate(Similarity(release=release)).content.columns) == len(
+        NAMES
+    )
+    assert (
+        curator.evaluate(Propensity(release=release)).content.measure
+        == measures.PROPENSITY
+    )
     assert [line.state for line in curator.lines()[-2:]] == ["outside", "outside"]
     assert curator.balance().spent == 0

@@ -36,20 +36,28 @@ SIZES = (2, 2, 3)
 
 
 def surely(squares: float, number: int) -> bool:
-    """Whether a sum of so many squares of standard normals is no surprise, at one in a million."""
+    """Whether a sum of so many squares of standard normals is no surprise, at one in a
+    million.
+    """
     low, high = stats.chi2.ppf([5e-7, 1 - 5e-7], number)
     return bool(low < squares < high)
 
 
 def test_the_noise_is_what_a_difference_states() -> None:
-    """A wrong variance gives wrong intervals, and weights a noisy table over a sure one."""
+    """A wrong variance gives wrong intervals, and weights a noisy table over a sure
+    one.
+    """
     table = random_table(np.random.default_rng(4), 500, SIZES)
     exact = {clique: table.count(clique, {}) for clique in [*CLIQUES, (), ("c0",)]}
     known = [
-        Marginal(clique=c, values=exact[c].astype(float), variance=1e-9, noise="gaussian")
+        Marginal(
+            clique=c, values=exact[c].astype(float), variance=1e-9, noise="gaussian"
+        )
         for c in ((), ("c0",), ("c1",), ("c2",))
     ]
-    squares, number, biased = 0.0, 0, 0.0
+    squares = 0.0
+    number = 0
+    biased = 0.0
     for _ in range(150):
         measured = measure_cliques(table.measurer(LOSS), CLIQUES, LOSS)
         for each in completed(table.domain, [*known, *measured]):
@@ -66,7 +74,9 @@ def test_the_noise_is_what_a_difference_states() -> None:
 
 
 def test_a_pair_of_binary_columns_costs_a_quarter() -> None:
-    """Unless the same loss leaves a quarter of the variance on what the pair adds, nothing is gained."""
+    """Unless the same loss leaves a quarter of the variance on what the pair adds,
+    nothing is gained.
+    """
     table = random_table(np.random.default_rng(5), 500, SIZES)
     (pair,) = measure_cliques(table.measurer(LOSS), {("c0", "c1"): 1.0}, LOSS)
     (plain,) = table.measurer(LOSS).measure([("c0", "c1")], LOSS)
@@ -78,7 +88,9 @@ def test_a_pair_of_binary_columns_costs_a_quarter() -> None:
 
 
 def test_a_stored_difference_stays_one() -> None:
-    """Read again as a whole table, a later release would trust it for what it never measured."""
+    """Read again as a whole table, a later release would trust it for what it never
+    measured.
+    """
     table = random_table(np.random.default_rng(6), 500, SIZES)
     for each in measure_cliques(table.measurer(LOSS), CLIQUES, LOSS):
         again = Marginal.from_dict(each.to_dict())
@@ -105,32 +117,48 @@ def test_noise_alone_is_no_difference() -> None:
 def test_draws_of_one_difference_are_one() -> None:
     """A later round would count what an earlier one told a second time, or lose it."""
     table = random_table(np.random.default_rng(7), 500, SIZES)
-    first, second = (measure_cliques(table.measurer(LOSS), CLIQUES, LOSS.share(part)) for part in (0.25, 0.5))
+    first, second = (
+        measure_cliques(table.measurer(LOSS), CLIQUES, LOSS.share(part))
+        for part in (0.25, 0.5)
+    )
     both = pooled([*first, *second])
     assert [each.clique for each in both] == [each.clique for each in first]
     for each, one, other in zip(both, first, second, strict=True):
-        expected = (one.values / one.variance + other.values / other.variance) * each.variance
+        expected = (
+            one.values / one.variance + other.values / other.variance
+        ) * each.variance
         np.testing.assert_allclose(each.values, expected)
-        assert each.variance == pytest.approx(1 / (1 / one.variance + 1 / other.variance))
+        assert each.variance == pytest.approx(
+            1 / (1 / one.variance + 1 / other.variance)
+        )
         assert type(each) is type(one)
         if each.own is not None and one.own is not None:
             assert each.own / each.variance == pytest.approx(one.own / one.variance)
 
 
 def test_triples_come_in_the_order_of_the_columns() -> None:
-    """Among equals another one would be measured whenever Python hashes texts another way."""
+    """Among equals another one would be measured whenever Python hashes texts another
+    way.
+    """
     names = tuple(f"c{i}" for i in range(12))
     pairs = [(b, a) for i, a in enumerate(names) for b in names[:i]]
     assert triangles(names, pairs[::-1]) == list(itertools.combinations(names, 3))
 
 
-def test_no_sums_are_refused_once_it_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dry run sees no pair of binary columns, so what an engine refused would be paid for in vain."""
+def test_no_sums_are_refused_once_it_is_charged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The dry run sees no pair of binary columns, so what an engine refused would be
+    paid for in vain.
+    """
     monkeypatch.setattr(counts, "MAX_CELLS_TOGETHER", 12_000)
     monkeypatch.setattr(learner, "MAX_SWEEPS", 1)
     rng = np.random.default_rng(8)
     wide = rng.choice([3, 200, 640, 997], 2000)
-    binary = {f"b{i}": (wide == (3, 200, 640, 997)[i % 4]) == (rng.random(2000) < 0.9) for i in range(BINARY)}
+    binary = {
+        f"b{i}": (wide == (3, 200, 640, 997)[i % 4]) == (rng.random(2000) < 0.9)
+        for i in range(BINARY)
+    }
     frame = pd.DataFrame({"wide": wide} | binary)
     schema = dp.Schema(
         columns=(
@@ -142,12 +170,16 @@ def test_no_sums_are_refused_once_it_is_charged(monkeypatch: pytest.MonkeyPatch)
     asked: list[tuple[bool, tuple[str, ...], int]] = []
     sums = Measurer.sums
 
-    def spied(self: Measurer, by: tuple[str, ...], entries: list[object], loss: dp.ZCDP) -> object:
+    def spied(
+        self: Measurer, by: tuple[str, ...], entries: list[object], loss: dp.ZCDP
+    ) -> object:
         asked.append((isinstance(self, Rehearsal), by, len(entries)))
         return sums(self, by, entries, loss)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Measurer, "sums", spied)
-    curator = dp.Curator.open(frame, schema, budget=dp.ZCDP(rho=5), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.ZCDP(rho=5), ledger=dp.MemoryLedger()
+    )
     weights = {("wide", name): 100.0 for name in binary}
     curator.run(dp.Adaptive(rounds=1, weights=weights, max_cells=5000), dp.ZCDP(rho=1))
     dry = [entries for rehearsed, _, entries in asked if rehearsed]
@@ -160,18 +192,27 @@ def test_no_sums_are_refused_once_it_is_charged(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_column_is_told_no_better_by_its_pairs() -> None:
-    """Sums over a completed table would be said to be surer than the column that it was completed from."""
+    """Sums over a completed table would be said to be surer than the column that it was
+    completed from.
+    """
     signs = np.array([1.0, -1.0])
     parts = (((), 400.0, 1.0), (("c0",), 10 * signs, 100.0), (("c1",), 10 * signs, 1.0))
     measured = [
-        Marginal(clique=c, values=v, variance=own / 2, noise="gaussian", signed=c, own=own)
+        Marginal(
+            clique=c, values=v, variance=own / 2, noise="gaussian", signed=c, own=own
+        )
         if c
         else Marginal(clique=c, values=np.array(v), variance=own, noise="gaussian")
         for c, v, own in parts
     ]
     both = np.multiply.outer(signs, signs)
     pair = Marginal(
-        clique=("c0", "c1"), values=both, variance=0.25, noise="gaussian", signed=("c0", "c1"), own=1.0
+        clique=("c0", "c1"),
+        values=both,
+        variance=0.25,
+        noise="gaussian",
+        signed=("c0", "c1"),
+        own=1.0,
     )
     domain = Domain(names=("c0", "c1"), sizes=(2, 2))
     (_, column, _, table) = completed(domain, [*measured, pair])
@@ -181,4 +222,5 @@ def test_a_column_is_told_no_better_by_its_pairs() -> None:
     assert alone is not None
     first = told.sum({"c0": np.array([True, False])})
     assert first.variance == pytest.approx(alone.table().variance)
-    assert first.variance >= column.variance > 2 * table.variance  # the twin: as if its cells erred apart
+    # the twin: as if its cells erred apart
+    assert first.variance >= column.variance > 2 * table.variance

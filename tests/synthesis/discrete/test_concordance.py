@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import SyntheticModel, Tree, load_recipe
-from dpcore.synthesis.discrete.concordance import MOST_SHARE, STRONGEST, Concordances, concordance_share
+from dpcore.synthesis.discrete.concordance import (
+    MOST_SHARE,
+    STRONGEST,
+    Concordances,
+    concordance_share,
+)
 from dpcore.synthesis.discrete.recipes import order_of
 from tests.statistical import laws
 from tests.synthesis.standin import Table
@@ -35,8 +40,13 @@ def table(seed: int = 1) -> Table:
 
 def measured(of: Table, loss: dp.ZCDP) -> tuple[Concordances, float]:
     """All pairs of the table, with its exact counts for the medians."""
-    counts = {name: np.bincount(of.codes[name], minlength=SIZES[name]).astype(float) for name in SIZES}
-    return Concordances.measured(of.measurer(loss), counts | {"b": counts["b"][:6]}, loss)
+    counts = {
+        name: np.bincount(of.codes[name], minlength=SIZES[name]).astype(float)
+        for name in SIZES
+    }
+    return Concordances.measured(
+        of.measurer(loss), counts | {"b": counts["b"][:6]}, loss
+    )
 
 
 def exact(of: Table) -> dict[tuple[str, str], int]:
@@ -44,9 +54,13 @@ def exact(of: Table) -> dict[tuple[str, str], int]:
     sides = {}
     for name, size in SIZES.items():
         values = of.codes[name][of.codes[name] < (6 if name == "b" else size)]
-        at_most = {cell: np.mean(values < cell) + np.mean(values == cell) / 2 for cell in range(size)}
+        at_most = {
+            cell: np.mean(values < cell) + np.mean(values == cell) / 2
+            for cell in range(size)
+        }
         sides[name] = [
-            0 if name == "b" and cell == 6 else -1 if at_most[cell] < 0.5 else 1 for cell in of.codes[name]
+            0 if name == "b" and cell == 6 else -1 if at_most[cell] < 0.5 else 1
+            for cell in of.codes[name]
         ]
     return {
         (one, two): sum(x * y for x, y in zip(sides[one], sides[two], strict=True))
@@ -55,7 +69,9 @@ def exact(of: Table) -> dict[tuple[str, str], int]:
 
 
 def test_the_number_is_that_of_the_rows() -> None:
-    """Drawn rows would go towards the relation of other columns, or of rows without a value."""
+    """Drawn rows would go towards the relation of other columns, or of rows without a
+    value.
+    """
     of = table()
     found, deviation = measured(of, dp.ZCDP(rho=10**6))  # next to no noise
     assert found.rows == pytest.approx(exact(of), abs=1.0)
@@ -66,12 +82,16 @@ def test_the_number_is_that_of_the_rows() -> None:
 @pytest.mark.proof
 def test_its_noise_is_what_it_says() -> None:
     """Relations would be believed that noise made, or not believed."""
-    of, loss = table(), dp.ZCDP(rho="1/500")
+    of = table()
+    loss = dp.ZCDP(rho="1/500")
     truth = exact(of)
     draws = [measured(of, loss) for _ in range(2_000)]
     deviation = draws[0][1]
-    assert deviation == pytest.approx(np.sqrt(3 / (2 * 0.002)), rel=1e-3)  # three numbers, of one row each 1
-    off = np.array([[found.rows[pair] - truth[pair] for pair in truth] for found, _ in draws]).ravel()
+    # three numbers, of one row each 1
+    assert deviation == pytest.approx(np.sqrt(3 / (2 * 0.002)), rel=1e-3)
+    off = np.array(
+        [[found.rows[pair] - truth[pair] for pair in truth] for found, _ in draws]
+    ).ravel()
     assert laws.variance_fits(off, 0.0, deviation**2)
     assert not laws.variance_fits(off, 0.0, (1.1 * deviation) ** 2)  # the twin
     assert laws.mean_fits(off, 0.0, deviation**2)
@@ -79,45 +99,61 @@ def test_its_noise_is_what_it_says() -> None:
 
 @examples(200)
 @given(st.integers(0, 2**32 - 1), st.floats(-1.2, 1.2))
-def test_a_table_is_moved_to_its_number_with_its_columns(seed: int, goal: float) -> None:
-    """Columns would be paid for and then changed, or a stranger's number would fill a table with NaN."""
+def test_a_table_is_moved_to_its_number_with_its_columns(
+    seed: int, goal: float
+) -> None:
+    """Columns would be paid for and then changed, or a stranger's number would fill a
+    table with NaN.
+    """
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(2, 9, 2))
     counts = rng.gamma(0.3, 100, shape) * (rng.random(shape) < 0.8)
     counts += 1e-3 * (counts.sum() == 0)
     sides = {
-        n: np.sign(np.arange(size) - rng.integers(0, size) + 0.5) for n, size in zip("xy", shape, strict=True)
+        n: np.sign(np.arange(size) - rng.integers(0, size) + 0.5)
+        for n, size in zip("xy", shape, strict=True)
     }
     number = goal * float(counts.sum())
     pair = Concordances(sides=sides, rows={("x", "y"): number})
     moved = pair.expected(("x", "y"), counts)
     assert np.isfinite(moved).all()
     assert (moved >= 0).all()
-    np.testing.assert_allclose(moved.sum(axis=0), counts.sum(axis=0), rtol=1e-6, atol=1e-6 * counts.sum())
+    np.testing.assert_allclose(
+        moved.sum(axis=0), counts.sum(axis=0), rtol=1e-6, atol=1e-6 * counts.sum()
+    )
     np.testing.assert_allclose(pair.expected(("y", "x"), counts.T), moved.T)
-    before, after = pair.of(("x", "y"), counts), pair.of(("x", "y"), moved)
+    before = pair.of(("x", "y"), counts)
+    after = pair.of(("x", "y"), moved)
     assert abs(after - number) <= abs(before - number) + 0.01 * counts.sum()
 
 
 def test_independent_columns_become_normal_ones() -> None:
-    """A pair that was not measured would come out in four blocks, and its rank correlation too small."""
+    """A pair that was not measured would come out in four blocks, and its rank
+    correlation too small.
+    """
     sides = {name: np.repeat([-1.0, 1.0], 10) for name in "xy"}
     number = 2 / np.pi * np.arcsin(0.7)  # of normal numbers that correlate so
     moved = Concordances(sides=sides, rows={("x", "y"): number}).expected(
-        ("x", "y"), np.full((20, 20), 1 / 400)
+        ("x", "y"),
+        np.full((20, 20), 1 / 400),
     )
     places = np.arange(20) - 9.5
     ranks = float(places @ moved @ places) / float((places**2).mean())
     assert ranks == pytest.approx(6 / np.pi * np.arcsin(0.35), abs=0.01)
-    blocks = np.kron([[1 + number, 1 - number], [1 - number, 1 + number]], np.full((10, 10), 1 / 400))
-    assert float(places @ blocks @ places) / float((places**2).mean()) < ranks - 0.1  # the twin
+    blocks = np.kron(
+        [[1 + number, 1 - number], [1 - number, 1 + number]], np.full((10, 10), 1 / 400)
+    )
+    # the twin
+    assert float(places @ blocks @ places) / float((places**2).mean()) < ranks - 0.1
 
 
 def test_what_no_relation_reaches_is_the_strongest() -> None:
     """A number above the number of rows, as noise makes it, would never be reached."""
     sides = {name: np.repeat([-1.0, 1.0], 3) for name in "xy"}
     at = [
-        Concordances(sides=sides, rows={("x", "y"): rows}).expected(("x", "y"), np.full((6, 6), 10.0))
+        Concordances(sides=sides, rows={("x", "y"): rows}).expected(
+            ("x", "y"), np.full((6, 6), 10.0)
+        )
         for rows in (10.0**6, 10.0**9)
     ]
     np.testing.assert_allclose(*at)
@@ -126,28 +162,46 @@ def test_what_no_relation_reaches_is_the_strongest() -> None:
 
 
 def test_the_share_of_the_loss() -> None:
-    """It would be paid where rows cannot be drawn towards it, or more than it is worth."""
+    """It would be paid where rows cannot be drawn towards it, or more than it is
+    worth.
+    """
 
     def share(
-        ordered: int, rows: float, loss: dp.ZCDP | dp.PureDP | None = None, columns: int = 10
+        ordered: int,
+        rows: float,
+        loss: dp.ZCDP | dp.PureDP | None = None,
+        columns: int = 10,
     ) -> Fraction:
-        return concordance_share([20] * columns, ordered, loss or dp.ZCDP(rho="0.015"), 1, rows)
+        return concordance_share(
+            [20] * columns, ordered, loss or dp.ZCDP(rho="0.015"), 1, rows
+        )
 
-    assert share(1, 10_000) == share(5, 100) == share(5, 10**6) == share(5, 10_000, columns=200) == 0
+    assert (
+        share(1, 10_000)
+        == share(5, 100)
+        == share(5, 10**6)
+        == share(5, 10_000, columns=200)
+        == 0
+    )
     assert share(5, 10_000, dp.PureDP(epsilon=1)) == 0
     assert share(6, 1_000) == MOST_SHARE > share(6, 10_000) > share(6, 50_000) > 0
-    assert share(6, 1_000, columns=20) == Fraction(15, 380)  # half of what these pairs are of all
+    # half of what these pairs are of all
+    assert share(6, 1_000, columns=20) == Fraction(15, 380)
     assert share(6, 10_000) > share(3, 10_000)
     assert share(6, 1_000, dp.ZCDP(rho="0.00015")) == 0
 
 
 def people(seed: int = 3) -> pd.DataFrame:
-    """Parents whose ages go together, a fifth of the one unknown, and numbers that do not."""
+    """Parents whose ages go together, a fifth of the one unknown, and numbers that do
+    not.
+    """
     rng = np.random.default_rng(seed)
     mother = rng.normal(30, 6, 2_000).clip(15, 54).round()
     father = (mother + rng.normal(2, 3, 2_000)).clip(15, 74).round()
     father[rng.random(2_000) < 0.2] = np.nan
-    return pd.DataFrame({"mother": mother, "father": father, "score": rng.integers(0, 100, 2_000)})
+    return pd.DataFrame(
+        {"mother": mother, "father": father, "score": rng.integers(0, 100, 2_000)}
+    )
 
 
 SCHEMA = dp.Schema(
@@ -168,17 +222,22 @@ def released(recipe: dp.Adaptive) -> dp.Release:
 
 
 def test_a_relation_of_numbers_outlives_small_tables() -> None:
-    """Of 40 by 60 cells in 2,000 rows nothing is left: noise on the one number is a tenth of what it says."""
+    """Of 40 by 60 cells in 2,000 rows nothing is left: noise on the one number is a
+    tenth of what it says.
+    """
     drawn = released(dp.Adaptive(**order_of(SCHEMA.columns))).sample(seed=1)
     found = drawn.astype(float).corr(method="spearman")
-    assert found.loc["mother", "father"] > 0.55  # .79 with a deviation of .036, .89 in the table
+    # .79 with a deviation of .036, .89 in the table
+    assert found.loc["mother", "father"] > 0.55
     assert abs(found.loc["mother", "score"]) < 0.4
     twin = released(dp.Adaptive()).sample(seed=1).astype(float).corr(method="spearman")
     assert twin.loc["mother", "father"] < 0.3  # 0 with a deviation of .015
 
 
 def test_a_file_keeps_it_and_the_model_of_some_rows_does_not() -> None:
-    """Rows of a saved release would be others, or those of some people have the relation of all."""
+    """Rows of a saved release would be others, or those of some people have the
+    relation of all.
+    """
     release = released(dp.Adaptive(**order_of(SCHEMA.columns)))
     again = dp.Release.from_json(release.to_json())
     model = release.model
@@ -186,13 +245,17 @@ def test_a_file_keeps_it_and_the_model_of_some_rows_does_not() -> None:
     assert model.concordances is not None
     pair = ("mother", "father")
     np.testing.assert_allclose(again.model.marginal(pair), model.marginal(pair))
-    np.testing.assert_allclose(model.marginal(pair).sum(axis=1), model.marginal(pair[:1]), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.marginal(pair).sum(axis=1), model.marginal(pair[:1]), rtol=1e-6
+    )
     some = model.given({"score": list(range(50))})
     assert some.concordances is None
 
 
 def test_recipes_of_before_are_the_same_recipes() -> None:
-    """A stored release would be paid for a second time, as its recipe would be another one."""
+    """A stored release would be paid for a second time, as its recipe would be another
+    one.
+    """
     for kind in (dp.Adaptive, Tree):
         fields = json.loads(json.dumps(kind(ordered=frozenset({"mother"})).to_dict()))
         assert "with_missing" not in fields
@@ -203,7 +266,9 @@ def test_recipes_of_before_are_the_same_recipes() -> None:
 
 
 def test_none_are_asked_for_beside_an_earlier_model() -> None:
-    """Groups of a model without order hold low and high values together, and have no sides."""
+    """Groups of a model without order hold low and high values together, and have no
+    sides.
+    """
     first = released(dp.Adaptive()).model
     assert isinstance(first, SyntheticModel)
     again = released(dp.Adaptive(**order_of(SCHEMA.columns), earlier=first)).model

@@ -20,27 +20,39 @@ DOMAIN = Domain(names=("a", "b", "c"), sizes=(2, 7, 30))
 def test_the_error_columns_are_forecast_to_keep_is_what_they_keep() -> None:
     """A round would go to columns, or not, for a gain that does not come."""
     rng = np.random.default_rng(1)
-    codes = {name: rng.integers(0, size, 3000) for name, size in zip(DOMAIN.names, DOMAIN.sizes, strict=True)}
+    codes = {
+        name: rng.integers(0, size, 3000)
+        for name, size in zip(DOMAIN.names, DOMAIN.sizes, strict=True)
+    }
     measurer = Table(codes, DOMAIN).measurer(dp.ZCDP(rho=0.5))
     columns = measure_columns(measurer, Constraints(), ())
     view = measurer.coarsen(columns.grouping.groups)
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    learner = Learner(view, columns, factors=(), weights=dict.fromkeys(pairs, 1.0), limit=10_000)
-    before, more = learner._column_errors(), measurer.loss.share(0.1)
-    forecast, less = learner._column_errors(more), learner._column_errors(measurer.loss.share(0.05))
+    learner = Learner(
+        view, columns, factors=(), weights=dict.fromkeys(pairs, 1.0), limit=10_000
+    )
+    before = learner._column_errors()
+    more = measurer.loss.share(0.1)
+    forecast = learner._column_errors(more)
+    less = learner._column_errors(measurer.loss.share(0.05))
     gain = learner._gain_of_columns(dict.fromkeys(pairs, 0.0), more)
     learner.measure_columns(more)
     after = learner._column_errors()
     assert after == pytest.approx(forecast, rel=1e-3)
-    assert all(after[name] < 0.99 * less[name] < 0.99 * before[name] for name in DOMAIN.names)  # the twin
+    # the twin
+    assert all(
+        after[name] < 0.99 * less[name] < 0.99 * before[name] for name in DOMAIN.names
+    )
     off = [[np.hypot(each[a], each[b]) for a, b in pairs] for each in (before, after)]
     assert gain == pytest.approx(sum(off[0]) - sum(off[1]), rel=1e-2)
 
 
 def test_two_wide_numbers_that_go_together_are_measured() -> None:
-    """The one relation of a table of stays, days and cost, would drown in 60 x 80 cells.
+    """The one relation of a table of stays, days and cost, would drown in 60 x 80
+    cells.
 
-    Its distance is some twenty deviations of the noise of the question: chance does not hide it.
+    Its distance is some twenty deviations of the noise of the question: chance does not
+    hide it.
     """
     sizes = {"days": 60, "cost": 80, "year": 90, "ward": 9, "month": 12, "kind": 3}
     rng = np.random.default_rng(5)
@@ -55,11 +67,15 @@ def test_two_wide_numbers_that_go_together_are_measured() -> None:
         return set(model.cliques)
 
     assert ("days", "cost") in measured({"days", "cost", "year"})
-    assert ("days", "cost") not in measured(set())  # the twin: cells without neighbors stay as they are
+    # the twin: cells without neighbors stay as they are
+    assert ("days", "cost") not in measured(set())
 
 
-def test_where_all_distances_drown_few_are_chosen_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Among many columns one relation would be as far off as the largest of so much noise.
+def test_where_all_distances_drown_few_are_chosen_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Among many columns one relation would be as far off as the largest of so much
+    noise.
 
     It stands out by more than fifteen times the scale of the choice.
     """
@@ -71,7 +87,9 @@ def test_where_all_distances_drown_few_are_chosen_and_told(monkeypatch: pytest.M
 
     def told() -> list[int]:
         table.read.clear()
-        model = dp.Adaptive(rounds=1).fit(table.measurer(dp.ZCDP(rho="0.004")), lambda *_: None)[1]
+        model = dp.Adaptive(rounds=1).fit(
+            table.measurer(dp.ZCDP(rho="0.004")), lambda *_: None
+        )[1]
         assert isinstance(model, SyntheticModel)
         assert ("c0", "c1") in model.cliques
         return [len(each) for each in table.read if ("c0", "c1") in each]
@@ -79,20 +97,30 @@ def test_where_all_distances_drown_few_are_chosen_and_told(monkeypatch: pytest.M
     chosen_from, asked, _measured = told()
     assert chosen_from == 120
     assert learning.LEAST_TOLD <= asked < 40
-    monkeypatch.setattr(learning, "DROWNED", np.inf)  # the twin: all are told, whatever their noise
+    # the twin: all are told, whatever their noise
+    monkeypatch.setattr(learning, "DROWNED", np.inf)
     asked, _measured = told()
     assert asked == 120
 
 
-def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_it() -> None:
+def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_it() -> (
+    None
+):
     """The same question would be paid for twice, and its first answer thrown away."""
     rng = np.random.default_rng(2)
-    codes = {name: rng.integers(0, size, 3000) for name, size in zip(DOMAIN.names, DOMAIN.sizes, strict=True)}
+    codes = {
+        name: rng.integers(0, size, 3000)
+        for name, size in zip(DOMAIN.names, DOMAIN.sizes, strict=True)
+    }
     measurer = Table(codes, DOMAIN).measurer(dp.ZCDP(rho=5))
     columns = measure_columns(measurer, Constraints(), ())
     weights = dict.fromkeys([("a", "b"), ("a", "c"), ("b", "c")], 1.0)
     learner = Learner(
-        measurer.coarsen(columns.grouping.groups), columns, factors=(), weights=weights, limit=10_000
+        measurer.coarsen(columns.grouping.groups),
+        columns,
+        factors=(),
+        weights=weights,
+        limit=10_000,
     )
     alone = learning.independent(columns, weights)
     related = {pair: table.copy() for pair, table in alone.items()}
@@ -102,5 +130,7 @@ def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_i
         learner._ask_distances(estimates, loss)
         assert learner._asked == measurer.gap_deviation(3, loss)
     assert learner._excess["a", "b"][1] == pytest.approx(learner._asked / 2**0.5)
-    assert learner._excess["b", "c"][1] == pytest.approx(learner._asked, rel=1e-3)  # another question by now
-    assert learner._weights == weights  # columns are clear: no relation weighs more than its error
+    # another question by now
+    assert learner._excess["b", "c"][1] == pytest.approx(learner._asked, rel=1e-3)
+    # columns are clear: no relation weighs more than its error
+    assert learner._weights == weights

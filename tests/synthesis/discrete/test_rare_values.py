@@ -18,25 +18,35 @@ def test_rare_values_form_one_group() -> None:
 
 
 def test_common_values_stay_alone_in_loud_noise() -> None:
-    """In 2,000 rows half of the table would be merged where noise is loud, and come out as first counted."""
+    """In 2,000 rows half of the table would be merged where noise is loud, and come out
+    as first counted.
+    """
     few = np.array([700.0, 300.0, 150.0, -80.0, 90.0, -20.0, 50.0])
     np.testing.assert_array_equal(merge_rare(few, 180.0), [0, 1, 2, 3, 4, 3, 3])
-    np.testing.assert_array_equal(merge_rare(few, 180.0, ordered=True), [0, 1, 2, 3, 4, 5, 5])
+    np.testing.assert_array_equal(
+        merge_rare(few, 180.0, ordered=True), [0, 1, 2, 3, 4, 5, 5]
+    )
     many = np.append(few, 100_000.0)  # the same values in a large table are rare
     np.testing.assert_array_equal(merge_rare(many, 180.0), [0, 1, 1, 1, 1, 1, 1, 2])
-    large = np.append(few, np.zeros(14))  # in a column of many cells noise alone lifts some so high
+    # in a column of many cells noise alone lifts some so high
+    large = np.append(few, np.zeros(14))
     assert merge_rare(large, 180.0).max() == 1
 
 
 def test_ordered_runs_are_neighbors_only() -> None:
     """Merging the youngest with the oldest would tear an ordered column apart."""
     groups = merge_rare(COUNTS, 5.0, ordered=True)
-    assert all(np.ptp(np.flatnonzero(groups == group)) == np.sum(groups == group) - 1 for group in groups)
+    assert all(
+        np.ptp(np.flatnonzero(groups == group)) == np.sum(groups == group) - 1
+        for group in groups
+    )
     assert groups[1] == groups[2] != groups[4]
 
 
 def test_runs_of_a_wide_column_hold_about_equal_rows() -> None:
-    """A pair of two wide numbers would have so many cells that it drowns, and is never measured."""
+    """A pair of two wide numbers would have so many cells that it drowns, and is never
+    measured.
+    """
     rows = np.random.default_rng(1).uniform(50, 150, 90)
     rows[30] = 5000.0  # a spike stays alone
     groups = merge_rare(rows, 1.0, ordered=True, least=600.0)
@@ -45,8 +55,10 @@ def test_runs_of_a_wide_column_hold_about_equal_rows() -> None:
     assert np.sum(held < 600) <= 2  # before the spike, and at the end
     assert np.sort(held)[-2] < 750
     assert (np.diff(groups) >= 0).all()
-    assert merge_rare(rows, 1.0, ordered=True).max() == 89  # the twin: no rows are wanted
-    assert merge_rare(rows, 1.0, least=600.0).max() == 89  # cells without an order are nobody's neighbors
+    # the twin: no rows are wanted
+    assert merge_rare(rows, 1.0, ordered=True).max() == 89
+    # cells without an order are nobody's neighbors
+    assert merge_rare(rows, 1.0, least=600.0).max() == 89
 
 
 def test_values_of_two_kinds_are_never_merged() -> None:
@@ -59,7 +71,9 @@ def test_values_of_two_kinds_are_never_merged() -> None:
 
 
 def test_shares_follow_the_noisy_counts_and_add_up() -> None:
-    """Rows of a merged group belong where the paid-for counts saw them, and none may be lost."""
+    """Rows of a merged group belong where the paid-for counts saw them, and none may be
+    lost.
+    """
     groups = np.array([0, 0, 0, 1])
     shares = shares_of(np.array([30.0, 10.0, -5.0, 7.0]), groups)
     np.testing.assert_allclose(np.bincount(groups, weights=shares), 1.0)
@@ -77,7 +91,9 @@ def test_merge_and_split_keep_the_total() -> None:
     )
     coarse = np.arange(6.0).reshape(2, 3)
     fine = grouping.split(("a", "b"), coarse)
-    np.testing.assert_allclose(np.stack([fine[[0, 3]].sum(0), fine[[1, 2]].sum(0)]), coarse)
+    np.testing.assert_allclose(
+        np.stack([fine[[0, 3]].sum(0), fine[[1, 2]].sum(0)]), coarse
+    )
     again = Grouping.from_dict(json.loads(json.dumps(grouping.to_dict())))
     np.testing.assert_allclose(again.split(("b", "a"), coarse.T), fine.T)
 
@@ -91,4 +107,6 @@ def test_drawn_cells_follow_the_shares() -> None:
     codes = np.repeat([0, 1, 2], [4000, 1000, 10])
     cells = grouping.split_codes({"a": codes}, np.random.default_rng(1))["a"]
     np.testing.assert_array_equal(groups[cells], codes)
-    np.testing.assert_allclose(np.bincount(cells, minlength=5), [1000, 1000, 0, 3000, 10], atol=1)
+    np.testing.assert_allclose(
+        np.bincount(cells, minlength=5), [1000, 1000, 0, 3000, 10], atol=1
+    )

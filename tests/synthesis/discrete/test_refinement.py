@@ -1,4 +1,6 @@
-"""Rows brought closer to the pairs that are expected of them, by swaps inside columns."""
+"""Rows brought closer to the pairs that are expected of them, by swaps inside
+columns.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def rng(seed: int = 1) -> np.random.Generator:
 
 
 def expected_of(joint: Values) -> dict[tuple[str, str], Values]:
-    return {("a", "b"): joint.sum(axis=2), ("a", "c"): joint.sum(axis=1), ("b", "c"): joint.sum(axis=0)}
+    return {
+        ("a", "b"): joint.sum(axis=2),
+        ("a", "c"): joint.sum(axis=1),
+        ("b", "c"): joint.sum(axis=0),
+    }
 
 
 def rows_of(codes: dict[str, np.ndarray], pair: tuple[str, str]) -> Values:
@@ -41,8 +47,13 @@ def rows_of(codes: dict[str, np.ndarray], pair: tuple[str, str]) -> Values:
     return found
 
 
-def apart(codes: dict[str, np.ndarray], expected: dict[tuple[str, str], Values]) -> float:
-    return sum(float(np.abs(rows_of(codes, pair) - table).sum()) for pair, table in expected.items())
+def apart(
+    codes: dict[str, np.ndarray], expected: dict[tuple[str, str], Values]
+) -> float:
+    return sum(
+        float(np.abs(rows_of(codes, pair) - table).sum())
+        for pair, table in expected.items()
+    )
 
 
 def drawn(source: np.random.Generator) -> dict[str, np.ndarray]:
@@ -50,7 +61,9 @@ def drawn(source: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def test_pairs_come_closer_and_columns_are_rounded() -> None:
-    """If swaps did not lead towards all pairs, or lost the columns, drawn rows would be worse than before."""
+    """If swaps did not lead towards all pairs, or lost the columns, drawn rows would be
+    worse than before.
+    """
     joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
     expected = expected_of(joint)
     codes = drawn(rng(2))
@@ -61,7 +74,9 @@ def test_pairs_come_closer_and_columns_are_rounded() -> None:
 
 
 def test_kept_columns_stay_row_by_row() -> None:
-    """A column in a constraint must keep its values where they are, or rows would break the constraint."""
+    """A column in a constraint must keep its values where they are, or rows would break
+    the constraint.
+    """
     joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
     codes = drawn(rng(2))
     found = closer(codes, expected_of(joint), rng(3), passes=5, kept={"a", "b"})
@@ -71,31 +86,44 @@ def test_kept_columns_stay_row_by_row() -> None:
 
 
 def test_columns_are_rounded_without_bias() -> None:
-    """A cell that expects .3 of a row must get one in 3 of 10 draws: else rare values are never drawn."""
+    """A cell that expects .3 of a row must get one in 3 of 10 draws: else rare values
+    are never drawn.
+    """
     tables = {("a", "c"): np.array([[ROWS - 10.3, 0.0], [10.0, 0.0], [0.3, 0.0]])}
     codes = {"a": np.zeros(ROWS, dtype=np.int64), "c": np.zeros(ROWS, dtype=np.int64)}
     source = rng(4)
-    got = [int((closer(codes, tables, source, passes=0)["a"] == 2).sum()) for _ in range(400)]
+    got = [
+        int((closer(codes, tables, source, passes=0)["a"] == 2).sum())
+        for _ in range(400)
+    ]
     assert laws.share_fits(sum(got), 400, 0.3)
-    assert not laws.share_fits(0, 400, 0.3)  # rounding to the nearest would never draw it
+    # rounding to the nearest would never draw it
+    assert not laws.share_fits(0, 400, 0.3)
 
 
 def test_work_is_bounded() -> None:
-    """Many rows and columns must not take minutes, and few rows must not lose their rare cells."""
+    """Many rows and columns must not take minutes, and few rows must not lose their
+    rare cells.
+    """
     fourteen = [10] * 14
-    assert passes_for(ROWS_AT_ONCE, [2, 2], 1.0) == 0  # ten million rows would take minutes
+    # ten million rows would take minutes
+    assert passes_for(ROWS_AT_ONCE, [2, 2], 1.0) == 0
     assert passes_for(100_000, [10] * 60, 1.0) == 0
     assert passes_for(FEWEST_ROWS - 1, [2, 2, 2], 1.0) == 0
     passes = passes_for(50_000, fourteen, 1.0)
     assert 0 < passes * 2 * 91 * 50_000 <= WORK
     assert passes_for(20_000, fourteen, 1e6) < passes_for(20_000, fourteen, 1.0)
-    assert passes_for(20_000, [5_000, 5_000], 1.0) == 0  # a table of 25 million cells, several times over
+    # a table of 25 million cells, several times over
+    assert passes_for(20_000, [5_000, 5_000], 1.0) == 0
     assert passes_for(20_000, [7], 1.0) == 0
-    assert passes_for(FEWEST_ROWS, [4] * 150, 1.0) == 0  # 11,175 tables of the model took eight seconds
+    # 11,175 tables of the model took eight seconds
+    assert passes_for(FEWEST_ROWS, [4] * 150, 1.0) == 0
 
 
 def test_coarse_cells_are_runs() -> None:
-    """Runs must be neighbors, and a cell of many rows must stay alone: else peaks are smeared."""
+    """Runs must be neighbors, and a cell of many rows must stay alone: else peaks are
+    smeared.
+    """
     groups = runs(np.array([5.0, 5, 5, 90, 5, 5, 5, 5]), 4)
     assert groups[3] not in np.delete(groups, 3)
     assert set(np.diff(groups)) <= {0, 1}
@@ -103,7 +131,9 @@ def test_coarse_cells_are_runs() -> None:
 
 
 def test_what_was_measured_moves_the_pair() -> None:
-    """A clear measurement must be met with the model's columns kept; one of mere noise must change little."""
+    """A clear measurement must be met with the model's columns kept; one of mere noise
+    must change little.
+    """
     model = np.outer([100.0, 300, 200, 400], [0.5, 0.3, 0.2])
     truth = model.copy()
     truth[:2, 0] += [40, -40]
@@ -113,10 +143,13 @@ def test_what_was_measured_moves_the_pair() -> None:
     goal = empty.merge(("x", "y"), truth)
 
     def moved(variance: float) -> Values:
-        table = Marginal(clique=("x", "y"), values=goal, variance=variance, noise="gaussian")
+        table = Marginal(
+            clique=("x", "y"), values=goal, variance=variance, noise="gaussian"
+        )
         return CoarsePairs(groups=groups, tables=(table,)).expected(("x", "y"), model)
 
-    clear, drowned = moved(1e-4), moved(1e12)
+    clear = moved(1e-4)
+    drowned = moved(1e12)
     assert np.allclose(empty.merge(("x", "y"), clear), goal, atol=0.1)
     assert np.allclose(clear.sum(axis=1), model.sum(axis=1), rtol=1e-2)
     assert np.allclose(clear.sum(axis=0).sum(), 1000, rtol=1e-6)
@@ -124,7 +157,9 @@ def test_what_was_measured_moves_the_pair() -> None:
     table = Marginal(clique=("x", "y"), values=goal, variance=1e-4, noise="gaussian")
     both = CoarsePairs(groups=groups, tables=(table,))
     assert np.allclose(both.expected(("y", "x"), model.T), clear.T)
-    assert np.allclose(CoarsePairs.from_dict(both.to_dict()).expected(("x", "y"), model), clear)
+    assert np.allclose(
+        CoarsePairs.from_dict(both.to_dict()).expected(("x", "y"), model), clear
+    )
 
 
 def test_trees_without_the_pair_draw_it() -> None:
@@ -132,7 +167,10 @@ def test_trees_without_the_pair_draw_it() -> None:
     tree = JunctionTree.over(Domain(names=("x", "y"), sizes=(2, 2)), [("x",), ("y",)])
     graph = GraphicalModel(tree=tree, factors=(), total=4_000.0)
     table = Marginal(
-        clique=("x", "y"), values=np.array([[1500.0, 500], [500, 1500]]), variance=1.0, noise="gaussian"
+        clique=("x", "y"),
+        values=np.array([[1500.0, 500], [500, 1500]]),
+        variance=1.0,
+        noise="gaussian",
     )
     whole = {name: np.arange(2) for name in "xy"}
     beyond = CoarsePairs(groups=whole, tables=(table,))
@@ -144,20 +182,29 @@ def test_trees_without_the_pair_draw_it() -> None:
 def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The part that is kept for them would be lost, spent twice, or counted over other cells."""
+    """The part that is kept for them would be lost, spent twice, or counted over other
+    cells.
+    """
     source = rng(3)
     base = source.integers(0, 40, ROWS)
     frame = pd.DataFrame(
         {
-            f"x{i}": np.where(source.random(ROWS) < 0.6, (base + 3 * i) % 40, source.integers(0, 40, ROWS))
+            f"x{i}": np.where(
+                source.random(ROWS) < 0.6,
+                (base + 3 * i) % 40,
+                source.integers(0, 40, ROWS),
+            )
             for i in range(8)
-        }
+        },
     )
     schema = dp.Schema(
-        columns=tuple(dp.Integer(name, low=0, high=39) for name in frame), unit=dp.PrivacyUnit(max_rows=1)
+        columns=tuple(dp.Integer(name, low=0, high=39) for name in frame),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
-    runs_of: dict[int, list[Event]] = {}  # by the purse of a run; the first is on made-up rows
-    purses, spend = [], Measurer._spend
+    # by the purse of a run; the first is on made-up rows
+    runs_of: dict[int, list[Event]] = {}
+    purses = []
+    spend = Measurer._spend
 
     def seen(self: Measurer, loss: Loss, events: Sequence[Event]) -> None:
         purses.append(self._purse)
@@ -165,16 +212,23 @@ def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
         spend(self, loss, events)
 
     monkeypatch.setattr(Measurer, "_spend", seen)
-    curator = dp.Curator.open(frame, schema, budget=dp.ZCDP(rho="9"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.ZCDP(rho="9"), ledger=dp.MemoryLedger()
+    )
     release = curator.run(dp.Adaptive(max_cells=10_000), dp.ZCDP(rho="5"))
 
     model = release.model
     assert model.beyond is not None
     outside = [set(table.clique) for table in model.beyond.tables]
     assert outside
-    assert not any(pair <= set(node) for pair in outside for node in model.graph.tree.nodes)
+    assert not any(
+        pair <= set(node) for pair in outside for node in model.graph.tree.nodes
+    )
     paid = runs_of[id(purses[-1])]
-    spent = sum(Fraction(len(one.reads) * one.rows**2) / (2 * Fraction(one.noise_scale) ** 2) for one in paid)
+    spent = sum(
+        Fraction(len(one.reads) * one.rows**2) / (2 * Fraction(one.noise_scale) ** 2)
+        for one in paid
+    )
     assert Fraction(999, 1000) * 5 < spent <= 5
     read = dp.read_release(release.to_json().encode())
     assert read.sample(ROWS, seed=1).equals(release.sample(ROWS, seed=1))
@@ -184,20 +238,37 @@ def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
         return float(np.abs(model.beyond.merge(pair, wrong)).sum())
 
     pairs = [table.clique for table in model.beyond.tables]
-    moved, alone = (sum(off(of.marginal(pair), pair) for pair in pairs) for of in (model, model.graph))
+    moved, alone = (
+        sum(off(of.marginal(pair), pair) for pair in pairs)
+        for of in (model, model.graph)
+    )
     assert moved < 0.5 * alone
 
 
-def test_columns_of_measured_triples_stay_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Swaps look at pairs: a triple that was wanted and paid for would be shuffled away."""
+def test_columns_of_measured_triples_stay_row_by_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Swaps look at pairs: a triple that was wanted and paid for would be shuffled
+    away.
+    """
     source = rng(5)
-    one, two = source.integers(0, 8, ROWS), source.integers(0, 8, ROWS)
-    columns = {"one": one, "two": two, "sum": (one + two) % 8, "other": source.integers(0, 8, ROWS)}
+    one = source.integers(0, 8, ROWS)
+    two = source.integers(0, 8, ROWS)
+    columns = {
+        "one": one,
+        "two": two,
+        "sum": (one + two) % 8,
+        "other": source.integers(0, 8, ROWS),
+    }
     schema = dp.Schema(
-        columns=tuple(dp.Integer(name, low=0, high=7) for name in columns), unit=dp.PrivacyUnit(max_rows=1)
+        columns=tuple(dp.Integer(name, low=0, high=7) for name in columns),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
     curator = dp.Curator.open(
-        pd.DataFrame(columns), schema, budget=dp.ZCDP(rho="9"), ledger=dp.MemoryLedger()
+        pd.DataFrame(columns),
+        schema,
+        budget=dp.ZCDP(rho="9"),
+        ledger=dp.MemoryLedger(),
     )
     weights = {("one", "two", "sum"): 30.0}
     model = curator.run(dp.Adaptive(degree=3, weights=weights), dp.ZCDP(rho="5")).model
@@ -205,13 +276,19 @@ def test_columns_of_measured_triples_stay_row_by_row(monkeypatch: pytest.MonkeyP
     def share(codes: Mapping[str, np.ndarray]) -> float:
         return float((codes["sum"] == (codes["one"] + codes["two"]) % 8).mean())
 
-    assert ("one", "two", "sum") in {tuple(sorted(each, key=list(columns).index)) for each in model.cliques}
+    assert ("one", "two", "sum") in {
+        tuple(sorted(each, key=list(columns).index)) for each in model.cliques
+    }
     swapped = share(model.sample_codes(ROWS, rng()))
-    monkeypatch.setattr(synthetic, "closer", lambda codes, expected, source, **given: codes)
+    monkeypatch.setattr(
+        synthetic, "closer", lambda codes, expected, source, **given: codes
+    )
     assert swapped == share(model.sample_codes(ROWS, rng())) > 0.9
     monkeypatch.setattr(
         synthetic,
         "closer",
-        lambda codes, expected, source, passes, kept: closer(codes, expected, source, passes=passes),
+        lambda codes, expected, source, passes, kept: closer(
+            codes, expected, source, passes=passes
+        ),
     )
     assert share(model.sample_codes(ROWS, rng())) < swapped - 0.005  # twin

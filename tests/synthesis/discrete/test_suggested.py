@@ -18,7 +18,10 @@ def test_public_knowledge_reads_no_rows() -> None:
             dp.Integer("age", low=0, high=99, bin_width=5),
             dp.Categorical("education", categories=("HS-grad", "Doctorate", "1st-4th")),
             dp.Integer("education-num", low=1, high=16),
-            dp.Categorical("marital-status", categories=("Never-married", "Married-civ-spouse", "Widowed")),
+            dp.Categorical(
+                "marital-status",
+                categories=("Never-married", "Married-civ-spouse", "Widowed"),
+            ),
             dp.Categorical("relationship", categories=("Husband", "Wife", "Own-child")),
             dp.Categorical("sex", categories=("Female", "Male")),
         ),
@@ -50,10 +53,16 @@ def test_adult_keeps_education_in_step(adult_columns: pd.DataFrame) -> None:
     impossible = tuple(fact for fact in facts if isinstance(fact, Impossible))
     assert len(determines) == 1
     loss = dp.ApproxDP(epsilon=1, delta="1e-9")
-    curator = dp.Curator.open(adult_columns, schema, budget=loss, ledger=dp.MemoryLedger())
-    recipe = Adaptive(constraints=Constraints(determines=determines, impossible=impossible))
+    curator = dp.Curator.open(
+        adult_columns, schema, budget=loss, ledger=dp.MemoryLedger()
+    )
+    recipe = Adaptive(
+        constraints=Constraints(determines=determines, impossible=impossible)
+    )
     drawn = curator.run(recipe, loss).sample()
-    years = dict(zip(adult_columns["education"], adult_columns["education-num"], strict=True))
+    years = dict(
+        zip(adult_columns["education"], adult_columns["education-num"], strict=True)
+    )
     assert (drawn["education"].map(years) == drawn["education-num"]).all()
     assert not ((drawn["relationship"] == "Husband") & (drawn["sex"] == "Female")).any()
     assert not ((drawn["relationship"] == "Wife") & (drawn["sex"] == "Male")).any()
@@ -62,4 +71,6 @@ def test_adult_keeps_education_in_step(adult_columns: pd.DataFrame) -> None:
 @pytest.fixture
 def adult_columns(shared) -> pd.DataFrame:
     frame = pd.read_csv(shared / "data" / "adult.csv")
-    return frame[["age", "education", "education-num", "marital-status", "relationship", "sex"]]
+    return frame[
+        ["age", "education", "education-num", "marital-status", "relationship", "sex"]
+    ]

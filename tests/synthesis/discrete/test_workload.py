@@ -28,19 +28,32 @@ from dpcore.synthesis.graph.junction_tree import BoundedTree
 def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
     """The expected error in all, with the loss split best, as `join` states it."""
     parts = (
-        sum(math.sqrt(domain.cells(table) * domain.cells(clique)) for clique in held) ** (1 / power)
+        sum(math.sqrt(domain.cells(table) * domain.cells(clique)) for clique in held)
+        ** (1 / power)
         for table, held in tables.items()
     )
     return float(sum(parts) ** power)
 
 
-def joined(domain: Domain, chosen: list[Clique], power: float, limit: int = 10**6) -> dict[Clique, float]:
-    return join(domain, chosen, dict.fromkeys(chosen, 1.0), BoundedTree(domain, limit, chosen), power)
+def joined(
+    domain: Domain, chosen: list[Clique], power: float, limit: int = 10**6
+) -> dict[Clique, float]:
+    return join(
+        domain,
+        chosen,
+        dict.fromkeys(chosen, 1.0),
+        BoundedTree(domain, limit, chosen),
+        power,
+    )
 
 
 @pytest.mark.parametrize("power", [1.5, 2.0])
-def test_small_columns_are_measured_together_and_large_ones_in_pairs(power: float) -> None:
-    """Many small tables would share the loss where one says all of them; or one huge table would drown."""
+def test_small_columns_are_measured_together_and_large_ones_in_pairs(
+    power: float,
+) -> None:
+    """Many small tables would share the loss where one says all of them; or one huge
+    table would drown.
+    """
     names = ("a", "b", "c", "d")
     pairs = list(itertools.combinations(names, 2))
     assert joined(Domain(names=names, sizes=(2,) * 4), pairs, power) == {names: 1.0}
@@ -55,7 +68,13 @@ def test_a_full_tree_joins_nothing() -> None:
     domain = Domain(names=names, sizes=(2,) * 4)
     pairs = list(itertools.combinations(names, 2))
     for limit, longest in ((15, 3), (16, 4)):
-        tables = join(domain, pairs, dict.fromkeys(pairs, 1.0), BoundedTree(domain, limit, pairs[:3]), 1.5)
+        tables = join(
+            domain,
+            pairs,
+            dict.fromkeys(pairs, 1.0),
+            BoundedTree(domain, limit, pairs[:3]),
+            1.5,
+        )
         assert max(map(len, tables)) == longest
 
 
@@ -70,13 +89,23 @@ def test_joining_never_costs_and_loses_nothing(power: float) -> None:
         chosen = [pair for i, pair in enumerate(pairs) if (seed * 7 + i * 5) % 3]
         tables = joined(domain, chosen, power)
         assert sum(tables.values()) == pytest.approx(1)
-        homes = {pair: min((t for t in tables if set(pair) <= set(t)), key=domain.cells) for pair in chosen}
-        held = {table: [pair for pair in chosen if homes[pair] == table] for table in tables}
-        assert cost(domain, held, power) <= cost(domain, {pair: [pair] for pair in chosen}, power) * 1.0001
+        homes = {
+            pair: min((t for t in tables if set(pair) <= set(t)), key=domain.cells)
+            for pair in chosen
+        }
+        held = {
+            table: [pair for pair in chosen if homes[pair] == table] for table in tables
+        }
+        assert (
+            cost(domain, held, power)
+            <= cost(domain, {pair: [pair] for pair in chosen}, power) * 1.0001
+        )
 
 
 def test_everything_worth_its_noise_is_tried_for_room() -> None:
-    """Where the tree has room for all, a choice that ends after so many would leave relations out."""
+    """Where the tree has room for all, a choice that ends after so many would leave
+    relations out.
+    """
     names = tuple(f"c{i}" for i in range(16))
     domain = Domain(names=names, sizes=(2,) * 16)
     pairs = list(itertools.combinations(names, 2))
@@ -88,12 +117,18 @@ def test_everything_worth_its_noise_is_tried_for_room() -> None:
 
     tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
     assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
-    noise = LEFT_NOISE * expected_error(1, loss, 1) * noisy_cells(domain, pairs[0], loss)
-    assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [pairs[0]]
+    noise = (
+        LEFT_NOISE * expected_error(1, loss, 1) * noisy_cells(domain, pairs[0], loss)
+    )
+    assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [
+        pairs[0]
+    ]
 
 
 def believed_by_hand(errors: list[float], deviation: float) -> list[float]:
-    """Posterior means, with the likeliest law found by another optimizer, over the weights' logarithms."""
+    """Posterior means, with the likeliest law found by another optimizer, over the
+    weights' logarithms.
+    """
 
     def chances(logs: np.ndarray) -> np.ndarray:
         law = np.exp(logs - logs.max())
@@ -101,7 +136,9 @@ def believed_by_hand(errors: list[float], deviation: float) -> list[float]:
         joint: np.ndarray = near * law / law.sum()
         return joint
 
-    best = optimize.minimize(lambda logs: -np.log(chances(logs).sum(axis=1)).sum(), np.zeros(len(errors)))
+    best = optimize.minimize(
+        lambda logs: -np.log(chances(logs).sum(axis=1)).sum(), np.zeros(len(errors))
+    )
     joint = chances(best.x)
     means: list[float] = (joint @ errors / joint.sum(axis=1)).tolist()
     return means
@@ -109,29 +146,39 @@ def believed_by_hand(errors: list[float], deviation: float) -> list[float]:
 
 def told(errors: list[float], deviation: float) -> list[float]:
     names = [(str(i),) for i in range(len(errors))]
-    known, nothing = dict(zip(names, errors, strict=True)), dict.fromkeys(names, 0.0)
+    known = dict(zip(names, errors, strict=True))
+    nothing = dict.fromkeys(names, 0.0)
     return list(believed(known, nothing, dict.fromkeys(names, deviation)).values())
 
 
 def test_what_is_believed_is_the_posterior_mean_under_the_likeliest_law() -> None:
-    """Another optimizer must find the same; a step too few leaves noise, a wrong weight moves relations."""
+    """Another optimizer must find the same; a step too few leaves noise, a wrong weight
+    moves relations.
+    """
     rng = np.random.default_rng(3)
     for strong in ([], [70.0], [40.0, 45.0, 90.0]):
         errors = [*rng.normal(0, 10, 14).tolist(), *strong]
         assert told(errors, 10) == pytest.approx(believed_by_hand(errors, 10), abs=1.5)
-        assert max(np.abs(np.subtract(told(errors, 10), errors))) > 5  # the twin: errors as they are
+        # the twin: errors as they are
+        assert max(np.abs(np.subtract(told(errors, 10), errors))) > 5
 
 
 def test_errors_of_noise_alone_are_not_told_apart() -> None:
     """The largest of many noisy errors would be measured although nothing is there."""
     drawn = (5 + 10 * stats.norm.ppf((np.arange(120) + 0.5) / 120)).tolist()
-    assert np.abs(np.subtract(told(drawn, 10), 5)).max() < 5 < np.abs(np.subtract(drawn, 5)).max() / 4
+    assert (
+        np.abs(np.subtract(told(drawn, 10), 5)).max()
+        < 5
+        < np.abs(np.subtract(drawn, 5)).max() / 4
+    )
     assert told(drawn, 0) == pytest.approx(drawn)
     assert told([7.0], 10) == [7.0]
 
 
 def test_one_strong_relation_among_many_that_are_none_is_believed() -> None:
-    """A table with one relation would lose half of its distance, and measure it too coarsely or never."""
+    """A table with one relation would lose half of its distance, and measure it too
+    coarsely or never.
+    """
     drawn = (10 * stats.norm.ppf((np.arange(35) + 0.5) / 35)).tolist()
     strong, *others = told([60.0, *drawn], 10)
     assert strong == pytest.approx(60, abs=3)
@@ -139,20 +186,28 @@ def test_one_strong_relation_among_many_that_are_none_is_believed() -> None:
 
 
 def test_errors_that_noisy_columns_explain_are_no_reason_to_measure_a_pair() -> None:
-    """Pairs of large columns err most where columns are noisy: one mean for all would send the loss to small
-    ones, which err less; and their spread would be taken for relations."""
+    """Pairs of large columns err most where columns are noisy: one mean for all would
+    send the loss to small ones, which err less; and their spread would be taken for
+    relations.
+    """
     pairs = list(itertools.combinations("abcdefghijklmnop", 2))
     drawn = np.random.default_rng(4).normal(5, 9, len(pairs))
     explained = {pair: 20.0 * i for i, pair in enumerate(pairs)}
-    errors = {pair: explained[pair] + each for pair, each in zip(pairs, drawn, strict=True)}
+    errors = {
+        pair: explained[pair] + each for pair, each in zip(pairs, drawn, strict=True)
+    }
     noise = dict.fromkeys(pairs, 9.0)
     assert np.ptp(list(believed(errors, explained, noise).values())) < np.ptp(drawn) / 2
     # the twin: unexplained, noise is taken for relations
-    assert np.ptp(list(believed(errors, dict.fromkeys(pairs, 0.0), noise).values())) > 2000
+    assert (
+        np.ptp(list(believed(errors, dict.fromkeys(pairs, 0.0), noise).values())) > 2000
+    )
 
 
 def test_half_of_the_objective_is_what_relations_hold() -> None:
-    """One relation among many pairs that have none would be sold for a little less noise in all of them."""
+    """One relation among many pairs that have none would be sold for a little less
+    noise in all of them.
+    """
     pairs = list(itertools.combinations("abcd", 2))
     weights = {pair: 1.0 + i for i, pair in enumerate(pairs)}
     even = by_strength(weights, dict.fromkeys(pairs, 7.0))
@@ -163,9 +218,12 @@ def test_half_of_the_objective_is_what_relations_hold() -> None:
 
 
 def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> None:
-    """At low budgets a pair would be measured where its columns alone need the loss more."""
+    """At low budgets a pair would be measured where its columns alone need the loss
+    more.
+    """
     domain = Domain(names=("a", "b", "c"), sizes=(8, 8, 8))
-    loss, pair = dp.ZCDP(rho=1), ("a", "b")
+    loss = dp.ZCDP(rho=1)
+    pair = ("a", "b")
     gain = 1000.0 - LEFT_NOISE * expected_error(64, loss, 1)
     for elsewhere, parts in ((0.99 * gain, {pair: 1.0}), (1.01 * gain, {})):
         found, share, nodes = choose(
@@ -182,9 +240,13 @@ def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> N
 
 
 def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None:
-    """Where columns are many, all of the loss would go to them, and every relation would be lost."""
+    """Where columns are many, all of the loss would go to them, and every relation
+    would be lost.
+    """
     domain = Domain(names=("a", "b", "c", "d"), sizes=(4, 2, 50, 50))
-    loss, small, large = dp.ZCDP(rho=1), ("a", "b"), ("c", "d")
+    loss = dp.ZCDP(rho=1)
+    small = ("a", "b")
+    large = ("c", "d")
     errors = {small: 200.0, large: 900.0}
 
     def elsewhere(rest: Any, measured: Any) -> float:
@@ -192,7 +254,13 @@ def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None
         return 5000.0 * math.sqrt(rest.amount)
 
     found, share, nodes = choose(
-        domain, errors, dict.fromkeys(errors, 1.0), loss=loss, rows=1, limit=10**6, otherwise=elsewhere
+        domain,
+        errors,
+        dict.fromkeys(errors, 1.0),
+        loss=loss,
+        rows=1,
+        limit=10**6,
+        otherwise=elsewhere,
     )
     assert found == {small: 1.0}
     assert 0 < share <= 0.25
@@ -201,13 +269,16 @@ def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None
 
 
 @pytest.mark.parametrize("loss", [dp.ZCDP(rho=0.5), dp.PureDP(epsilon=1)])
-def test_columns_share_the_loss_so_that_all_pairs_together_err_least(loss: dp.ZCDP | dp.PureDP) -> None:
+def test_columns_share_the_loss_so_that_all_pairs_together_err_least(
+    loss: dp.ZCDP | dp.PureDP,
+) -> None:
     """Even parts leave the columns with most cells, and all their pairs, in noise."""
     domain = Domain(names=tuple("abcd"), sizes=(2, 5, 30, 100))
 
     def error(parts: list[float]) -> float:
         return sum(
-            expected_error(1, loss.share(part / sum(parts)), 1) * noisy_cells(domain, (name,), loss)
+            expected_error(1, loss.share(part / sum(parts)), 1)
+            * noisy_cells(domain, (name,), loss)
             for name, part in zip(domain.names, parts, strict=True)
         )
 
@@ -215,4 +286,6 @@ def test_columns_share_the_loss_so_that_all_pairs_together_err_least(loss: dp.ZC
     assert error(parts) < 0.87 * error([1.0] * 4)
     rng = np.random.default_rng(5)
     for _ in range(200):  # no other split does better
-        assert error(parts) <= error([part * math.exp(rng.normal(0, 0.3)) for part in parts]) * (1 + 1e-9)
+        assert error(parts) <= error(
+            [part * math.exp(rng.normal(0, 0.3)) for part in parts]
+        ) * (1 + 1e-9)

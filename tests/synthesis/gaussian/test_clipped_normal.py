@@ -7,12 +7,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpcore.synthesis.gaussian.clipped_normal import centers_for, clipped_moments, scales_for
+from dpcore.synthesis.gaussian.clipped_normal import (
+    centers_for,
+    clipped_moments,
+    scales_for,
+)
 
 ONE = np.ones(1)
 
 
-@pytest.mark.parametrize(("center", "scale"), [(0.0, 0.3), (0.9, 0.3), (-1.4, 0.8), (3.0, 2.0), (0.1, 30.0)])
+@pytest.mark.parametrize(
+    ("center", "scale"), [(0.0, 0.3), (0.9, 0.3), (-1.4, 0.8), (3.0, 2.0), (0.1, 30.0)]
+)
 def test_moments_by_integration(center: float, scale: float) -> None:
     """A wrong formula would draw classes with other means than were measured."""
     law = norm(center, scale)
@@ -25,27 +31,38 @@ def test_moments_by_integration(center: float, scale: float) -> None:
 
 
 def test_every_mean_and_variance_has_its_law() -> None:
-    """From no spread to values at the two bounds alone: the law must have the moments that were asked for."""
+    """From no spread to values at the two bounds alone: the law must have the moments
+    that were asked for.
+    """
     means = np.array([[-0.98, -0.6, 0.0, 0.3, 0.9]])
     for part in (0.001, 0.05, 0.5, 0.9, 0.999):
         variances = part * (1 - means[0] ** 2)
         scale = scales_for(means, variances, ONE)
-        found = clipped_moments(centers_for(means, scale), np.broadcast_to(scale, means.shape))
+        found = clipped_moments(
+            centers_for(means, scale), np.broadcast_to(scale, means.shape)
+        )
         assert found[0] == pytest.approx(means, abs=1e-4)
         assert found[1][0] == pytest.approx(variances, rel=0.02, abs=1e-4)
 
 
 def test_lines_share_a_scale() -> None:
-    """Classes of one scale differ in variance where one lies nearer to a bound; their mean must be met."""
-    means, shares = np.array([[0.0], [0.95]]), np.array([0.7, 0.3])
+    """Classes of one scale differ in variance where one lies nearer to a bound; their
+    mean must be met.
+    """
+    means = np.array([[0.0], [0.95]])
+    shares = np.array([0.7, 0.3])
     scale = scales_for(means, np.array([0.06]), shares)
-    variances = clipped_moments(centers_for(means, scale), np.broadcast_to(scale, means.shape))[1]
+    variances = clipped_moments(
+        centers_for(means, scale), np.broadcast_to(scale, means.shape)
+    )[1]
     assert shares @ variances == pytest.approx(np.array([0.06]), rel=1e-3)
     assert variances[1, 0] < variances[0, 0]
 
 
 def test_impossible_moments_become_the_nearest() -> None:
-    """Noise asks for negative variances, for more than the bounds allow, and for means beyond them."""
+    """Noise asks for negative variances, for more than the bounds allow, and for means
+    beyond them.
+    """
     means = np.array([[-1.0, 1.0, 0.5, 0.5]])
     scale = scales_for(means, np.array([-3.0, 5.0, -0.1, 2.0]), ONE)
     centers = centers_for(means, scale)

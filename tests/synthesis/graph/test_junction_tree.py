@@ -12,7 +12,9 @@ from tests.synthesis.standin import random_cliques, random_domain
 
 
 def test_every_clique_has_a_node_and_columns_hang_together() -> None:
-    """Without the running intersection property message passing gives wrong answers without an error."""
+    """Without the running intersection property message passing gives wrong answers
+    without an error.
+    """
     for seed in range(300):
         rng = np.random.default_rng(seed)
         domain = random_domain(rng, int(rng.integers(1, 9)))
@@ -20,7 +22,9 @@ def test_every_clique_has_a_node_and_columns_hang_together() -> None:
         tree = JunctionTree.over(domain, cliques)
         assert all(tree.node_of(clique) is not None for clique in cliques)
         assert set(itertools.chain(*tree.nodes)) == set(domain.names)
-        for i, (node, parent, part) in enumerate(zip(tree.nodes, tree.parents, tree.separators, strict=True)):
+        for i, (node, parent, part) in enumerate(
+            zip(tree.nodes, tree.parents, tree.separators, strict=True)
+        ):
             before = {name for each in tree.nodes[:i] for name in each}
             assert parent < i
             assert set(part) == (before & set(node))
@@ -28,7 +32,9 @@ def test_every_clique_has_a_node_and_columns_hang_together() -> None:
 
 
 def test_nodes_come_depth_first() -> None:
-    """The walk of the fit carries beliefs along one branch at a time; another order would lose them."""
+    """The walk of the fit carries beliefs along one branch at a time; another order
+    would lose them.
+    """
     rng = np.random.default_rng(1)
     for _ in range(100):
         domain = random_domain(rng, 8)
@@ -42,7 +48,9 @@ def test_nodes_come_depth_first() -> None:
 
 
 def test_loop_is_triangulated_and_counted() -> None:
-    """A limit on the cliques alone would not see the cells that a loop of pairs forces into the tree."""
+    """A limit on the cliques alone would not see the cells that a loop of pairs forces
+    into the tree.
+    """
     domain = Domain(names=tuple("abcd"), sizes=(10, 10, 10, 10))
     tree = JunctionTree.over(domain, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     assert tree.cells == 2000
@@ -58,7 +66,9 @@ def test_room_refuses_what_would_pass_the_limit() -> None:
 
 
 def test_huge_domain_is_counted_without_overflow() -> None:
-    """Cells are unbounded integers: 60 columns of 10 cells must be refused, not wrapped to a small number."""
+    """Cells are unbounded integers: 60 columns of 10 cells must be refused, not wrapped
+    to a small number.
+    """
     names = tuple(f"c{i}" for i in range(60))
     domain = Domain(names=names, sizes=(10,) * 60)
     assert JunctionTree.over(domain, [names]).cells == 10**60

@@ -26,7 +26,9 @@ from tests.synthesis.standin import (
 
 @pytest.mark.parametrize("seed", range(60))
 def test_marginals_equal_brute_force(seed: int) -> None:
-    """Every answer, in a node or across nodes, must be that of the whole table: trees, loops, singletons."""
+    """Every answer, in a node or across nodes, must be that of the whole table: trees,
+    loops, singletons.
+    """
     rng = np.random.default_rng(seed)
     domain = random_domain(rng, int(rng.integers(1, 7)))
     model = random_model(rng, domain, random_cliques(rng, domain))
@@ -35,11 +37,15 @@ def test_marginals_equal_brute_force(seed: int) -> None:
         for clique in itertools.permutations(domain.names, size):
             if size < 3 or rng.random() < 0.05:
                 expected = project(whole, domain.names, clique)
-                np.testing.assert_allclose(model.marginal(clique), expected, atol=1e-9, rtol=1e-9)
+                np.testing.assert_allclose(
+                    model.marginal(clique), expected, atol=1e-9, rtol=1e-9
+                )
 
 
 def test_restricted_model_equals_brute_force() -> None:
-    """Conditional answers and the number of rows that meet the condition must be those of the whole table."""
+    """Conditional answers and the number of rows that meet the condition must be those
+    of the whole table.
+    """
     rng = np.random.default_rng(3)
     for _ in range(40):
         domain = random_domain(rng, 5)
@@ -47,52 +53,78 @@ def test_restricted_model_equals_brute_force() -> None:
         weight = rng.integers(0, 2, domain.size("b")).astype(float)
         weight[rng.integers(0, domain.size("b"))] = 0.5
         chosen = model.restricted({"b": weight})
-        whole = brute_force(domain, model.factors, model.total) * weight[None, :, None, None, None]
+        whole = (
+            brute_force(domain, model.factors, model.total)
+            * weight[None, :, None, None, None]
+        )
         assert chosen.total == pytest.approx(whole.sum())
         for clique in itertools.combinations(domain.names, 2):
             np.testing.assert_allclose(
-                chosen.marginal(clique), project(whole, domain.names, clique), atol=1e-9
+                chosen.marginal(clique),
+                project(whole, domain.names, clique),
+                atol=1e-9,
             )
 
 
 def test_restricted_to_nothing_is_refused() -> None:
-    """Drawing from a condition that no row meets must fail with a reason, not divide by zero."""
+    """Drawing from a condition that no row meets must fail with a reason, not divide by
+    zero.
+    """
     domain = Domain(names=("a", "b"), sizes=(2, 2))
     model = GraphicalModel(
-        tree=JunctionTree.over(domain, [("a", "b")]), factors=((("a", "b"), np.eye(2)),), total=9.0
+        tree=JunctionTree.over(domain, [("a", "b")]),
+        factors=((("a", "b"), np.eye(2)),),
+        total=9.0,
     )
     with pytest.raises(InfeasibleError):
         _ = model.restricted({"a": np.array([1.0, 0.0]), "b": np.array([0.0, 1.0])})
 
 
 def test_sample_converges_to_the_marginals() -> None:
-    """A sample whose marginals differ from the model's would carry wrong relations into every table."""
+    """A sample whose marginals differ from the model's would carry wrong relations into
+    every table.
+    """
     rng = np.random.default_rng(5)
     for _ in range(5):
         domain = random_domain(rng, 6)
         model = random_model(rng, domain, random_cliques(rng, domain))
         codes = model.sample_codes(200_000, rng)
         for clique in itertools.combinations(domain.names, 2):
-            assert total_variation(counted(codes, domain, clique), model.marginal(clique)) < 0.01
+            assert (
+                total_variation(counted(codes, domain, clique), model.marginal(clique))
+                < 0.01
+            )
 
 
 def siblings(seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """B and C drawn with parent A only, 20 cells each; and the table of B and C that independence expects."""
+    """B and C drawn with parent A only, 20 cells each; and the table of B and C that
+    independence expects.
+    """
     domain = Domain(names=("a", "b", "c"), sizes=(3, 20, 20))
     rng = np.random.default_rng(seed)
     model = random_model(rng, domain, [("a", "b"), ("a", "c")])
-    return counted(model.sample_codes(rows, rng), domain, ("a", "b", "c")), model.marginal(("a", "b", "c"))
+    return counted(
+        model.sample_codes(rows, rng), domain, ("a", "b", "c")
+    ), model.marginal(("a", "b", "c"))
 
 
 def test_siblings_stay_independent_given_their_parent() -> None:
-    """One order of rows for all children invents correlations (mbi 1.1.0): distance 0.9 in place of 0.05."""
+    """One order of rows for all children invents correlations (mbi 1.1.0): distance 0.9
+    in place of 0.05.
+    """
     drawn, expected = siblings(seed=7, rows=50_000)
-    scaled = expected * drawn.sum(axis=(1, 2), keepdims=True) / expected.sum(axis=(1, 2), keepdims=True)
+    scaled = (
+        expected
+        * drawn.sum(axis=(1, 2), keepdims=True)
+        / expected.sum(axis=(1, 2), keepdims=True)
+    )
     assert laws.chi_square_of_counts(drawn.ravel(), scaled.ravel()) > laws.FALSE_ALARM
 
 
 def test_columns_that_share_nothing_come_out_even() -> None:
-    """Pairs of 60 free columns had the noise of a sample: rows are so many that swaps leave them as drawn."""
+    """Pairs of 60 free columns had the noise of a sample: rows are so many that swaps
+    leave them as drawn.
+    """
     domain = Domain(names=("a", "b", "c", "d"), sizes=(4, 5, 6, 7))
     rng = np.random.default_rng(3)
     model = random_model(rng, domain, [(name,) for name in domain.names])
@@ -109,14 +141,20 @@ def test_columns_that_share_nothing_come_out_even() -> None:
 
 
 def test_siblings_drawn_in_one_order_would_be_caught() -> None:
-    """The twin: B and C handed out along one order of the same rows must be rejected."""
+    """The twin: B and C handed out along one order of the same rows must be
+    rejected.
+    """
     drawn, expected = siblings(seed=7, rows=50_000)
     ordered = np.zeros_like(drawn)
     for a in range(len(drawn)):
         b = np.repeat(np.arange(20), drawn[a].sum(axis=1))
         c = np.repeat(np.arange(20), drawn[a].sum(axis=0))
         np.add.at(ordered[a], (b, c), 1)
-    scaled = expected * drawn.sum(axis=(1, 2), keepdims=True) / expected.sum(axis=(1, 2), keepdims=True)
+    scaled = (
+        expected
+        * drawn.sum(axis=(1, 2), keepdims=True)
+        / expected.sum(axis=(1, 2), keepdims=True)
+    )
     assert laws.chi_square_of_counts(ordered.ravel(), scaled.ravel()) < laws.FALSE_ALARM
 
 
@@ -136,7 +174,15 @@ def test_long_chains_stay_in_the_range_of_floats() -> None:
     domain = Domain(names=names, sizes=(2,) * 300)
     links = list(itertools.pairwise(names))
     for scale in (1e-5, 1e5):
-        factors = tuple((link, scale * np.array([[2.0, 1.0], [1.0, 2.0]])) for link in links)
-        model = GraphicalModel(tree=JunctionTree.over(domain, links), factors=factors, total=12.0)
-        np.testing.assert_allclose(model.marginal(("c0", "c1")), [[4.0, 2.0], [2.0, 4.0]])
-        assert model.restricted({"c7": np.array([1.0, 0.0])}).total == pytest.approx(6.0)
+        factors = tuple(
+            (link, scale * np.array([[2.0, 1.0], [1.0, 2.0]])) for link in links
+        )
+        model = GraphicalModel(
+            tree=JunctionTree.over(domain, links), factors=factors, total=12.0
+        )
+        np.testing.assert_allclose(
+            model.marginal(("c0", "c1")), [[4.0, 2.0], [2.0, 4.0]]
+        )
+        assert model.restricted({"c7": np.array([1.0, 0.0])}).total == pytest.approx(
+            6.0
+        )

@@ -1,4 +1,6 @@
-"""A release as a file: whole, or refused in words, whatever a stranger has put into it."""
+"""A release as a file: whole, or refused in words, whatever a stranger has put into
+it.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,11 @@ def make(recipe: Any) -> dp.Release:
             "age": rng.integers(0, 99, 500),
             "sex": rng.choice(["F", "M"], 500),
             "city": rng.choice(list("ABC"), 500),
-        }
+        },
     )
-    curator = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
     return curator.run(recipe, dp.PureDP(epsilon="1"))
 
 
@@ -56,7 +60,9 @@ def signed(fields: dict[str, Any]) -> bytes:
     return json.dumps({**fields, "digest": released._digest(fields)}).encode()
 
 
-def altered(change: Callable[[dict[str, Any]], Any], release: dp.Release = MARGINALS) -> bytes:
+def altered(
+    change: Callable[[dict[str, Any]], Any], release: dp.Release = MARGINALS
+) -> bytes:
     fields = json.loads(release.to_json())
     change(fields)
     return signed(fields)
@@ -75,7 +81,10 @@ def test_a_file_is_the_release(kind: str, tmp_path: Path) -> None:
 def test_a_file_that_was_altered() -> None:
     """A smaller epsilon, or another count, would be taken for what was released."""
     text = MARGINALS.to_json()
-    for old, new in (('"epsilon": "1"', '"epsilon": "1/1000"'), ('"created": "2', '"created": "3')):
+    for old, new in (
+        ('"epsilon": "1"', '"epsilon": "1/1000"'),
+        ('"created": "2', '"created": "3'),
+    ):
         assert old in text
         with pytest.raises(ReadError, match="altered after it was made"):
             dp.read_release(text.replace(old, new).encode())
@@ -120,46 +129,78 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_json_that_is_no_release(name: str) -> None:
-    """A small file that unfolds in memory, or ends the program, or shows a traceback."""
+    """A small file that unfolds in memory, or ends the program, or shows a
+    traceback.
+    """
     with pytest.raises(ReadError):
         dp.read_release(BOMBS[name])
 
 
-def packed(values: Any, dtype: str = "<f8", shape: list[int] | None = None) -> dict[str, Any]:
+def packed(
+    values: Any, dtype: str = "<f8", shape: list[int] | None = None
+) -> dict[str, Any]:
     array = np.asarray(values)
     data = base64.b64encode(array.tobytes()).decode()
-    return {"dtype": dtype, "shape": list(array.shape) if shape is None else shape, "data": data}
+    return {
+        "dtype": dtype,
+        "shape": list(array.shape) if shape is None else shape,
+        "data": data,
+    }
 
 
 CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no schema": lambda fields: fields.pop("schema"),
     "a number for a schema": lambda fields: fields.update(schema=7),
-    "a column that is not there": lambda fields: fields["marginals"][0].update(clique=["age", "salary"]),
-    "a table of another shape": lambda fields: fields["marginals"][0].update(values=packed(np.zeros((2, 2)))),
-    "a shape that is a lie": lambda fields: fields["marginals"][0].update(
-        values=packed(np.zeros(4), shape=[100_000, 100_000])
+    "a column that is not there": lambda fields: fields["marginals"][0].update(
+        clique=["age", "salary"]
     ),
-    "a negative shape": lambda fields: fields["marginals"][0].update(values=packed(np.zeros(20), shape=[-1])),
-    "objects": lambda fields: fields["marginals"][0].update(values=packed(np.zeros(20), dtype="|O")),
-    "texts": lambda fields: fields["marginals"][0].update(values=packed(np.zeros(20), dtype="<U2")),
-    "infinite counts": lambda fields: fields["marginals"][0].update(values=packed(np.full((10, 2), np.inf))),
-    "huge counts": lambda fields: fields["marginals"][0].update(values=packed(np.full((10, 2), 1e200))),
+    "a table of another shape": lambda fields: fields["marginals"][0].update(
+        values=packed(np.zeros((2, 2)))
+    ),
+    "a shape that is a lie": lambda fields: fields["marginals"][0].update(
+        values=packed(np.zeros(4), shape=[100_000, 100_000]),
+    ),
+    "a negative shape": lambda fields: fields["marginals"][0].update(
+        values=packed(np.zeros(20), shape=[-1])
+    ),
+    "objects": lambda fields: fields["marginals"][0].update(
+        values=packed(np.zeros(20), dtype="|O")
+    ),
+    "texts": lambda fields: fields["marginals"][0].update(
+        values=packed(np.zeros(20), dtype="<U2")
+    ),
+    "infinite counts": lambda fields: fields["marginals"][0].update(
+        values=packed(np.full((10, 2), np.inf))
+    ),
+    "huge counts": lambda fields: fields["marginals"][0].update(
+        values=packed(np.full((10, 2), 1e200))
+    ),
     "a negative variance": lambda fields: fields["marginals"][0].update(variance=-1),
-    "a law that nobody knows": lambda fields: fields["marginals"][0].update(noise="none at all"),
+    "a law that nobody knows": lambda fields: fields["marginals"][0].update(
+        noise="none at all"
+    ),
     "a model that nobody knows": lambda fields: fields["model"].update(kind="pickle"),
-    "a model of another table": lambda fields: fields["model"].update(sizes=[10, 2, 50_000]),
+    "a model of another table": lambda fields: fields["model"].update(
+        sizes=[10, 2, 50_000]
+    ),
     "a unit without rows": lambda fields: fields["schema"]["unit"].update(max_rows=0),
     "a million categories": lambda fields: fields["schema"]["columns"][2].update(
-        categories=[str(i) for i in range(200_000)]
+        categories=[str(i) for i in range(200_000)],
     ),
-    "an endless range": lambda fields: fields["schema"]["columns"][0].update(high=10**12),
+    "an endless range": lambda fields: fields["schema"]["columns"][0].update(
+        high=10**12
+    ),
     "a part of a column": lambda fields: fields.update(part=["age"]),
     "a part that is no text": lambda fields: fields.update(part=["age", 7]),
     "a day that is a number": lambda fields: fields.update(created=20_261_121),
-    "a unit that is a list": lambda fields: fields["guarantee"].update(unit=["everybody"]),
+    "a unit that is a list": lambda fields: fields["guarantee"].update(
+        unit=["everybody"]
+    ),
     "no loss": lambda fields: fields["guarantee"].update(loss={}),
     "a loss below 0": lambda fields: fields["guarantee"].update(loss={"epsilon": "-1"}),
-    "a loss in words": lambda fields: fields["guarantee"].update(loss={"epsilon": "none"}),
+    "a loss in words": lambda fields: fields["guarantee"].update(
+        loss={"epsilon": "none"}
+    ),
     "a recipe without a kind": lambda fields: fields.update(recipe={}),
 }
 
@@ -172,7 +213,11 @@ def test_fields_that_no_release_has(name: str) -> None:
 
 
 def outside(
-    name: str = "sex", *, age: Iterable[int] = range(10), values: Any = None, sexes: Any = None
+    name: str = "sex",
+    *,
+    age: Iterable[int] = range(10),
+    values: Any = None,
+    sexes: Any = None,
 ) -> dict[str, Any]:
     """A pair outside the tree, as a file holds it."""
     values = np.zeros((10, 2)) if values is None else values
@@ -194,7 +239,9 @@ def test_a_pair_outside_the_tree_is_read() -> None:
     """What follows would be refused for another reason than it says."""
     sizes = ADAPTIVE.model.grouping.coarse.sizes
     assert sizes == (10, 2, 3)
-    dp.read_release(altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE))
+    dp.read_release(
+        altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE)
+    )
 
 
 def test_a_pair_far_below_zero_is_drawn() -> None:
@@ -202,12 +249,16 @@ def test_a_pair_far_below_zero_is_drawn() -> None:
     values = np.full((10, 2), 1e3)
     values[3] = -1e12
     change = outside(values=values)
-    read = dp.read_release(altered(lambda fields: fields["model"].update(beyond=change), ADAPTIVE))
+    read = dp.read_release(
+        altered(lambda fields: fields["model"].update(beyond=change), ADAPTIVE)
+    )
     assert np.isfinite(read.model.marginal(("age", "sex"))).all()
     assert len(read.sample(2_000, seed=1)) == 2_000
 
 
-def numbers(*rows: list[Any], sides: Iterable[float] = (-1.0,) * 5 + (1.0,) * 5) -> dict[str, Any]:
+def numbers(
+    *rows: list[Any], sides: Iterable[float] = (-1.0,) * 5 + (1.0,) * 5
+) -> dict[str, Any]:
     """Numbers of pairs, as a file holds them."""
     of = {"age": packed(np.array([*sides])), "city": packed(np.array([-1.0, 1.0, 0.0]))}
     return {"sides": of, "rows": [*rows] or [["age", "city", 3.0]]}
@@ -216,57 +267,72 @@ def numbers(*rows: list[Any], sides: Iterable[float] = (-1.0,) * 5 + (1.0,) * 5)
 def test_numbers_of_pairs_are_read() -> None:
     """What follows would be refused for another reason than it says."""
     change = numbers(["age", "city", -1e12])
-    read = dp.read_release(altered(lambda fields: fields["model"].update(concordances=change), ADAPTIVE))
+    read = dp.read_release(
+        altered(lambda fields: fields["model"].update(concordances=change), ADAPTIVE)
+    )
     assert np.isfinite(read.model.marginal(("age", "city"))).all()
     assert len(read.sample(2_000, seed=1)) == 2_000
 
 
 GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "a node of all columns of many cells": lambda fields: fields["model"]["graph"].update(
-        sizes=[5_000, 5_000, 5_000], nodes=[["age", "sex", "city"]]
+    "a node of all columns of many cells": lambda fields: fields["model"][
+        "graph"
+    ].update(
+        sizes=[5_000, 5_000, 5_000],
+        nodes=[["age", "sex", "city"]],
     ),
-    "groups of another length": lambda fields: fields["model"]["grouping"]["groups"].update(
-        age=packed(np.arange(50_000), dtype="<i8")
+    "groups of another length": lambda fields: fields["model"]["grouping"][
+        "groups"
+    ].update(
+        age=packed(np.arange(50_000), dtype="<i8"),
     ),
     "a group of a billion": lambda fields: fields["model"]["grouping"]["groups"].update(
-        age=packed(np.array([0, 10**9, *range(8)]), dtype="<i8")
+        age=packed(np.array([0, 10**9, *range(8)]), dtype="<i8"),
     ),
     "a negative group": lambda fields: fields["model"]["grouping"]["groups"].update(
-        age=packed(np.array([-(10**9), *range(9)]), dtype="<i8")
+        age=packed(np.array([-(10**9), *range(9)]), dtype="<i8"),
     ),
     "a total without end": lambda fields: fields["model"]["graph"].update(total=1e300),
     "a pair beyond of another table": lambda fields: fields["model"].update(
-        beyond=outside(values=np.zeros(7))
+        beyond=outside(values=np.zeros(7)),
     ),
-    "groups beyond of another length": lambda fields: fields["model"].update(beyond=outside(age=range(9))),
+    "groups beyond of another length": lambda fields: fields["model"].update(
+        beyond=outside(age=range(9))
+    ),
     "a group beyond of a billion": lambda fields: fields["model"].update(
-        beyond=outside(age=[0, 10**9, *range(8)])
+        beyond=outside(age=[0, 10**9, *range(8)]),
     ),
     "a group beyond that is negative": lambda fields: fields["model"].update(
-        beyond=outside(age=[-1, *range(9)])
+        beyond=outside(age=[-1, *range(9)]),
     ),
     "a group beyond that is no whole number": lambda fields: fields["model"].update(
-        beyond=outside(sexes=packed(np.array([0.0, 1.0])))
+        beyond=outside(sexes=packed(np.array([0.0, 1.0]))),
     ),
     "numbers of pairs without a side": lambda fields: fields["model"].update(
-        concordances=numbers(sides=[0.0] * 10)
+        concordances=numbers(sides=[0.0] * 10),
     ),
     "a pair with two numbers": lambda fields: fields["model"].update(
-        concordances=numbers(["age", "city", 1.0], ["city", "age", 2.0])
+        concordances=numbers(["age", "city", 1.0], ["city", "age", 2.0]),
     ),
     "a number of a column with itself": lambda fields: fields["model"].update(
-        concordances=numbers(["age", "age", 1.0])
+        concordances=numbers(["age", "age", 1.0]),
     ),
     "a number of a column without sides": lambda fields: fields["model"].update(
-        concordances=numbers(["age", "sex", 1.0])
+        concordances=numbers(["age", "sex", 1.0]),
     ),
-    "sides of another length": lambda fields: fields["model"].update(concordances=numbers(sides=[1.0] * 9)),
+    "sides of another length": lambda fields: fields["model"].update(
+        concordances=numbers(sides=[1.0] * 9)
+    ),
     "a number beyond all rows": lambda fields: fields["model"].update(
-        concordances=numbers(["age", "city", 1e300])
+        concordances=numbers(["age", "city", 1e300]),
     ),
-    "a column beyond that is not there": lambda fields: fields["model"].update(beyond=outside("salary")),
-    "a measurement of another table": lambda fields: fields["model"]["measurements"][1].update(
-        values=packed(np.zeros(7))
+    "a column beyond that is not there": lambda fields: fields["model"].update(
+        beyond=outside("salary")
+    ),
+    "a measurement of another table": lambda fields: fields["model"]["measurements"][
+        1
+    ].update(
+        values=packed(np.zeros(7)),
     ),
 }
 

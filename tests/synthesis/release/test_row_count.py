@@ -1,4 +1,6 @@
-"""Questions to a release: the interval against exact counts, the value against the model's own rows."""
+"""Questions to a release: the interval against exact counts, the value against the
+model's own rows.
+"""
 
 from __future__ import annotations
 
@@ -22,37 +24,54 @@ SCHEMA = dp.Schema(
     ),
     unit=dp.PrivacyUnit(max_rows=1),
 )
-LOUD, QUIET = "1/2", "2000"
+LOUD = "1/2"
+QUIET = "2000"
 MARGINALS = dp.Marginals(cliques=[("age", "sex"), ("sex", "city"), ("day",)])
 
 
 def people(seed: int, rows: int = 1_000) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     sex = rng.choice(["F", "M"], rows)
-    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 366, rows), unit="D")
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(
+        rng.integers(0, 366, rows), unit="D"
+    )
     return pd.DataFrame(
         {
-            "age": np.where(sex == "F", rng.integers(20, 80, rows), rng.integers(0, 40, rows)),
+            "age": np.where(
+                sex == "F", rng.integers(20, 80, rows), rng.integers(0, 40, rows)
+            ),
             "sex": sex,
-            "city": np.where(rng.random(rows) < 0.1, None, rng.choice(list("ABC"), rows)),
+            "city": np.where(
+                rng.random(rows) < 0.1, None, rng.choice(list("ABC"), rows)
+            ),
             "day": days.strftime("%Y-%m-%d"),
-        }
+        },
     )
 
 
-def released(recipe: Any, *, epsilon: str, seed: int = 0) -> tuple[pd.DataFrame, dp.Release]:
+def released(
+    recipe: Any, *, epsilon: str, seed: int = 0
+) -> tuple[pd.DataFrame, dp.Release]:
     frame = people(seed)
-    curator = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=epsilon), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, SCHEMA, budget=dp.PureDP(epsilon=epsilon), ledger=dp.MemoryLedger()
+    )
     return frame, curator.run(recipe, dp.PureDP(epsilon=epsilon))
 
 
 QUESTIONS: list[dict[str, Any]] = [
-    {}, {"age": (20, 50)}, {"sex": "F"}, {"age": (0, 40), "sex": ["M"]}, {"city": ["A", "C"]},
-    {"age": (20, 50), "city": ["A"]}, {"age": (0, 80), "sex": "F", "city": ["B", "(missing)"]},
-    {"day": ("2020-03-01", "2020-07-01")}, {"day": ("2020-03-01", "2020-07-01"), "sex": "F"},
+    {},
+    {"age": (20, 50)},
+    {"sex": "F"},
+    {"age": (0, 40), "sex": ["M"]},
+    {"city": ["A", "C"]},
+    {"age": (20, 50), "city": ["A"]},
+    {"age": (0, 80), "sex": "F", "city": ["B", "(missing)"]},
+    {"day": ("2020-03-01", "2020-07-01")},
+    {"day": ("2020-03-01", "2020-07-01"), "sex": "F"},
     {"age": (60, 80), "sex": "M"},
     {"age": (20, 30), "sex": "F", "city": "A", "day": ("2020-01-01", "2020-02-01")},
-]  # fmt: skip
+]
 
 
 def true_count(frame: pd.DataFrame, where: dict[str, Any]) -> int:
@@ -63,7 +82,9 @@ def true_count(frame: pd.DataFrame, where: dict[str, Any]) -> int:
             fits &= (frame[name] >= asked[0]) & (frame[name] < asked[1])
         else:
             labels = [asked] if isinstance(asked, str) else asked
-            fits &= frame[name].isin(labels) | (("(missing)" in labels) & frame[name].isna())
+            fits &= frame[name].isin(labels) | (
+                ("(missing)" in labels) & frame[name].isna()
+            )
     return int(fits.sum())
 
 
@@ -72,9 +93,13 @@ def test_missing_values_are_called_so() -> None:
     assert SCHEMA.column("city").labels[-1] == "(missing)"
 
 
-@pytest.mark.parametrize("recipe", [MARGINALS, dp.Adaptive(), dp.Tree()], ids=lambda recipe: recipe.kind)
+@pytest.mark.parametrize(
+    "recipe", [MARGINALS, dp.Adaptive(), dp.Tree()], ids=lambda recipe: recipe.kind
+)
 def test_without_noise_answers_are_exact(recipe: Any) -> None:
-    """Cells of a range or category would be summed wrongly; bounds would not hold even without noise."""
+    """Cells of a range or category would be summed wrongly; bounds would not hold even
+    without noise.
+    """
     frame, release = released(recipe, epsilon=QUIET)
     assert set(askable(release)) == set(SCHEMA.domain.names)
     for where in QUESTIONS:
@@ -91,18 +116,29 @@ def test_intervals_hold_and_a_narrow_one_would_not() -> None:
 
     5 questions of 300 releases each. The twin, a quarter as wide, must be caught.
     """
-    asked = [{"age": (20, 50)}, {"age": (0, 40), "sex": ["M"]}, {"city": ["A", "C"]},
-             {"day": ("2020-03-01", "2020-07-01")}, {"age": (20, 50), "city": ["A"]}]  # fmt: skip
-    held, narrow = np.zeros(len(asked), dtype=int), np.zeros(len(asked), dtype=int)
+    asked = [
+        {"age": (20, 50)},
+        {"age": (0, 40), "sex": ["M"]},
+        {"city": ["A", "C"]},
+        {"day": ("2020-03-01", "2020-07-01")},
+        {"age": (20, 50), "city": ["A"]},
+    ]
+    held = np.zeros(len(asked), dtype=int)
+    narrow = np.zeros(len(asked), dtype=int)
     frame = people(5)
-    curator = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon="1000"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, SCHEMA, budget=dp.PureDP(epsilon="1000"), ledger=dp.MemoryLedger()
+    )
     true = [true_count(frame, where) for where in asked]
     for number in range(300):
-        release = curator.run(MARGINALS, dp.PureDP(epsilon=LOUD), request_id=f"r{number}")
+        release = curator.run(
+            MARGINALS, dp.PureDP(epsilon=LOUD), request_id=f"r{number}"
+        )
         for i, where in enumerate(asked):
             found = count_rows(release, where)
             held[i] += found.low <= true[i] <= found.high
-            middle, half = (found.low + found.high) / 2, (found.high - found.low) / 8
+            middle = (found.low + found.high) / 2
+            half = (found.high - found.low) / 8
             narrow[i] += abs(true[i] - middle) <= half
     assert laws.at_least(int(held.min()), 300, 0.95), held
     assert not laws.at_least(int(narrow[:4].max()), 300, 0.95), narrow
@@ -118,11 +154,15 @@ def test_the_value_is_what_the_model_draws() -> None:
             share = true_count(drawn, where) / len(drawn)
             found = count_rows(release, where)
             if not found.measured:
-                assert found.value / release.model.total == pytest.approx(share, abs=0.01), where
+                assert found.value / release.model.total == pytest.approx(
+                    share, abs=0.01
+                ), where
 
 
 def test_the_lower_end_is_that_of_frechet() -> None:
-    """Two conditions that most rows fit must overlap: an interval from 0 would tell less than is known."""
+    """Two conditions that most rows fit must overlap: an interval from 0 would tell
+    less than is known.
+    """
     frame, release = released(dp.Independent(["age", "sex"]), epsilon=QUIET)
     where = {"age": (10, 80), "sex": ["F", "M"]}
     found = count_rows(release, where)
@@ -135,15 +175,20 @@ def test_the_lower_end_is_that_of_frechet() -> None:
     ("where", "says"),
     [
         ({"salary": (1, 2)}, "has no column 'salary'"),
-        ({"age": (0, 85)}, "is not a cell bound"), ({"age": (-10, 20)}, "is not a cell bound"),
-        ({"age": (40, 20)}, "must rise"), ({"age": (20, 20)}, "must rise"),
+        ({"age": (0, 85)}, "is not a cell bound"),
+        ({"age": (-10, 20)}, "is not a cell bound"),
+        ({"age": (40, 20)}, "must rise"),
+        ({"age": (20, 20)}, "must rise"),
         ({"age": (float("nan"), 20)}, "is not a cell bound"),
         ({"age": (float("-inf"), 20)}, "is not a cell bound"),
-        ({"age": "F"}, "needs numbers"), ({"age": (1, 2, 3)}, "needs numbers"),
-        ({"day": ("soon", "2020-07-01")}, "needs numbers"), ({"sex": []}, "no such category"),
-        ({"sex": "X"}, "no such category"), ({"sex": (1, 2)}, "no such category"),
+        ({"age": "F"}, "needs numbers"),
+        ({"age": (1, 2, 3)}, "needs numbers"),
+        ({"day": ("soon", "2020-07-01")}, "needs numbers"),
+        ({"sex": []}, "no such category"),
+        ({"sex": "X"}, "no such category"),
+        ({"sex": (1, 2)}, "no such category"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_asked(where: dict[str, Any], says: str) -> None:
     """A question outside the domain would be answered with some number."""
     _, release = released(MARGINALS, epsilon="1")

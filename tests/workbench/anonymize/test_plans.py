@@ -1,4 +1,6 @@
-"""What the Anonymize page keeps and says: roles, hierarchies with undo, methods, frontier, warnings."""
+"""What the Anonymize page keeps and says: roles, hierarchies with undo, methods,
+frontier, warnings.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def people(rows: int = 400) -> pd.DataFrame:
             "zip": rng.choice(["33617", "33620", "23620", "23622"], rows),
             "disease": rng.choice(["flu", "cold", "cancer"], rows),
             "visit": np.arange(rows) % 7,
-        }
+        },
     )
 
 
@@ -71,7 +73,8 @@ def opened(frame: pd.DataFrame | None = None, person: str | None = None) -> dp.C
 
 
 def started(
-    frame: pd.DataFrame | None = None, person: str | None = None
+    frame: pd.DataFrame | None = None,
+    person: str | None = None,
 ) -> tuple[dp.Curator, AnonymizeState]:
     curator = opened(frame, person)
     return curator, state.state(curator)
@@ -100,7 +103,9 @@ def test_a_first_plan_needs_no_choice() -> None:
 
 
 def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
-    """Roles would fall back to the proposal with every click, or a column without hierarchy would fail."""
+    """Roles would fall back to the proposal with every click, or a column without
+    hierarchy would fail.
+    """
     curator, current = started()
     session.session().anonymized = object()
     version = current.version
@@ -129,10 +134,14 @@ def test_the_columns_of_the_audit_are_taken_over() -> None:
 
 
 def test_what_was_asked_about_another_data_set_stays_there(
-    held: session.Session, monkeypatch: pytest.MonkeyPatch
+    held: session.Session,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever chose another table while the first was looked at would read its roles as this one's."""
-    first, second = opened(), opened(people().drop(columns="visit"))
+    """Whoever chose another table while the first was looked at would read its roles as
+    this one's.
+    """
+    first = opened()
+    second = opened(people().drop(columns="visit"))
     held.current = first.account.dataset
     compute = process.compute
 
@@ -183,7 +192,9 @@ def test_levels_that_do_not_nest_are_refused() -> None:
 
 
 def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
-    """A file of ARX would be refused for a missing cell, or after another file with more values."""
+    """A file of ARX would be refused for a missing cell, or after another file with
+    more values.
+    """
     frame = people()
     frame.loc[0, "zip"] = None
     _curator, current = started(frame)
@@ -191,7 +202,9 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
     assert current.table_values("zip") == zips
     assert not {MISSING, SUPPRESSED} & zips
     larger = Hierarchy.from_csv(
-        "".join(f"{zip_code};{zip_code[:2]};*\n" for zip_code in [*sorted(zips), "99999"])
+        "".join(
+            f"{zip_code};{zip_code[:2]};*\n" for zip_code in [*sorted(zips), "99999"]
+        ),
     )
     taken = current.of_file("zip", larger)
     assert taken.values == larger.values
@@ -203,14 +216,32 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
     ("predicted", "columns", "method"),
     [
         (Prediction(nodes=100, seconds=1.0, usual=0.1, memory=1), 3, "full-domain"),
-        (Prediction(nodes=100_000, seconds=1.0, usual=9.0, memory=1), 10, "full-domain"),
-        (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 12, "local recoding"),
+        (
+            Prediction(nodes=100_000, seconds=1.0, usual=9.0, memory=1),
+            10,
+            "full-domain",
+        ),
+        (
+            Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1),
+            12,
+            "local recoding",
+        ),
         (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 13, "mondrian"),
-        (Prediction(nodes=9, seconds=1.0, usual=math.inf, memory=1), 3, "local recoding"),
-        (Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0, memory=1), 15, "mondrian"),
+        (
+            Prediction(nodes=9, seconds=1.0, usual=math.inf, memory=1),
+            3,
+            "local recoding",
+        ),
+        (
+            Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0, memory=1),
+            15,
+            "mondrian",
+        ),
     ],
 )
-def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
+def test_what_is_too_large_to_search_falls_back(
+    predicted: Prediction, columns: int, method: str
+) -> None:
     """Fifteen quasi-identifiers would make the page hang, as in other tools."""
     assert plans.suggested_method(predicted, columns).kind == method
 
@@ -218,14 +249,24 @@ def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: 
 def wide(columns: int) -> pd.DataFrame:
     """Thirty kinds of people, a hundred of each."""
     rng = np.random.default_rng(1)
-    return pd.DataFrame({f"age {i:02}": np.repeat(rng.integers(0, 100, 30), 100) for i in range(columns)})
+    return pd.DataFrame(
+        {
+            f"age {i:02}": np.repeat(rng.integers(0, 100, 30), 100)
+            for i in range(columns)
+        }
+    )
 
 
 @pytest.mark.parametrize(
     ("columns", "method", "said"),
-    [(11, "local recoding", "Local recoding is suggested"), (15, "mondrian", "Mondrian is suggested")],
+    [
+        (11, "local recoding", "Local recoding is suggested"),
+        (15, "mondrian", "Mondrian is suggested"),
+    ],
 )
-def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, said: str) -> None:
+def test_many_columns_are_anonymized_by_what_is_said(
+    columns: int, method: str, said: str
+) -> None:
     """The page would fall back without a word, or say one method and take another."""
     frame = wide(columns)
     curator, current = started(frame)
@@ -243,7 +284,9 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     assert "full\\-domain" in reasons[0]
 
 
-def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_frontier_at_every_limit_or_at_the_chosen_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A frontier that takes long would be computed unasked."""
     curator, current = started()
     asked = plan(curator, current)
@@ -259,14 +302,20 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
 
 
 def test_the_frontier_is_of_the_coded_numbers() -> None:
-    """A k would be offered that no table reaches, as the chart knew a secret before it was rounded."""
+    """A k would be offered that no table reaches, as the chart knew a secret before it
+    was rounded.
+    """
     curator, current = started()
     asked = plan(curator, current)
     roles = {**asked.roles, "visit": "sensitive"}
-    asked = replace(asked, roles=roles, models=(*asked.models, DistinctL(column="visit", l=3)))
+    asked = replace(
+        asked, roles=roles, models=(*asked.models, DistinctL(column="visit", l=3))
+    )
     _method, points = outcomes.frontier(curator, current, asked)
     assert points
-    _method, points = outcomes.frontier(curator, current, replace(asked, coded={"visit": Coding(base=100)}))
+    _method, points = outcomes.frontier(
+        curator, current, replace(asked, coded={"visit": Coding(base=100)})
+    )
     assert not points
 
 
@@ -290,14 +339,18 @@ def test_the_chosen_point_is_marked_and_told() -> None:
     }
     assert f"information loss {number(report.quality.loss)}," in said
     assert f"{round(report.quality.suppressed * 400)} rows suppressed" in said
-    nowhere = outcomes.present_choice(curator, current, replace(asked, limit=0.3), method, points, 5)
+    nowhere = outcomes.present_choice(
+        curator, current, replace(asked, limit=0.3), method, points, 5
+    )
     assert nowhere == (None, "")
     assert ring_of(outcomes.frontier_chart(points, asked, 5, None)) is None
 
 
 @pytest.mark.parametrize("method", ["local recoding", "mondrian"])
 def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) -> None:
-    """The cost of Mondrian stood beside a choice of local recoding, and no point had a ring."""
+    """The cost of Mondrian stood beside a choice of local recoding, and no point had a
+    ring.
+    """
     frame = wide(11)
     curator, current = started(frame)
     current.hierarchies = {name: suggest_hierarchy(frame[name]) for name in frame}
@@ -307,11 +360,16 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     loss, said = outcomes.present_choice(curator, current, asked, drawn, points, 5)
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert number(loss) in said
-    assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {"k": 5, "loss": loss}
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {
+        "k": 5,
+        "loss": loss,
+    }
 
 
 def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
-    """1.94 and 1.93 groups a person, and 20,000 and 19,815 times, stood in one report."""
+    """1.94 and 1.93 groups a person, and 20,000 and 19,815 times, stood in one
+    report.
+    """
     frame = people().assign(person=np.arange(400) // 2)
     frame.loc[:19, "age"] = 97
     curator, current = started(frame, "person")
@@ -327,14 +385,23 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     warnings = outcomes.warnings(curator, current, found.plan, found.side)
     assert warnings == outcomes.warnings(curator, current, trial.plan, trial.after)
     page = document.to_html(curator, found, warnings)
-    assert page.count(f"in {number(found.side.groups_per_person)} groups on average") == 3
+    assert (
+        page.count(f"in {number(found.side.groups_per_person)} groups on average") == 3
+    )
 
 
 def test_methods_stand_side_by_side_with_reasons() -> None:
-    """A method that cannot do it would be left out without a word, or break the others."""
+    """A method that cannot do it would be left out without a word, or break the
+    others.
+    """
     curator, current = started()
     lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
-    assert lines["method"].tolist() == ["full-domain", "local recoding", "suppression of cells", "Mondrian"]
+    assert lines["method"].tolist() == [
+        "full-domain",
+        "local recoding",
+        "suppression of cells",
+        "Mondrian",
+    ]
     assert "" not in lines.to_numpy()
     assert "column 'zip' holds no numbers" in reasons[0].replace("\\", "")
     state.state(curator).take_columns(["age"], [])
@@ -352,7 +419,9 @@ def test_the_made_table_carries_the_plan_that_was_tried() -> None:
     assert made == outcomes.trial(curator, current, asked).plan
     assert set(json.loads(session.session().anonymized.plan)["node"]) == {"age", "zip"}
     again = curator.anonymize(made)
-    pd.testing.assert_frame_equal(again.table.frame, session.session().anonymized.table.frame)
+    pd.testing.assert_frame_equal(
+        again.table.frame, session.session().anonymized.table.frame
+    )
 
 
 def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
@@ -370,7 +439,11 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
         ("entropy", 2, EntropyL(column="disease", l=2.0)),
         ("t", 0.3, TCloseness(column="disease", t=0.3)),
         ("t-ordered", 0.3, TCloseness(column="disease", t=0.3, distance="ordered")),
-        ("t-hierarchical", 0.3, TCloseness(column="disease", t=0.3, distance="hierarchical")),
+        (
+            "t-hierarchical",
+            0.3,
+            TCloseness(column="disease", t=0.3, distance="hierarchical"),
+        ),
     ],
 )
 def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
@@ -405,22 +478,26 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     assert "Another version" not in said
     assert "Local methods" not in said
     local = outcomes.trial(curator, current, replace(asked, method="mondrian"))
-    assert "more exposed" in "\n".join(outcomes.warnings(curator, current, local.plan, local.after))
+    assert "more exposed" in "\n".join(
+        outcomes.warnings(curator, current, local.plan, local.after)
+    )
 
 
 def test_a_second_version_is_warned_of() -> None:
-    """Two versions of one table could be laid over each other, and nobody would be told."""
+    """Two versions of one table could be laid over each other, and nobody would be
+    told.
+    """
     curator, current = started()
     asked = plan(curator, current)
     for _twice in range(2):
         outcomes.make(curator, current, asked)
         report = outcomes.trial(curator, current, asked)
         assert "Another version" not in "\n".join(
-            outcomes.warnings(curator, current, report.plan, report.after)
+            outcomes.warnings(curator, current, report.plan, report.after),
         )
     other = outcomes.trial(curator, current, plan(curator, current, k=10))
     assert "Another version of this table was made before (1 in all)" in "\n".join(
-        outcomes.warnings(curator, current, other.plan, other.after)
+        outcomes.warnings(curator, current, other.plan, other.after),
     )
 
 
@@ -431,7 +508,9 @@ def test_charts_and_tables_of_a_trial() -> None:
     curator, current = started(frame)
     report = outcomes.trial(curator, current, plan(curator, current))
     drawn = outcomes.sizes_chart(report)
-    assert drawn.table.groupby("of")["share of rows"].sum().tolist() == pytest.approx([1, 1])
+    assert drawn.table.groupby("of")["share of rows"].sum().tolist() == pytest.approx(
+        [1, 1]
+    )
     assert SECRET not in str(drawn.spec.to_dict())
     columns = outcomes.columns_table(report)
     assert columns["column"].tolist() == ["age", "zip"]
@@ -445,7 +524,11 @@ def test_charts_and_tables_of_a_trial() -> None:
 def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
     """A file saved by a spreadsheet in China was refused, a table was not."""
     text = "北京;华北;*\n天津;华北;*\n上海;华东;*\n"
-    assert state.read_hierarchy(text.encode(encoding)).levels[1] == ("华北", "华北", "华东")
+    assert state.read_hierarchy(text.encode(encoding)).levels[1] == (
+        "华北",
+        "华北",
+        "华东",
+    )
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
@@ -481,7 +564,9 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
     made = Bar()
     seconds = iter(range(0, 10**9, 2))
     place = SimpleNamespace(empty=made.done)
-    monkeypatch.setattr(outcomes.progress_view, "st", SimpleNamespace(empty=lambda: place))
+    monkeypatch.setattr(
+        outcomes.progress_view, "st", SimpleNamespace(empty=lambda: place)
+    )
     monkeypatch.setattr(outcomes.progress_view, "stoppable", made.stoppable)
     monkeypatch.setattr(outcomes.time, "monotonic", lambda: next(seconds))
     return made
@@ -498,7 +583,9 @@ def test_a_long_search_tells_how_far_it_is(bar: Bar) -> None:
     current.wants_frontier = True
     outcomes.frontier(curator, current, plan(curator, current))
     assert bar.told[-1][0].partition(",")[0] == "searching"
-    assert len(set(bar.keys)) == bar.gone == 2, "two Stop buttons of one key break the page"
+    assert len(set(bar.keys)) == bar.gone == 2, (
+        "two Stop buttons of one key break the page"
+    )
 
 
 def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
@@ -521,18 +608,28 @@ def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
     with pytest.raises(StoppedError, match="stopped"):
         outcomes.trial(curator, current, wanted)
     assert bar.told == []
-    assert not outcomes.fails(current, wanted), "a stopped search is no plan that cannot be met"
+    assert not outcomes.fails(current, wanted), (
+        "a stopped search is no plan that cannot be met"
+    )
     outcomes.trial(curator, current, plan(curator, current, k=6))
 
 
-def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit was read back from the words of the legend: 2.5 % ended in a traceback."""
+def test_a_click_on_the_frontier_carries_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The limit was read back from the words of the legend: 2.5 % ended in a
+    traceback.
+    """
     curator, current = started()
     asked = plan(curator, current)
     _method, points = outcomes.frontier(curator, current, asked)
-    points = tuple(replace(point, limit=0.025) for point in points if point.limit == 0.02)
+    points = tuple(
+        replace(point, limit=0.025) for point in points if point.limit == 0.02
+    )
     drawn = outcomes.frontier_chart(points, asked, 5, 0.025)
-    (chosen,) = [each for each in drawn.spec.to_dict()["params"] if each["name"] == "chosen"]
+    (chosen,) = [
+        each for each in drawn.spec.to_dict()["params"] if each["name"] == "chosen"
+    ]
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns
     put: list[object] = []
@@ -548,7 +645,9 @@ def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_loaded_plan_on_the_next_delivery() -> None:
-    """A plan would work on the very table that made it and on no other, or make a table of other levels."""
+    """A plan would work on the very table that made it and on no other, or make a table
+    of other levels.
+    """
     curator, current = started()
     first = plan(curator, current, household="visit")
     outcomes.make(curator, current, first)
@@ -561,12 +660,17 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     current.load(text)
     assert current.loaded.household == "visit"
     outcomes.make(curator, current, current.loaded)
-    assert Plan.from_json(session.session().anonymized.plan).node == Plan.from_json(text).node
+    assert (
+        Plan.from_json(session.session().anonymized.plan).node
+        == Plan.from_json(text).node
+    )
     assert len(session.session().anonymized.table.frame) <= len(following)
 
 
 def test_a_loaded_plan_and_a_value_that_is_new() -> None:
-    """A new category of the next delivery would be a traceback, or be published as it is."""
+    """A new category of the next delivery would be a traceback, or be published as it
+    is.
+    """
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current))
     text = session.session().anonymized.plan
@@ -592,21 +696,37 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
 
 
 def test_the_report_to_sign_says_what_was_found() -> None:
-    """A data protection officer would sign figures of another table, or a page without a place for a name."""
+    """A data protection officer would sign figures of another table, or a page without
+    a place for a name.
+    """
     curator, current = started()
-    outcomes.make(curator, current, plan(curator, current, models=(DistinctL(column="disease", l=2),)))
+    outcomes.make(
+        curator,
+        current,
+        plan(curator, current, models=(DistinctL(column="disease", l=2),)),
+    )
     found = outcomes.residual_risk(curator, session.session().anonymized)
     html = document.to_html(curator, found, ["**A warning**"])
     table = session.session().anonymized.table.frame
     fewest = table.groupby(["age", "zip"]).size().min()
     assert f"The smallest group has {fewest} rows" in html
-    for heading in ("Singling out", "Linkability", "Inference", "What this does not promise", "signature"):
+    for heading in (
+        "Singling out",
+        "Linkability",
+        "Inference",
+        "What this does not promise",
+        "signature",
+    ):
         assert heading in html
     assert "distinct 2-diversity of disease" in html
     assert "Internal" in html
     assert SECRET not in html
     assert dp.__version__ in html
-    noted = [line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content]
+    noted = [
+        line.content["anonymized"]
+        for line in curator.lines()
+        if "anonymized" in line.content
+    ]
     assert noted[0][:16] in html
     said, reasons = document.recommendation(found, 1)
     assert said.startswith("To be handed only to named recipients")
@@ -616,18 +736,26 @@ def test_the_report_to_sign_says_what_was_found() -> None:
 
 
 def test_recommendations_follow_the_figures() -> None:
-    """A table whose groups give everything away would be recommended, or one without a weakness refused."""
+    """A table whose groups give everything away would be recommended, or one without a
+    weakness refused.
+    """
     frame = people().assign(
-        disease=lambda rows: rows["zip"].map(lambda code: "flu" if code[0] == "3" else "cold")
+        disease=lambda rows: rows["zip"].map(
+            lambda code: "flu" if code[0] == "3" else "cold"
+        ),
     )
     curator, current = started(frame)
-    found = outcomes.residual_risk(curator, made_of(curator, current, plan(curator, current)))
+    found = outcomes.residual_risk(
+        curator, made_of(curator, current, plan(curator, current))
+    )
     assert document.recommendation(found, 1)[0].startswith("Not recommended")
     plain = people(400).assign(age=30, visit=1)
     session.session().slots.clear()
     session.session().reports.clear()
     curator, current = started(plain[["age", "zip", "disease"]])
-    found = outcomes.residual_risk(curator, made_of(curator, current, plan(curator, current, k=20)))
+    found = outcomes.residual_risk(
+        curator, made_of(curator, current, plan(curator, current, k=20))
+    )
     said, reasons = document.recommendation(found, 1)
     assert said.startswith("May be handed to a wider circle"), reasons
     assert "at least" in reasons[0]

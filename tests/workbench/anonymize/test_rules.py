@@ -14,11 +14,19 @@ ZIPS = ["33617", "33620", "23620"]
 
 def test_post_codes_are_masked_to_one_digit() -> None:
     """A German PLZ lost everything after three digits, and every row was suppressed."""
-    for made in (rules.by_masking(ZIPS, [4, 1, 2, 3]), suggest_hierarchy(pd.Series(ZIPS * 3, name="plz"))):
+    for made in (
+        rules.by_masking(ZIPS, [4, 1, 2, 3]),
+        suggest_hierarchy(pd.Series(ZIPS * 3, name="plz")),
+    ):
         assert made.height == 5
         assert {level[made.values.index("33617")] for level in made.levels} == {
-            "33617", "3361*", "336**", "33***", "3****", "*",
-        }  # fmt: skip
+            "33617",
+            "3361*",
+            "336**",
+            "33***",
+            "3****",
+            "*",
+        }
 
 
 @pytest.mark.parametrize(
@@ -45,12 +53,18 @@ def test_the_groups_of_a_rule_by_hand() -> None:
     assert found["such as"].iloc[2] == "20-29 · 30-34 · ≥35"
     grades = rules.by_order(["good", "bad", "fair", "poor"], "poor\nbad\nfair", "2")
     assert set(grades.levels[1]) == {"{poor, bad}", "{fair, good}"}
-    assert rules.by_dates(["2020-01-31", "2021-05-01"], ["year", "month"]).levels[1] == ("2020-01", "2021-05")
+    assert rules.by_dates(["2020-01-31", "2021-05-01"], ["year", "month"]).levels[
+        1
+    ] == ("2020-01", "2021-05")
 
 
 def test_intervals_begin_where_a_person_says() -> None:
-    """SEEDS B7: the ages of the book become 10-49, which intervals counted from 0 never are."""
-    made = rules.by_intervals(["12", "24", "29", "41", "43"], "10, 40", None, None, start=10)
+    """SEEDS B7: the ages of the book become 10-49, which intervals counted from 0 never
+    are.
+    """
+    made = rules.by_intervals(
+        ["12", "24", "29", "41", "43"], "10, 40", None, None, start=10
+    )
     assert made.levels[1] == ("10-19", "20-29", "20-29", "40-49", "40-49")
     assert set(made.levels[2]) == {"10-49"}
     assert made.levels[3] == ("*",) * 5

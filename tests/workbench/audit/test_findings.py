@@ -30,8 +30,16 @@ def held(monkeypatch: pytest.MonkeyPatch) -> session.Session:
 
 
 def opened(frame: pd.DataFrame, name: str = "people.csv") -> dp.Curator:
-    schema = dp.Schema(columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1))
-    return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), name=name)
+    schema = dp.Schema(
+        columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1)
+    )
+    return dp.Curator.open(
+        frame,
+        schema,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        name=name,
+    )
 
 
 def people(rows: int = 240) -> pd.DataFrame:
@@ -41,7 +49,7 @@ def people(rows: int = 240) -> pd.DataFrame:
             "sex": ["FM"[i % 2] for i in range(rows)],
             "city": ["ABC"[i % 3] for i in range(rows)],
             "disease": ["flu"] * rows,
-        }
+        },
     )
     frame.loc[7, ["age", "city"]] = [97, SECRET]
     return frame
@@ -57,16 +65,24 @@ def test_the_verdict_is_one_sentence_with_the_share() -> None:
     curator = opened(people())
     answer, worst, *_others = verdict(ask(curator, ["city"]), ["city"])
     assert answer == "Hardly."
-    assert worst.endswith("as soon as somebody knows age too; without it, 0.4\u202f% by city.")
+    assert worst.endswith(
+        "as soon as somebody knows age too; without it, 0.4\u202f% by city."
+    )
     sex = verdict(ask(curator, ["sex"]), ["sex"])
-    assert sex[:2] == ["Hardly.", "Nobody is unique by sex; the smallest group has 120 people."]
+    assert sex[:2] == [
+        "Hardly.",
+        "Nobody is unique by sex; the smallest group has 120 people.",
+    ]
 
 
 def test_one_unique_person_among_many_is_not_nobody() -> None:
     """A single exposed person in a large table would be rounded away."""
     frame = pd.DataFrame({"city": ["A"] * 4_999 + ["B"], "disease": "flu"})
     said = verdict(ask(opened(frame), ["city"]), ["city"])
-    assert said[1] == "Under 0.1\u202f% of the people are unique as soon as somebody knows city."
+    assert (
+        said[1]
+        == "Under 0.1\u202f% of the people are unique as soon as somebody knows city."
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +102,9 @@ def test_percent_never_rounds_to_nobody_or_everybody(share: float, said: str) ->
 
 
 def test_a_report_is_computed_once_for_each_question() -> None:
-    """Every click would read the rows again, and another list would get the answer of the first."""
+    """Every click would read the rows again, and another list would get the answer of
+    the first.
+    """
     curator = opened(people())
     first = ask(curator, ["age"])
     lines = len(curator.lines())
@@ -94,12 +112,17 @@ def test_a_report_is_computed_once_for_each_question() -> None:
     assert len(curator.lines()) == lines
     assert ask(curator, ["age", "sex"]) is not first
     lists = [pd.DataFrame({"age": [20] * n}) for n in (1, 2)]
-    assert [ask(curator, ["age"], attacker=each).linkage.people for each in lists] == [1, 2]
+    assert [ask(curator, ["age"], attacker=each).linkage.people for each in lists] == [
+        1,
+        2,
+    ]
 
 
 def test_a_click_takes_a_column_in_or_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bars would be there to look at only."""
-    chart, labels = findings.changes_chart(ask(opened(people()), ["age", "sex"]), ["age", "sex"])
+    chart, labels = findings.changes_chart(
+        ask(opened(people()), ["age", "sex"]), ["age", "sex"]
+    )
     assert set(labels.values()) == {"age", "sex", "city"}
 
     def known_after(selection: object) -> object:
@@ -116,20 +139,27 @@ def test_a_click_takes_a_column_in_or_out(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_column_that_names_the_person_is_no_news() -> None:
-    """A bar would say that everybody is unique by the number that the owner gave them."""
+    """A bar would say that everybody is unique by the number that the owner gave
+    them.
+    """
     frame = people().assign(number=[i // 2 for i in range(240)])
     schema = dp.Schema(
         columns=dp.suggest_schema(frame.drop(columns="number")).columns,
         unit=dp.PrivacyUnit(max_rows=1, id_column="number"),
     )
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
     assert "number" not in ask(curator, ["age"]).changes
 
 
 def test_charts_hold_names_and_shares_only() -> None:
     """A row of the table would be sent to the browser inside a chart."""
     found = ask(opened(people()), ["age", "city"])
-    for chart in (findings.sets_chart(found), findings.changes_chart(found, ["age", "city"])[0]):
+    for chart in (
+        findings.sets_chart(found),
+        findings.changes_chart(found, ["age", "city"])[0],
+    ):
         assert SECRET not in str(chart.spec.to_dict())
         assert len(chart.alt) > 20
 
@@ -153,12 +183,29 @@ class Reader(HTMLParser):
 
 
 def test_the_printed_file_is_self_contained() -> None:
-    """A report that is opened elsewhere would run a script or ask the network for something."""
+    """A report that is opened elsewhere would run a script or ask the network for
+    something.
+    """
     curator = opened(people())
-    found = ask(curator, ["age", "city"], population=100_000, attacker=people()[["age"]].head(9))
+    found = ask(
+        curator, ["age", "city"], population=100_000, attacker=people()[["age"]].head(9)
+    )
     read = Reader(document.to_html(curator, found, ["age", "city"], "a list"))
     assert set(read.tags) <= {
-        *("html", "meta", "title", "style", "section", "h1", "h2", "p", "ul", "li", "table", "tr", "th", "td")
+        "html",
+        "meta",
+        "title",
+        "style",
+        "section",
+        "h1",
+        "h2",
+        "p",
+        "ul",
+        "li",
+        "table",
+        "tr",
+        "th",
+        "td",
     }
     assert set(read.attributes) <= {"lang", "charset", "http-equiv", "content", "class"}
     assert "default-src 'none'" in document.to_html(curator, found, ["age"], "a list")
@@ -186,12 +233,18 @@ def test_the_printed_file_escapes_hostile_names() -> None:
 
 
 def test_the_printed_file_holds_no_value_of_the_table() -> None:
-    """A report would carry a name out of the table; the twin shows that the search finds one."""
+    """A report would carry a name out of the table; the twin shows that the search
+    finds one.
+    """
     curator = opened(people().assign(name=[f"{SECRET} {i}" for i in range(240)]))
-    page = document.to_html(curator, ask(curator, ["age", "city"]), ["age", "city"], "a list")
+    page = document.to_html(
+        curator, ask(curator, ["age", "city"]), ["age", "city"], "a list"
+    )
     assert SECRET not in page
     assert "97" not in Reader(page).words
-    assert SECRET in document.to_html(opened(people(), name=SECRET), ask(curator, ["age"]), ["age"], "")
+    assert SECRET in document.to_html(
+        opened(people(), name=SECRET), ask(curator, ["age"]), ["age"], ""
+    )
 
 
 def test_reasons_are_printed_whole() -> None:
@@ -199,18 +252,26 @@ def test_reasons_are_printed_whole() -> None:
     curator = opened(people().assign(contact=[f"p{i}@example.org" for i in range(240)]))
     found = ask(curator, ["age"])
     reason = found.identifiers[0].reason
-    assert translate(reason) in Reader(document.to_html(curator, found, ["age"], "a list")).words
+    assert (
+        translate(reason)
+        in Reader(document.to_html(curator, found, ["age"], "a list")).words
+    )
     assert "contact" in findings.identifiers(found)["column"].tolist()
 
 
 def test_suppressed_rows_are_mentioned() -> None:
-    """Whoever audits a file that was anonymized before would not learn what the shares are of."""
+    """Whoever audits a file that was anonymized before would not learn what the shares
+    are of.
+    """
     frame = people()
     frame["age"] = frame["age"].astype(str)
     frame.loc[:23, ["age", "city"]] = "*"
     found = ask(opened(frame), ["age", "city"])
-    assert "Rows that are suppressed already (*), and are not counted: 10\u202f%" in " ".join(
-        findings.attackers(found)
+    assert (
+        "Rows that are suppressed already (*), and are not counted: 10\u202f%"
+        in " ".join(
+            findings.attackers(found),
+        )
     )
 
 
@@ -224,7 +285,9 @@ def test_an_audit_is_not_a_release() -> None:
 
 
 def test_the_printed_file_is_marked_and_says_no_small_number() -> None:
-    """A printed page left on a desk would name a value, or count a handful of people to the last one."""
+    """A printed page left on a desk would name a value, or count a handful of people to
+    the last one.
+    """
     curator = opened(people())
     found = ask(curator, ["age", "city"], attacker=people()[["age"]].head(9))
     page = document.to_html(curator, found, ["age", "city"], "a list")
@@ -234,4 +297,7 @@ def test_the_printed_file_is_marked_and_says_no_small_number() -> None:
     assert SECRET not in page
     assert "fewer than 11" in read.words
     assert not re.search(r"\d\.\d+\s*%", read.words)
-    assert re.search(r"\d\.\d+\s*%", " ".join(verdict(ask(curator, ["city"]), ["city"])))  # on the page
+    # on the page
+    assert re.search(
+        r"\d\.\d+\s*%", " ".join(verdict(ask(curator, ["city"]), ["city"]))
+    )

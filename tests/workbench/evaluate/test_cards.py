@@ -1,4 +1,6 @@
-"""Cards of the verdict: what each says and where its marks are, for tables whose quality is known."""
+"""Cards of the verdict: what each says and where its marks are, for tables whose
+quality is known.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,30 @@ def test_a_wrong_column_is_the_first_card_and_says_so() -> None:
     release = people(2_000, 2)
     release.loc[:999, "age"] = 20
     found = cards.of_columns(similarity(ORIGINAL, release, SCHEMA))
-    assert (found[0].title, found[0].level, found[0].word) == ("age", "poor", "do not use")
-    assert {each.level for each in found if each.title in ("city", "married")} == {"good"}
-    assert all(each.independent is None for each in found), "no competitor for a single column"
+    assert (found[0].title, found[0].level, found[0].word) == (
+        "age",
+        "poor",
+        "do not use",
+    )
+    assert {each.level for each in found if each.title in ("city", "married")} == {
+        "good"
+    }
+    assert all(each.independent is None for each in found), (
+        "no competitor for a single column"
+    )
     assert len(found) == len(SCHEMA.columns)
 
 
 def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
-    """Whether a relation is lost could not be seen without knowing what independent columns would score."""
+    """Whether a relation is lost could not be seen without knowing what independent
+    columns would score.
+    """
     lost = cards.of_pairs(similarity(ORIGINAL, independent(ORIGINAL, 2_000, 2), SCHEMA))
     kept = cards.of_pairs(similarity(ORIGINAL, people(2_000, 2), SCHEMA))
     for name in ("age", "married", "income"):
-        bad, good = (next(each for each in found if each.title == name) for found in (lost, kept))
+        bad, good = (
+            next(each for each in found if each.title == name) for found in (lost, kept)
+        )
         assert bad.level == "poor"
         assert good.level == "good"
         assert bad.independent is not None
@@ -40,7 +54,10 @@ def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
     assert alone.word == "relations kept: –"
     end = cards.end_of(lost)
     assert end >= max(each.value for each in lost)
-    places = [float(each) for each in re.findall(r"calc\(([\d.]+)%", cards.drawn(lost, end=end))]
+    places = [
+        float(each)
+        for each in re.findall(r"calc\(([\d.]+)%", cards.drawn(lost, end=end))
+    ]
     assert len(places) == 3 * len(lost)
     assert 0 <= min(places) <= max(places) <= 100
 
@@ -48,14 +65,25 @@ def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
 def test_rare_values_that_went_are_counted() -> None:
     """A release that lost every rare value would look like the original."""
     original = people(2_000, 1)
-    original["children"] = np.where(np.arange(2_000) < 10, 9, original["children"].clip(upper=5))
+    original["children"] = np.where(
+        np.arange(2_000) < 10, 9, original["children"].clip(upper=5)
+    )
     found = similarity(original, original[original["children"] != 9], SCHEMA)
-    assert next(each for each in found.columns if each.column == "children").rare == (1, 0)
+    assert next(each for each in found.columns if each.column == "children").rare == (
+        1,
+        0,
+    )
 
 
 def test_names_are_no_markup() -> None:
     """A column's name could run a script on the page."""
-    card = cards.Card(title="<img src=x onerror=alert(1)>", level="good", word="right", value=0.1, floor=0.1)
+    card = cards.Card(
+        title="<img src=x onerror=alert(1)>",
+        level="good",
+        word="right",
+        value=0.1,
+        floor=0.1,
+    )
     assert "<img" not in cards.drawn([card], end=1.0)
     assert cards.matching([card], "IMG") == [card]
     assert cards.matching([card], "age") == []
@@ -65,4 +93,7 @@ def test_marks_have_their_place_in_every_language() -> None:
     """A decimal comma is no style: in German every mark would stand at the left end."""
     card = cards.Card(title="age", level="good", word="right", value=0.333, floor=0.111)
     with speaking("de"):
-        assert re.findall(r"calc\((.*?)%", cards.drawn([card], end=1.0)) == ["11.1", "33.3"]
+        assert re.findall(r"calc\((.*?)%", cards.drawn([card], end=1.0)) == [
+            "11.1",
+            "33.3",
+        ]

@@ -1,4 +1,6 @@
-"""The verdict: a sentence that a person may act on, for releases whose quality is known."""
+"""The verdict: a sentence that a person may act on, for releases whose quality is
+known.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from workbench.evaluate.report import (
 )
 
 ORIGINAL = people(2_000, 1)
-MEASURES = [each for each in vars(measures).values() if isinstance(each, measures.Measure)]
+MEASURES = [
+    each for each in vars(measures).values() if isinstance(each, measures.Measure)
+]
 
 
 def judged(release: pd.DataFrame, *, ours: bool = True):
@@ -62,7 +66,10 @@ def test_a_lost_spike_at_zero_is_named() -> None:
     zeros = moved_zeros(report)
     assert zeros is not None
     assert zeros.column == "children"
-    assert any("Do not use the mean of children" in action for action in verdict(report, ours=True).actions)
+    assert any(
+        "Do not use the mean of children" in action
+        for action in verdict(report, ours=True).actions
+    )
 
 
 def test_a_foreign_file_has_no_budget() -> None:
@@ -104,12 +111,17 @@ def test_one_column_is_judged_by_itself() -> None:
         ),
     ],
 )
-def test_a_release_for_learning_is_judged_by_learning(of: tuple[float, ...], level: str, begins: str) -> None:
-    """A release whose classifier is nearly as good as without privacy was "not fit for questions about two
-    columns", and no word of what it was made for."""
+def test_a_release_for_learning_is_judged_by_learning(
+    of: tuple[float, ...], level: str, begins: str
+) -> None:
+    """A release whose classifier is nearly as good as without privacy was "not fit for
+    questions about two columns", and no word of what it was made for.
+    """
     counting = judged(independent(ORIGINAL, 2_000, 2), ours=False)
     sides = dict(zip(("release", "original", "majority"), of, strict=True))
-    found = verdict_of_learning(Learned(target="label", measure="accuracy", of=sides), counting)
+    found = verdict_of_learning(
+        Learned(target="label", measure="accuracy", of=sides), counting
+    )
     assert found.level == level
     assert found.sentence.startswith(begins)
     assert any(action.endswith(counting.sentence) for action in found.actions)
@@ -122,9 +134,14 @@ def test_a_release_for_learning_is_judged_by_learning(of: tuple[float, ...], lev
 def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
     """An R² would be called a share of right answers."""
     sides = {"release": 0.31, "original": 0.35, "majority": -0.01}
-    found = verdict_of_learning(Learned(target="age", measure="r2", of=sides), judged(people(2_000, 2)))
+    found = verdict_of_learning(
+        Learned(target="age", measure="r2", of=sides), judged(people(2_000, 2))
+    )
     assert found.level == "good"
-    assert found.sentence == "Fit for learning age. R² of a model from it is 0.31: 0.35 without privacy."
+    assert (
+        found.sentence
+        == "Fit for learning age. R² of a model from it is 0.31: 0.35 without privacy."
+    )
 
 
 def test_places_between_perfect_and_independent() -> None:
@@ -132,7 +149,9 @@ def test_places_between_perfect_and_independent() -> None:
     copy = placed(similarity(ORIGINAL, ORIGINAL, SCHEMA))
     assert copy["release"].tolist() == pytest.approx([0] * len(copy))
     rng = np.random.default_rng(1)
-    shuffled = pd.DataFrame({name: rng.permutation(ORIGINAL[name].to_numpy()) for name in ORIGINAL})
+    shuffled = pd.DataFrame(
+        {name: rng.permutation(ORIGINAL[name].to_numpy()) for name in ORIGINAL}
+    )
     lost = placed(similarity(ORIGINAL, shuffled, SCHEMA))
     assert lost["release"].tolist() == pytest.approx([1] * len(lost), abs=0.4)
     keys = {

@@ -1,4 +1,6 @@
-"""Catalogues that are whole, keep fields and terms, and promise what the English sentences promise."""
+"""Catalogues that are whole, keep fields and terms, and promise what the English
+sentences promise.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,26 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).resolve().parents[3]
-LANGUAGES = sorted(path.parents[1].name for path in (ROOT / "workbench/language").glob("*/*/workbench.po"))
+LANGUAGES = sorted(
+    path.parents[1].name
+    for path in (ROOT / "workbench/language").glob("*/*/workbench.po")
+)
 TERMS = {
     row[0]: dict(zip(("de", "zh_Hans"), row[1:], strict=True))
     for line in (ROOT / "docs/languages.md").read_text(encoding="utf-8").splitlines()
     if len(row := [cell.strip() for cell in line.strip("|").split(" | ")]) == 3
 }
 OF_THE_FIELD = {
-    "differential privacy": (r"differential privacy", "differential privacy", "差分隐私"),
-    "differentially private": (r"differentially private", "differenziell privat", "差分隐私"),
+    "differential privacy": (
+        r"differential privacy",
+        "differential privacy",
+        "差分隐私",
+    ),
+    "differentially private": (
+        r"differentially private",
+        "differenziell privat",
+        "差分隐私",
+    ),
     "quasi-identifier": (r"quasi-identifier", "quasi-identifikator", "准标识符"),
     "synthetic data": (r"synthetic data", "synthetische", "合成数据"),
     "synthetic table": (r"synthetic table", "synthetische", "合成表"),
@@ -33,12 +46,18 @@ OF_THE_FIELD = {
     "information loss": (r"information loss", "informationsverlust", "信息损失"),
     "equivalence class": (r"equivalence class", "äquivalenzklasse", "等价类"),
     "microaggregation": (r"microaggregation", "mikroaggregation", "微聚集"),
-    "total variation distance": (r"total variation distance", "totalvariationsabst", "总变差距离"),
+    "total variation distance": (
+        r"total variation distance",
+        "totalvariationsabst",
+        "总变差距离",
+    ),
     "sensitive attribute": (r"sensitive attribute", "sensible", "敏感属性"),
     "re-identification": (r"re-identification", "reidentifizierung", "重标识"),
     "epsilon": (r"(?<!{)\bepsilon\b(?!})", "epsilon", "epsilon"),
 }
-"""Terms: how English says them, and what a translation must hold, in whatever ending."""
+"""Terms: how English says them, and what a translation must hold, in whatever
+ending.
+"""
 PROMISES = {
     "Differentially private with {loss}.": ("ifferenziell privat", "差分隐私"),
     "Protects against learning whether one person is in the table: {unit}.": (
@@ -49,14 +68,29 @@ PROMISES = {
         "ebenso|genauso|so sicher",
         "同样|一样",
     ),
-    "Not covered: bounds or categories that were taken from the data itself, of {columns}.": (
+    (
+        "Not covered: bounds or categories that were taken from the data itself, of "
+        "{columns}."
+    ): (
         "[Nn]icht",
         "不|未",
     ),
-    "Not covered: other releases about the same people. Their losses add up.": ("[Nn]icht", "不|未"),
-    "Numbers with noise, in which nobody can be found.": ("niemand", "没有人|无法|任何人|无人"),
-    "Internal: this report reads the original. Do not publish it.": ("nicht", "请勿|不要|勿|切勿"),
-    "Drawn rows are invented: they follow the noisy counts, and none of them is a person.": (
+    "Not covered: other releases about the same people. Their losses add up.": (
+        "[Nn]icht",
+        "不|未",
+    ),
+    "Numbers with noise, in which nobody can be found.": (
+        "niemand",
+        "没有人|无法|任何人|无人",
+    ),
+    "Internal: this report reads the original. Do not publish it.": (
+        "nicht",
+        "请勿|不要|勿|切勿",
+    ),
+    (
+        "Drawn rows are invented: they follow the noisy counts, and none of them is a "
+        "person."
+    ): (
         "kein|niemand",
         "没有|不是|并非|都不",
     ),
@@ -67,7 +101,9 @@ PROMISES = {
 @cache
 def catalogue(language: str) -> Catalog:
     """The messages of a language."""
-    with (ROOT / f"workbench/language/{language}/LC_MESSAGES/workbench.po").open("rb") as file:
+    with (ROOT / f"workbench/language/{language}/LC_MESSAGES/workbench.po").open(
+        "rb"
+    ) as file:
         return read_po(file, locale=language)
 
 
@@ -77,14 +113,18 @@ def extracted() -> set[str | tuple[str, ...]]:
     cfg = (ROOT / "workbench/language/babel.cfg").read_text(encoding="utf-8")
     names = dict(re.findall(r"^(\w+) = (\S+)$", cfg, re.MULTILINE))
     methods = [
-        (path, names.get(name, name)) for name, path in re.findall(r"^\[(\w+): (\S+)\]$", cfg, re.MULTILINE)
+        (path, names.get(name, name))
+        for name, path in re.findall(r"^\[(\w+): (\S+)\]$", cfg, re.MULTILINE)
     ]
     found = {
         message[2]
         for top in ("pages", "share", "workbench", "dpcore")
         for message in extract_from_dir(ROOT / top, methods)
     }
-    return found | {message[2] for message in extract_from_dir(ROOT, [("navigation.py", names["messages"])])}
+    return found | {
+        message[2]
+        for message in extract_from_dir(ROOT, [("navigation.py", names["messages"])])
+    }
 
 
 def translated(language: str) -> list[tuple[str, str]]:
@@ -92,7 +132,11 @@ def translated(language: str) -> list[tuple[str, str]]:
     pairs = []
     for message in catalogue(language):
         if message.id and message.string:
-            one = [(message.id, message.string)] if isinstance(message.id, str) else zip_forms(message)
+            one = (
+                [(message.id, message.string)]
+                if isinstance(message.id, str)
+                else zip_forms(message)
+            )
             pairs += [(source, target) for source, target in one if target]
     return pairs
 
@@ -104,7 +148,9 @@ def zip_forms(message: Message) -> list[tuple[str, str]]:
 
 
 def fields(text: str) -> list[tuple[str | None, str | None, str | None]] | int:
-    """Names, formats and conversions of the fields of a message, whatever their order."""
+    """Names, formats and conversions of the fields of a message, whatever their
+    order.
+    """
     try:
         return sorted(
             (name, form, how or "")
@@ -120,10 +166,14 @@ def fields(text: str) -> list[tuple[str | None, str | None, str | None]] | int:
 def test_every_message_is_translated(language: str) -> None:
     """A page would change into English in the middle of a sentence."""
     missing = [
-        message.id for message in catalogue(language) if message.id and not all(message.string or [""])
+        message.id
+        for message in catalogue(language)
+        if message.id and not all(message.string or [""])
     ]
     assert missing == []
-    assert [message.id for message in catalogue(language) if message.fuzzy and message.id] == []
+    assert [
+        message.id for message in catalogue(language) if message.fuzzy and message.id
+    ] == []
 
 
 @pytest.mark.release
@@ -135,21 +185,29 @@ def test_catalogues_have_the_messages_of_now(language: str) -> None:
         for message in catalogue(language)
         if message.id
     }
-    assert known == {each if isinstance(each, str) else tuple(each) for each in extracted()}
+    assert known == {
+        each if isinstance(each, str) else tuple(each) for each in extracted()
+    }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_fields_are_those_of_the_message(language: str) -> None:
     """A sentence would fail to be filled in, or lose its number."""
     assert [
-        (source, target) for source, target in translated(language) if fields(source) != fields(target)
+        (source, target)
+        for source, target in translated(language)
+        if fields(source) != fields(target)
     ] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_bold_words_end(language: str) -> None:
-    """A page would show asterisks: Markdown ends bold words at no sign that a letter follows at once."""
-    assert [target for _source, target in translated(language) if has_open_bold(target)] == []
+    """A page would show asterisks: Markdown ends bold words at no sign that a letter
+    follows at once.
+    """
+    assert [
+        target for _source, target in translated(language) if has_open_bold(target)
+    ] == []
     assert has_open_bold("**得到：**每一列")
     assert not has_open_bold("**得到**：每一列，**{number} 列**。")
 

@@ -20,10 +20,16 @@ raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=k)
 Integer(low=0, reason=Text("cells of {step}", step=2))
 print("not a message")
 """
-    found = [message for _line, _name, message, _notes in extract(io.BytesIO(source), (), (), {})]
+    found = [
+        message
+        for _line, _name, message, _notes in extract(io.BytesIO(source), (), (), {})
+    ]
     assert sorted(found) == [
-        "Data", "cells of {step}", "k ({k}) must be at least 1", "raise k",
-    ]  # fmt: skip
+        "Data",
+        "cells of {step}",
+        "k ({k}) must be at least 1",
+        "raise k",
+    ]
 
 
 def test_babel_reads_the_whole_house() -> None:
@@ -36,11 +42,21 @@ def test_babel_reads_the_whole_house() -> None:
     }
     messages |= {
         message[1]
-        for path in (ROOT / "workbench" / name for name in ("learn/lessons.toml", "ui/examples.toml"))
-        for message in extract_from_file("workbench.language.extraction:extract_words", path)
+        for path in (
+            ROOT / "workbench" / name
+            for name in ("learn/lessons.toml", "ui/examples.toml")
+        )
+        for message in extract_from_file(
+            "workbench.language.extraction:extract_words", path
+        )
     }
     assert len(messages) > 500
-    assert {"1 · What noise does", "as it is", "9 · Trust nobody", "Every row is kept:"} <= messages
+    assert {
+        "1 · What noise does",
+        "as it is",
+        "9 · Trust nobody",
+        "Every row is kept:",
+    } <= messages
     assert not {"noise", "33617", "lines"} & messages
     assert "the table has no rows" in messages
     assert "Open the data set" in messages
@@ -55,19 +71,34 @@ rho = "rho"
 failed = "failed, charge stays"
 """
     found = [
-        (message, notes) for _line, _name, message, notes in extract_words(io.BytesIO(source), (), (), {})
+        (message, notes)
+        for _line, _name, message, notes in extract_words(
+            io.BytesIO(source), (), (), {}
+        )
     ]
-    assert found == [("rho", ["ui.units"]), ("failed, charge stays", ["records.states"])]
-    words = extract_from_file("workbench.language.extraction:extract_words", ROOT / "workbench/language/words.toml")
+    assert found == [
+        ("rho", ["ui.units"]),
+        ("failed, charge stays", ["records.states"]),
+    ]
+    words = extract_from_file(
+        "workbench.language.extraction:extract_words",
+        ROOT / "workbench/language/words.toml",
+    )
     assert {"Census", "failed, charge stays"} <= {message[1] for message in words}
 
 
 def test_plurals_are_found_in_both_forms() -> None:
     """A language with other plurals could not say how many there are."""
     source = b'note = Text("{cells} cell was empty", many="{cells} cells were empty", cells=2)'
-    found = [message for _line, _name, message, _notes in extract(io.BytesIO(source), (), (), {})]
+    found = [
+        message
+        for _line, _name, message, _notes in extract(io.BytesIO(source), (), (), {})
+    ]
     assert found == [("{cells} cell was empty", "{cells} cells were empty")]
-    words = extract_from_file("workbench.language.extraction:extract_words", ROOT / "workbench/language/words.toml")
+    words = extract_from_file(
+        "workbench.language.extraction:extract_words",
+        ROOT / "workbench/language/words.toml",
+    )
     assert ("{number} row", "{number} rows") in {message[1] for message in words}
 
 
@@ -83,8 +114,15 @@ def test_messages_of_templates_are_found() -> None:
 
 
 def test_texts_of_criteria_are_found() -> None:
-    """Criteria would stay English in every language, and their clauses and numbers be translated."""
+    """Criteria would stay English in every language, and their clauses and numbers be
+    translated.
+    """
     path = ROOT / "dpcore/risk/published/maximum-risk.toml"
-    messages = {each[1] for each in extract_from_file("workbench.language.extraction:extract_words", path)}
+    messages = {
+        each[1]
+        for each in extract_from_file(
+            "workbench.language.extraction:extract_words", path
+        )
+    }
     assert "Trusted recipients, the rule of three: at most 1/3" in messages
     assert not {"1/3", "highest"} & messages

@@ -47,8 +47,12 @@ def test_languages_have_their_own_names() -> None:
         ("", None),
     ],
 )
-def test_codes_of_browsers_and_shells_are_understood(code: str, spoken: str | None) -> None:
-    """A browser in Chinese would get English, as its code is not the name of the catalogue."""
+def test_codes_of_browsers_and_shells_are_understood(
+    code: str, spoken: str | None
+) -> None:
+    """A browser in Chinese would get English, as its code is not the name of the
+    catalogue.
+    """
     assert language_of(code) == spoken
 
 
@@ -77,11 +81,42 @@ def test_an_address_goes_before_the_browser() -> None:
 
 
 NUMBERS = {
-    "en": ("1,234.50", "12,345", "0.00422", "5.0\u202f%", "2\u202f%", "1.5e-09", "a, b and c", "a, b"),
-    "de": ("1.234,50", "12.345", "0,00422", "5,0\u202f%", "2\u202f%", "1,5e-09", "a, b und c", "a, b"),
-    "zh-Hans": ("1,234.50", "12,345", "0.00422", "5.0%", "2%", "1.5e-09", "a、b和c", "a、b"),
+    "en": (
+        "1,234.50",
+        "12,345",
+        "0.00422",
+        "5.0\u202f%",
+        "2\u202f%",
+        "1.5e-09",
+        "a, b and c",
+        "a, b",
+    ),
+    "de": (
+        "1.234,50",
+        "12.345",
+        "0,00422",
+        "5,0\u202f%",
+        "2\u202f%",
+        "1,5e-09",
+        "a, b und c",
+        "a, b",
+    ),
+    "zh-Hans": (
+        "1,234.50",
+        "12,345",
+        "0.00422",
+        "5.0%",
+        "2%",
+        "1.5e-09",
+        "a、b和c",
+        "a、b",
+    ),
 }
-DAYS = {"en": "2026-11-23 09:05", "de": "23.11.2026 09:05", "zh-Hans": "2026年11月23日 09:05"}
+DAYS = {
+    "en": "2026-11-23 09:05",
+    "de": "23.11.2026 09:05",
+    "zh-Hans": "2026年11月23日 09:05",
+}
 
 
 @pytest.mark.parametrize("code", NUMBERS)
@@ -94,14 +129,17 @@ def test_numbers_are_written_as_the_language_writes_them(code: str) -> None:
             "c": wording.number(0.004216),
             "limit": wording.limit_words(0.02),
         }
-        written = message.format(a=1234.5, share=0.05, delta=1.5e-9, **fields).split("|")
+        written = message.format(a=1234.5, share=0.05, delta=1.5e-9, **fields).split(
+            "|"
+        )
         lists = [messages.join(["a", "b", "c"]), messages.commas(["a", "b"])]
         assert (*written, *lists) == NUMBERS[code]
         assert messages.minute("2026-11-23T09:05:07.123456+00:00") == DAYS[code]
 
 
 @pytest.mark.parametrize(
-    ("number", "words"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (1000, "1,000 rows")]
+    ("number", "words"),
+    [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (1000, "1,000 rows")],
 )
 def test_a_number_of_things_takes_its_form(number: int, words: str) -> None:
     """The pages would speak of "1 rows"."""
@@ -132,7 +170,10 @@ def test_one_request_does_not_change_the_language_of_another() -> None:
 def test_errors_without_fields_are_said_as_they_are() -> None:
     """A message with braces of its own would fail to be shown."""
     with speaking("de"):
-        assert messages.problem_and_remedy(ParameterError("a {b", remedy="")) == ("a {b", "")
+        assert messages.problem_and_remedy(ParameterError("a {b", remedy="")) == (
+            "a {b",
+            "",
+        )
 
 
 def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
@@ -161,7 +202,10 @@ def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
         for each in [*units, *models]:
             assert messages.stored(str(each)).startswith("⟦"), each
             assert messages.stored(str(each)).strip("⟦⟧") == str(each)
-    assert messages.stored("add or remove one person (<b>)") == "add or remove one person (<b>)"
+    assert (
+        messages.stored("add or remove one person (<b>)")
+        == "add or remove one person (<b>)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +218,9 @@ def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
         ("zh", "1,200", 1200),
     ],
 )
-def test_typed_numbers_are_read_as_they_are_written(code: str, text: str, number: float) -> None:
+def test_typed_numbers_are_read_as_they_are_written(
+    code: str, text: str, number: float
+) -> None:
     """A German reader who asks for 0,5 would be answered for 5."""
     with speaking(code):
         assert messages.typed(text) == number

@@ -1,4 +1,6 @@
-"""Words for people: sentences that are true, and texts of people shown to the letter."""
+"""Words for people: sentences that are true, and texts of people shown to the
+letter.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from dpcore.release import Guarantee
 from workbench.language import wording
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCES = sorted([ROOT / "navigation.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "workbench").glob("*.py")])
+SOURCES = sorted(
+    [
+        ROOT / "navigation.py",
+        *(ROOT / "pages").glob("*.py"),
+        *(ROOT / "workbench").glob("*.py"),
+    ]
+)
 SOURCES.remove(ROOT / "workbench" / "__main__.py")  # a command line is no page
 
 
@@ -61,7 +69,8 @@ def test_plain_leaves_no_markdown(text):
     """A column name would load a picture from elsewhere in the viewer's browser."""
     shown = wording.plain(text)
     assert wording.unmarked(shown) == text
-    read = shown.replace("\\", "")  # Markdown looks for addresses after escapes are undone
+    # Markdown looks for addresses after escapes are undone
+    read = shown.replace("\\", "")
     assert not re.search(r"https?://|www\.|\w@", read, re.IGNORECASE)
     for i, sign in enumerate(shown):
         if sign in "![]()*`$:<>#-|~.":
@@ -78,7 +87,9 @@ def test_odds_follow_bayes_rule():
     """The sentence on what an epsilon means would be false."""
     assert wording.odds(0) == 0.5
     assert wording.odds(1.0) == pytest.approx(0.7310586)
-    assert wording.odds(1.0, prior=0.1) == pytest.approx(0.1 * 2.718281828 / (0.1 * 2.718281828 + 0.9))
+    assert wording.odds(1.0, prior=0.1) == pytest.approx(
+        0.1 * 2.718281828 / (0.1 * 2.718281828 + 0.9)
+    )
     assert wording.odds(1e9) == 1.0
     assert "73.1\u202f%" in wording.epsilon_words(1.0)
     assert "99.97\u202f%" in wording.epsilon_words(8.0)
@@ -92,7 +103,9 @@ def test_verdicts_get_weaker_with_epsilon():
 
 def test_errors_are_sentences_with_a_way_on():
     """An error box would not say what to do."""
-    problem, remedy = wording.error_words(ParameterError("k (0) must be at least 1", remedy="raise k"))
+    problem, remedy = wording.error_words(
+        ParameterError("k (0) must be at least 1", remedy="raise k")
+    )
     assert (problem, remedy) == ("K (0) must be at least 1.", "Raise k.")
     assert wording.error_words(BudgetExceeded("too much"))[1] == ""
 
@@ -105,7 +118,11 @@ def test_guarantees_name_what_they_do_not_cover():
         unit="add or remove one person (one row)",
         from_data={"age": ("low",), "load": ("kind",)},
         found={"load": "epsilon 1/20"},
-        known_from={"sex": "plainly public", "ward": "our web page", "zip": "plainly public"},
+        known_from={
+            "sex": "plainly public",
+            "ward": "our web page",
+            "zip": "plainly public",
+        },
     )
     assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
     words = " ".join(wording.guarantee_words(guarantee))
@@ -120,20 +137,62 @@ def test_amounts_carry_their_unit():
     """Rho would be read as epsilon."""
     promise = {"epsilon": "3", "delta": "1/1000000000"}
     account = Account(
-        dataset="d", rule="zcdp", units=10**12, threshold_units=0, promise=promise, unit={"max_rows": 1}
+        dataset="d",
+        rule="zcdp",
+        units=10**12,
+        threshold_units=0,
+        promise=promise,
+        unit={"max_rows": 1},
     )
     assert wording.amount(4_216_000_000, account) == "epsilon 0.517"
     assert wording.budget_words(account) == "epsilon 3 with delta 1e-09"
 
 
 SHOWS_TEXT = {
-    "title", "header", "subheader", "markdown", "write", "caption", "text", "info", "success", "warning",
-    "error", "badge", "button", "download_button", "link_button", "page_link", "metric", "expander", "tabs",
-    "selectbox", "multiselect", "radio", "segmented_control", "pills", "slider", "select_slider",
-    "number_input", "text_input", "text_area", "checkbox", "toggle", "file_uploader", "popover", "progress",
-    "spinner", "toast", "dialog", "status", "Page",
-    "TextColumn", "NumberColumn", "SelectboxColumn", "CheckboxColumn",
-}  # fmt: skip
+    "title",
+    "header",
+    "subheader",
+    "markdown",
+    "write",
+    "caption",
+    "text",
+    "info",
+    "success",
+    "warning",
+    "error",
+    "badge",
+    "button",
+    "download_button",
+    "link_button",
+    "page_link",
+    "metric",
+    "expander",
+    "tabs",
+    "selectbox",
+    "multiselect",
+    "radio",
+    "segmented_control",
+    "pills",
+    "slider",
+    "select_slider",
+    "number_input",
+    "text_input",
+    "text_area",
+    "checkbox",
+    "toggle",
+    "file_uploader",
+    "popover",
+    "progress",
+    "spinner",
+    "toast",
+    "dialog",
+    "status",
+    "Page",
+    "TextColumn",
+    "NumberColumn",
+    "SelectboxColumn",
+    "CheckboxColumn",
+}
 SHOWN_ARGUMENTS = {"label", "help", "title", "placeholder", "alt", "text", "captions"}
 # signs, addresses of pages, Altair's shorthand
 MARKUP = re.compile(r"[\W\d]*(:\w+\[[\W\d]*)*|pages/(\w+\.py)?|\.py|\w+:[NQOT]")
@@ -152,12 +211,16 @@ def untranslated(source: str) -> list[str]:
         if call.func.attr in SHOWS_TEXT and call.args:
             shown.append(call.args[0])
         for argument in shown:
-            found += [text for text in literals(argument) if any(map(str.isalpha, text))]
+            found += [
+                text for text in literals(argument) if any(map(str.isalpha, text))
+            ]
     return [text for text in found if text not in SAME_EVERYWHERE]
 
 
 def literals(node: ast.AST) -> list[str]:
-    """String literals in an expression, outside calls (of `_` above all), subscripts and comparisons."""
+    """String literals in an expression, outside calls (of `_` above all), subscripts
+    and comparisons.
+    """
     if isinstance(node, ast.Constant):
         return [node.value] if isinstance(node.value, str) else []
     if isinstance(node, (ast.Call, ast.Subscript, ast.Compare)):
@@ -170,7 +233,9 @@ def literals(node: ast.AST) -> list[str]:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_every_visible_string_goes_through_gettext(path):
     """A catalogue for another language would leave English words on the page."""
-    assert [text for text in untranslated(path.read_text()) if not MARKUP.fullmatch(text)] == []
+    assert [
+        text for text in untranslated(path.read_text()) if not MARKUP.fullmatch(text)
+    ] == []
 
 
 def test_an_untranslated_string_is_found():

@@ -13,15 +13,25 @@ from workbench.report.charts import Chart
 from workbench.store.settings import Settings
 from workbench.ui import addresses
 
-HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "true", "answer"]
+HOSTILE = [
+    "![x](http://127.0.0.1:9/b.png)",
+    "<script>alert(1)</script>",
+    "a.b[c]",
+    "true",
+    "answer",
+]
 
 
 def by_people(categories: int, people: int) -> pd.DataFrame:
-    return design.expected_errors(categories, [(size, 1.0) for size in design.sizes_around(people)])
+    return design.expected_errors(
+        categories, [(size, 1.0) for size in design.sizes_around(people)]
+    )
 
 
 def by_epsilon(categories: int, people: int) -> pd.DataFrame:
-    return design.expected_errors(categories, [(people, each) for each in design.EPSILONS])
+    return design.expected_errors(
+        categories, [(people, each) for each in design.EPSILONS]
+    )
 
 
 def made(answers: list[str]) -> dict[str, Chart]:
@@ -29,17 +39,25 @@ def made(answers: list[str]) -> dict[str, Chart]:
     column = pd.Series(answers * 40, name="x")
     found = simulate.surveys([column], protocol="subset selection", epsilon=2.0)[0]
     return {
-        "people": charts.errors(by_people(5, 100), over="people", title="people", at=100),
+        "people": charts.errors(
+            by_people(5, 100), over="people", title="people", at=100
+        ),
         "epsilon": charts.errors(by_epsilon(5, 9), over="epsilon", title="eps", at=1.0),
         "counts": charts.shares(found.shares),
-        "estimates": charts.shares(simulate.estimated_shares(found.question, found.estimate)),
-        "means": charts.means(simulate.means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)),
+        "estimates": charts.shares(
+            simulate.estimated_shares(found.question, found.estimate)
+        ),
+        "means": charts.means(
+            simulate.means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)
+        ),
     }
 
 
 @pytest.mark.parametrize("kind", ["people", "epsilon", "counts", "estimates", "means"])
 def test_every_chart_has_words_a_table_and_aggregates(kind: str) -> None:
-    """Somebody who does not see the chart would get nothing; or rows would go to the browser."""
+    """Somebody who does not see the chart would get nothing; or rows would go to the
+    browser.
+    """
     chart = made(HOSTILE)[kind]
     assert len(chart.alt) > 10
     assert 0 < len(chart.table) < 100
@@ -52,9 +70,13 @@ def test_every_chart_has_words_a_table_and_aggregates(kind: str) -> None:
 def test_intervals_are_drawn_where_there_is_noise() -> None:
     """Estimates would look exact."""
     drawn = made(HOSTILE)
-    assert [layer["mark"]["type"] for layer in drawn["counts"].spec.to_dict()["layer"]] == ["bar", "bar"]
+    assert [
+        layer["mark"]["type"] for layer in drawn["counts"].spec.to_dict()["layer"]
+    ] == ["bar", "bar"]
     assert {"low", "high"} <= set(drawn["counts"].table.columns)
-    assert "rule" in {layer["mark"]["type"] for layer in drawn["means"].spec.to_dict()["layer"]}
+    assert "rule" in {
+        layer["mark"]["type"] for layer in drawn["means"].spec.to_dict()["layer"]
+    }
 
 
 def test_errors_fall_with_people_and_epsilon() -> None:
@@ -83,16 +105,27 @@ def test_people_for_a_wanted_error() -> None:
         ("http://127.0.0.1:8501/local_dp", "http://127.0.0.1:8501/answer/"),
         ("https://a.example/work/local_dp?x=1", "https://a.example/work/answer/"),
         ("https://a.example/", "https://a.example/answer/"),
-        ("https://bench.streamlit.app/local_dp", "https://bench.streamlit.app/~/+/answer/"),
+        (
+            "https://bench.streamlit.app/local_dp",
+            "https://bench.streamlit.app/~/+/answer/",
+        ),
     ],
 )
-def test_links_lead_to_the_same_server(address: str, root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_lead_to_the_same_server(
+    address: str, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Behind a proxy with a path of its own, links would lead nowhere."""
     assert addresses.link_root(address, "answer") == root
     settings = Settings(address="https://public.example/bench")
     monkeypatch.setattr(addresses, "read_settings", lambda: settings)
-    assert addresses.link_root(address, "answer") == "https://public.example/bench/answer/"
-    assert design.links_csv(root, ["t1", "t2"]).splitlines() == ["link", f"{root}t1", f"{root}t2"]
+    assert (
+        addresses.link_root(address, "answer") == "https://public.example/bench/answer/"
+    )
+    assert design.links_csv(root, ["t1", "t2"]).splitlines() == [
+        "link",
+        f"{root}t1",
+        f"{root}t2",
+    ]
 
 
 def test_answers_are_read_line_by_line() -> None:

@@ -1,4 +1,6 @@
-"""The sheet of a survey: one code per link, and nothing of what the question or the address says runs."""
+"""The sheet of a survey: one code per link, and nothing of what the question or the
+address says runs.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ TOKENS = [letter * 43 for letter in "abc"]
 
 def test_each_person_has_a_code_of_their_own() -> None:
     """Two pupils would get one code, of which the second finds a link that was used."""
-    drawn = re.findall(r'class="qrline" stroke="#000" d="([^"]+)"', sheet("How <b>often</b>?", ROOT, TOKENS))
+    drawn = re.findall(
+        r'class="qrline" stroke="#000" d="([^"]+)"',
+        sheet("How <b>often</b>?", ROOT, TOKENS),
+    )
     assert len(set(drawn)) == 3
     for path, token in zip(drawn, TOKENS, strict=True):
         assert cells(path) == {
@@ -34,20 +39,33 @@ def test_a_question_is_text() -> None:
 
 def test_a_sheet_of_this_computer_says_so() -> None:
     """A class would scan codes that open on nobody's telephone."""
-    assert "open on this computer only" in sheet("How often?", ROOT, TOKENS, here_only=True)
-    assert "open on this computer only" not in sheet("How often?", "https://a.example/answer/", TOKENS)
+    assert "open on this computer only" in sheet(
+        "How often?", ROOT, TOKENS, here_only=True
+    )
+    assert "open on this computer only" not in sheet(
+        "How often?", "https://a.example/answer/", TOKENS
+    )
 
 
 def cells(path: str) -> set[tuple[int, int]]:
-    """The dark squares of a code, from lines of a pen: m moves and h draws, relative to where it is."""
-    border, x, y, dark = 4, 0.0, 0.0, set()
+    """The dark squares of a code, from lines of a pen: m moves and h draws, relative to
+    where it is.
+    """
+    border = 4
+    x = 0.0
+    y = 0.0
+    dark = set()
     for command, numbers in re.findall(r"([Mmh])([-0-9. ]+)", path):
         moved = [float(each) for each in re.findall(r"-?[0-9.]+", numbers)]
         if command == "h":
-            dark |= {(round(x) + step - border, round(y - 0.5) - border) for step in range(int(moved[0]))}
+            dark |= {
+                (round(x) + step - border, round(y - 0.5) - border)
+                for step in range(int(moved[0]))
+            }
             x += moved[0]
         elif command == "M":
             x, y = moved
         else:
-            x, y = x + moved[0], y + moved[1]
+            x = x + moved[0]
+            y = y + moved[1]
     return dark

@@ -24,28 +24,50 @@ from workbench.store.ledger.rows import PRESUMED, sealed_again
 
 def test_every_evaluation_has_its_words() -> None:
     """A line of the ledger would show a bare kind, in English in every language."""
-    kinds = {kind for kind, each in Evaluation.kinds().items() if each.__module__.startswith("dpcore.")}
+    kinds = {
+        kind
+        for kind, each in Evaluation.kinds().items()
+        if each.__module__.startswith("dpcore.")
+    }
     assert len(kinds) >= 18
     assert kinds <= set(EVALUATIONS)
 
 
 def test_an_export_holds_no_facts_of_the_rows() -> None:
-    """The richest person's income, and a category of one row, would be in a file that says it holds none."""
+    """The richest person's income, and a category of one row, would be in a file that
+    says it holds none.
+    """
     frame = pd.DataFrame(
-        {"income": [0, 54_321_987_654], "job": ["clerk", "the only mayor"], "name": ["Ada", "Bob"]}
+        {
+            "income": [0, 54_321_987_654],
+            "job": ["clerk", "the only mayor"],
+            "name": ["Ada", "Bob"],
+        },
     )
     schema = dp.Schema(
         columns=(
-            dp.Integer("income", low=0, high=54_321_987_654, bin_width=10**9, from_data=("high",)),
-            dp.Categorical("job", categories=("clerk", "the only mayor"), from_data=("categories",)),
+            dp.Integer(
+                "income",
+                low=0,
+                high=54_321_987_654,
+                bin_width=10**9,
+                from_data=("high",),
+            ),
+            dp.Categorical(
+                "job", categories=("clerk", "the only mayor"), from_data=("categories",)
+            ),
         ),
         unit=dp.PrivacyUnit(max_rows=1),
-        excluded=(Excluded(name="name", reason="such as 54321987654", from_data=("kind",)),),
+        excluded=(
+            Excluded(name="name", reason="such as 54321987654", from_data=("kind",)),
+        ),
     )
     ledger = dp.MemoryLedger()
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
     dataset = curator.account.dataset
-    datasets.keep(datasets.Declaration(name="people.csv", schema=schema), dataset, ledger)
+    datasets.keep(
+        datasets.Declaration(name="people.csv", schema=schema), dataset, ledger
+    )
     ledger.note(dataset, "sketch", {"sketch": "of the rows"})
     curator.run(dp.Histogram("income"), dp.PureDP(epsilon=1))
     found = datasets.find(dataset, ledger)
@@ -55,30 +77,53 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     for planted in ("54321987654", "mayor", "of the rows", asked.content["plan"]):
         assert planted not in exported
     lines = json.loads(exported)["lines"]
-    assert [line["state"] for line in lines] == ["opened", "outside", "outside", "reserved", "committed"]
+    assert [line["state"] for line in lines] == [
+        "opened",
+        "outside",
+        "outside",
+        "reserved",
+        "committed",
+    ]
     assert lines[1]["content"]["declared"]["name"] == lines[0]["dataset"][:8]
     assert lines[3]["content"]["recipe"] == dp.Histogram("income").to_dict()
 
 
 CANARY = "hiv-clinic-4817"
-FREE = {"name": CANARY, "plan": CANARY, "sketch": {"rows": CANARY}, "alike": CANARY, "new": [CANARY]}
+FREE = {
+    "name": CANARY,
+    "plan": CANARY,
+    "sketch": {"rows": CANARY},
+    "alike": CANARY,
+    "new": [CANARY],
+}
 """What no line may show; the last one is of a key that nobody has thought of."""
 
 
 def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
-    """Write each kind of line that the program writes, with canaries wherever something private may stand."""
+    """Write each kind of line that the program writes, with canaries wherever something
+    private may stand.
+    """
     dataset = ledger.open(account()).dataset
     schema = dp.Schema(
         columns=(dp.Categorical(CANARY, categories=(CANARY, "other")),),
         unit=dp.PrivacyUnit(max_rows=1),
         excluded=(Excluded(name=f"{CANARY} too", reason=CANARY, from_data=("kind",)),),
     )
-    declared = datasets.Declaration(name=CANARY, schema=schema, reading=ReadOptions(names=(CANARY,)))
+    declared = datasets.Declaration(
+        name=CANARY, schema=schema, reading=ReadOptions(names=(CANARY,))
+    )
     datasets.keep(declared, dataset, ledger)
     charge = Charge(units=1)
-    asked = {"recipe": {"kind": "histogram"}, "loss": {"epsilon": "1"}, "report": True, "declared_by": "Ada"}
+    asked = {
+        "recipe": {"kind": "histogram"},
+        "loss": {"epsilon": "1"},
+        "report": True,
+        "declared_by": "Ada",
+    }
     ledger.reserve(dataset, "a", charge, {**asked, "by": "ada", **FREE})
-    ledger.commit(dataset, "a", {"events": [{"mechanism": "laplace"}], "by": "ada", **FREE}, "{}")
+    ledger.commit(
+        dataset, "a", {"events": [{"mechanism": "laplace"}], "by": "ada", **FREE}, "{}"
+    )
     ledger.reserve(dataset, "b", charge, {**asked, **FREE})
     ledger.fail(dataset, "b", {"error": "ReadError", "events": [], **FREE})
     ledger.reserve(dataset, "c", charge, {**asked, **FREE})
@@ -101,7 +146,9 @@ def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
 
 
 def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
-    """The name of a file, which may be a fact about its rows, or a later key would leave with the export."""
+    """The name of a file, which may be a fact about its rows, or a later key would
+    leave with the export.
+    """
     ledger = dp.MemoryLedger()
     found = datasets.find(every_kind_of_line(ledger), ledger)
     assert found is not None
@@ -110,44 +157,75 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
     shown = [line["content"] for line in json.loads(exported)["lines"]]
     written = [line.content for line in found.lines()]
     assert len(shown) == len(written) == 18
-    for told, kept in zip(shown, written, strict=True):  # twin: nothing but what is private is missing
+    # twin: nothing but what is private is missing
+    for told, kept in zip(shown, written, strict=True):
         assert {*kept} - {*told} <= {*FREE}
-        assert {key: kept[key] for key in told if key not in ("declared", "shown as")} == {
-            key: told[key] for key in told if key not in ("declared", "shown as")
-        }
-    assert shown[12]["shown as"] == shown[1]["shown as"] == shown[1]["declared"]["name"] == "The study"
+        assert {
+            key: kept[key] for key in told if key not in ("declared", "shown as")
+        } == {key: told[key] for key in told if key not in ("declared", "shown as")}
+    assert (
+        shown[12]["shown as"]
+        == shown[1]["shown as"]
+        == shown[1]["declared"]["name"]
+        == "The study"
+    )
     assert set(datasets.SHOWN_KEYS) == set(get_args(State))
 
 
 def test_an_export_names_no_declaration_of_a_part() -> None:
-    """Declared cells could be guessed, and tried against a digest without a key of an older line."""
+    """Declared cells could be guessed, and tried against a digest without a key of an
+    older line.
+    """
     sex = dp.Categorical("sex", categories=("F", "M"))
     schema = dp.Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
     frame = pd.DataFrame({"sex": ["F", "M"] * 50})
-    guessed = hashlib.sha256(json.dumps(sex.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+    guessed = hashlib.sha256(
+        json.dumps(sex.to_dict(), sort_keys=True).encode()
+    ).hexdigest()[:16]
     for older in (False, True):
         ledger = dp.MemoryLedger()
-        curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=3), ledger=ledger)
+        curator = dp.Curator.open(
+            frame, schema, budget=dp.PureDP(epsilon=3), ledger=ledger
+        )
         if older:
             charge = Charge(units=10**12, part=(f"sex #{guessed}", "F"))
-            ledger.reserve(curator.account.dataset, "a", charge, {"recipe": dp.Histogram("sex").to_dict()})
+            ledger.reserve(
+                curator.account.dataset,
+                "a",
+                charge,
+                {"recipe": dp.Histogram("sex").to_dict()},
+            )
         for part in ("F", "M"):
-            curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1), part={"sex": part}, request_id=part)
-        # parts of one declaration cost as the largest one, also beside a line of an earlier version
+            curator.run(
+                dp.Histogram("sex"),
+                dp.PureDP(epsilon=1),
+                part={"sex": part},
+                request_id=part,
+            )
+        # parts of one declaration cost as the largest one, also beside a line of an
+        # earlier version
         balance = curator.balance()
         assert balance.spent + balance.held == (2 if older else 1) * 10**12
-        partitions = {line.charge.part[0] for line in curator.lines() if line.charge.part is not None}
+        partitions = {
+            line.charge.part[0]
+            for line in curator.lines()
+            if line.charge.part is not None
+        }
         assert len(partitions) == 1
         assert (partitions == {f"sex #{guessed}"}) == older
         found = datasets.find(curator.account.dataset, ledger)
         assert found is not None
         assert guessed not in export(found)
         parts = [line["charge"]["part"] for line in json.loads(export(found))["lines"]]
-        assert [part for part in parts if part] == [["sex #1", each] for each in "F" * older + "FM"]
+        assert [part for part in parts if part] == [
+            ["sex #1", each] for each in "F" * older + "FM"
+        ]
 
 
 def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
-    """Whoever deletes an account and accepts it would have its budget again, and nobody would see it."""
+    """Whoever deletes an account and accepts it would have its budget again, and nobody
+    would see it.
+    """
     with sqlite_kind(tmp_path / "var") as kind:
         ledger = kind.open()
         ledger.open(account())
@@ -164,5 +242,8 @@ def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
         assert list(notes(found)["note"]) == [
             "an older copy of the ledger was accepted, without 7 lines",
             "the ledger was sealed again under a new key",
-            "opened again: an account of this table, with 2 lines, was deleted and forgotten",
+            (
+                "opened again: an account of this table, with 2 lines, was deleted and "
+                "forgotten"
+            ),
         ]

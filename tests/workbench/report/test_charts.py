@@ -16,34 +16,63 @@ from workbench.report import charts
 from workbench.synthesize.charts import expected
 from workbench.ui.method_charts import against_epsilon
 
-HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "rows", "cell"]
+HOSTILE = [
+    "![x](http://127.0.0.1:9/b.png)",
+    "<script>alert(1)</script>",
+    "a.b[c]",
+    "rows",
+    "cell",
+]
 LABELS = [f"c{i}" for i in range(5)]
 VALUES = np.array([5.0, -1.0, 0.0, 30.0, 7.0])
 
 
 def frame(rows: int) -> pd.DataFrame:
-    return pd.DataFrame({"x": range(rows), "y": 1.0, "s": "a", "k": 1, "name": "n", "part": "p"})
+    return pd.DataFrame(
+        {"x": range(rows), "y": 1.0, "s": "a", "k": 1, "name": "n", "part": "p"}
+    )
 
 
 def made(name: str = "age") -> dict[str, charts.Chart]:
     """One chart of each kind, about a column called `name`."""
     figures = pd.DataFrame(
-        {"figure": ["pairs"], "release": [0.1], "another sample": [0.05], "independent columns": [0.2]}
+        {
+            "figure": ["pairs"],
+            "release": [0.1],
+            "another sample": [0.05],
+            "independent columns": [0.2],
+        },
     )
     rates = {"rate": 0.1, "low": 0.05, "high": 0.2, "attempts": 500}
-    swept = {"table": "t", "method": "m", "scenario": "s", "mean": 0.5, "low": 0.4, "high": 0.6, "epsilon": 1}
+    swept = {
+        "table": "t",
+        "method": "m",
+        "scenario": "s",
+        "mean": 0.5,
+        "low": 0.4,
+        "high": 0.6,
+        "epsilon": 1,
+    }
     return {
-        "counts": charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column=name),
+        "counts": charts.counts(
+            LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column=name
+        ),
         "several": several(
             pd.DataFrame(
-                {"cell": [*LABELS, *LABELS], "of": ["a"] * 5 + ["b"] * 5, "rows": [*VALUES, *VALUES]}
+                {
+                    "cell": [*LABELS, *LABELS],
+                    "of": ["a"] * 5 + ["b"] * 5,
+                    "rows": [*VALUES, *VALUES],
+                },
             ),
             column=name,
             y_title="rows",
             shares=False,
         ),
         "dots": dots(
-            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}),
+            pd.DataFrame(
+                {"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}
+            ),
             title=f"distance of {name}",
         ),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
@@ -52,11 +81,23 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         "lines": charts.lines(frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}),
         "scales": scales(figures),
         "scores": scores(
-            pd.DataFrame({"task": ["trees"], "of": ["release"], "mean": 0.8, "low": 0.7, "high": 0.9}),
+            pd.DataFrame(
+                {
+                    "task": ["trees"],
+                    "of": ["release"],
+                    "mean": 0.8,
+                    "low": 0.7,
+                    "high": 0.9,
+                }
+            ),
             title=f"accuracy of {name}",
         ),
-        "attacks": attacks(pd.DataFrame([{"attack": "inference", "of": "control", **rates}])),
-        "against_epsilon": against_epsilon(pd.DataFrame([swept]), measure=f"accuracy of {name}").lines[0][0],
+        "attacks": attacks(
+            pd.DataFrame([{"attack": "inference", "of": "control", **rates}])
+        ),
+        "against_epsilon": against_epsilon(
+            pd.DataFrame([swept]), measure=f"accuracy of {name}"
+        ).lines[0][0],
     }
 
 
@@ -74,7 +115,10 @@ def test_every_chart_has_words_a_table_and_data_of_aggregates(kind):
     assert len(chart.table) > 0
     assert 0 < len(data_of(chart)) <= charts.MAX_MARKS
     drawn = json.dumps(data_of(chart))
-    assert all(str(value) in drawn for value in chart.table.select_dtypes("str").to_numpy().ravel())
+    assert all(
+        str(value) in drawn
+        for value in chart.table.select_dtypes("str").to_numpy().ravel()
+    )
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -92,7 +136,9 @@ def test_rows_of_a_table_are_refused():
     with pytest.raises(DisclosureError, match="at most 2000 marks"):
         charts.lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError):
-        charts.counts([str(i) for i in range(2001)], *[np.zeros(2001)] * 3, column="age")
+        charts.counts(
+            [str(i) for i in range(2001)], *[np.zeros(2001)] * 3, column="age"
+        )
     many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
     with pytest.raises(DisclosureError):
         several(many, column="age", y_title="rows", shares=False)
@@ -105,7 +151,8 @@ def test_every_chart_is_made_behind_the_guard():
         each
         for path in rooms
         for each in ast.parse(path.read_text()).body
-        if isinstance(each, ast.FunctionDef) and getattr(each.returns, "id", "") == "Chart"
+        if isinstance(each, ast.FunctionDef)
+        and getattr(each.returns, "id", "") == "Chart"
     ]
     assert len(makers) >= 14
     for maker in makers:
@@ -130,7 +177,9 @@ def test_only_the_charts_module_draws():
     )
     for path in [*(root / "pages").glob("*.py"), *(root / "workbench").rglob("*.py")]:
         if path.name != "charts.py":
-            assert not [name for name in past_the_guard if name in path.read_text()], path
+            assert not [name for name in past_the_guard if name in path.read_text()], (
+                path
+            )
 
 
 def test_neighbors_are_folded_together():
@@ -154,7 +203,9 @@ def test_two_way_folds_large_tables_without_losing_rows():
 def test_error_bars_where_there_is_noise():
     """Noisy counts would look exact."""
     chart = charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
-    assert {"rule", "bar"} == {layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]}
+    assert {"rule", "bar"} == {
+        layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]
+    }
     assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
 
 
@@ -165,28 +216,53 @@ def test_meaning_does_not_rest_on_color_alone():
 
 
 def test_no_label_of_a_map_is_dropped_and_maps_can_share_a_scale() -> None:
-    """HS-grad, Bachelors and Some-college, the darkest rows, had no names; two maps had two scales."""
+    """HS-grad, Bachelors and Some-college, the darkest rows, had no names; two maps had
+    two scales.
+    """
     labels = [f"value {i}" for i in range(38)]
-    spec = charts.two_way(np.ones((38, 2)), labels, ["F", "M"], ("education", "sex")).spec.to_dict()
+    spec = charts.two_way(
+        np.ones((38, 2)), labels, ["F", "M"], ("education", "sex")
+    ).spec.to_dict()
     assert spec["encoding"]["y"]["axis"]["labelOverlap"] is False
     assert spec["height"] > 38 * 12
-    maps = [charts.heatmap(["a", "b"], np.full((2, 2), off), title="t", end=0.6) for off in (0.1, 0.5)]
-    assert {each.spec.to_dict()["encoding"]["color"]["scale"]["domainMax"] for each in maps} == {0.6}
+    maps = [
+        charts.heatmap(["a", "b"], np.full((2, 2), off), title="t", end=0.6)
+        for off in (0.1, 0.5)
+    ]
+    assert {
+        each.spec.to_dict()["encoding"]["color"]["scale"]["domainMax"] for each in maps
+    } == {0.6}
 
 
 def test_bars_say_their_value() -> None:
-    """A bar of length 0 said nothing, and nobody could read a bar without pointing at it."""
-    spec = charts.bars(["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars.").spec.to_dict()
+    """A bar of length 0 said nothing, and nobody could read a bar without pointing at
+    it.
+    """
+    spec = charts.bars(
+        ["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars."
+    ).spec.to_dict()
     words = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
-    assert words["encoding"]["text"] == {"field": "share", "format": ".1%", "type": "quantitative"}
+    assert words["encoding"]["text"] == {
+        "field": "share",
+        "format": ".1%",
+        "type": "quantitative",
+    }
 
 
 def test_tables_beside_charts_are_rounded() -> None:
     """The table beside a chart said 301.1528 and 0.000000000000000004."""
-    frame = pd.DataFrame({"of": ["a"] * 5, "rows": [301.1528, 4e-18, -32_561.37, 0.0, np.nan], "k": [5] * 5})
+    frame = pd.DataFrame(
+        {
+            "of": ["a"] * 5,
+            "rows": [301.1528, 4e-18, -32_561.37, 0.0, np.nan],
+            "k": [5] * 5,
+        }
+    )
     shown = charts.rounded(frame)
     assert shown["rows"].tolist()[:4] == [301, 0, -32_561, 0]
-    assert charts.rounded(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))["x"].tolist() == [0.0395, 12.3, 1.0]
+    assert charts.rounded(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))[
+        "x"
+    ].tolist() == [0.0395, 12.3, 1.0]
     assert shown["k"].tolist() == [5] * 5
     assert np.isnan(shown["rows"].iloc[4])
 
@@ -194,5 +270,7 @@ def test_tables_beside_charts_are_rounded() -> None:
 def test_what_a_mark_says_is_rounded() -> None:
     """A loss of 0.03945980518 and a share of 96.376102% were read out."""
     frame = pd.DataFrame({"k": [5], "loss": [0.03945980518], "limit": ["2%"]})
-    told = {each.shorthand: each.to_dict().get("format") for each in charts.tips_of(frame)}
+    told = {
+        each.shorthand: each.to_dict().get("format") for each in charts.tips_of(frame)
+    }
     assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}

@@ -15,25 +15,41 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_a_name_says_data_set_what_epsilon_and_day() -> None:
-    """anonymized.csv, plan.json and release-cd93d794.csv could not be told apart a week later."""
-    schema = dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))
-    frame, budget = pd.DataFrame({"age": [1, 2, 3]}), dp.PureDP(epsilon="1/2")
+    """anonymized.csv, plan.json and release-cd93d794.csv could not be told apart a week
+    later.
+    """
+    schema = dp.Schema(
+        columns=(dp.Integer("age", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1)
+    )
+    frame = pd.DataFrame({"age": [1, 2, 3]})
+    budget = dp.PureDP(epsilon="1/2")
     curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
     release = curator.run(dp.Histogram("age"), budget)
     name = release_file("clients 2026.xlsx", release, "counts", "csv")
     assert re.fullmatch(r"clients-2026_counts_epsilon-0\.5_\d{4}-\d\d-\d\d\.csv", name)
-    assert file_name("../a\nb.csv", "audit", "html", day="2026-01-02") == "a-b_audit_2026-01-02.html"
+    assert (
+        file_name("../a\nb.csv", "audit", "html", day="2026-01-02")
+        == "a-b_audit_2026-01-02.html"
+    )
 
 
 def test_no_download_of_a_page_has_a_fixed_name() -> None:
     """Two data sets would overwrite each other's files."""
-    fixed, seen = [], 0
+    fixed = []
+    seen = 0
     for path in [*ROOT.glob("workbench/**/*.py"), *ROOT.glob("pages/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "file_view.download":
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) == "file_view.download"
+            ):
                 seen += 1
                 named = node.args[2:3]
-                fixed += [f"{path.name}:{node.lineno}" for each in named if isinstance(each, ast.Constant)]
+                fixed += [
+                    f"{path.name}:{node.lineno}"
+                    for each in named
+                    if isinstance(each, ast.Constant)
+                ]
                 assert named, f"{path.name}:{node.lineno} has no name"
     assert seen > 15
     assert fixed == []

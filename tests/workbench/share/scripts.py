@@ -1,4 +1,6 @@
-"""Scripts of the pages run without a browser, by the JavaScript engine that Playwright brings along."""
+"""Scripts of the pages run without a browser, by the JavaScript engine that Playwright
+brings along.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,11 @@ def run(script: str, given: Any) -> Any:
     if engine is None:
         pytest.skip("neither Playwright nor node is installed")
     done = subprocess.run(
-        [engine, "-e", PAGE + script], input=json.dumps(given), capture_output=True, text=True, timeout=120
+        [engine, "-e", PAGE + script],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)

@@ -28,17 +28,26 @@ every = pytest.mark.parametrize("protocol", dl.Protocol.kinds())
 class Survey:
     """A survey of three people, and the application that answers its links."""
 
-    def __init__(self, folder: Path, protocol: str = "optimized unary", **routes: Any) -> None:
+    def __init__(
+        self, folder: Path, protocol: str = "optimized unary", **routes: Any
+    ) -> None:
         self.surveys = Surveys(Store(Settings(data_dir=folder)))
         self.question = dl.Question(
-            text="How often? <b>", categories=["never", HOSTILE, "a & b"], protocol=protocol, epsilon="1/2"
+            text="How often? <b>",
+            categories=["never", HOSTILE, "a & b"],
+            protocol=protocol,
+            epsilon="1/2",
         )
         self.key, self.tokens = self.surveys.make(self.question, people=3, days=7)
         self.app = Starlette(routes=answers.routes(self.surveys, **routes))
 
     def body(self, **changed: Any) -> bytes:
         plain = self.question.protocol.to_plain(self.question.protocol.perturb([1]))[0]
-        fields = {"protocol": self.question.protocol.kind, "epsilon": "1/2", "report": plain}
+        fields = {
+            "protocol": self.question.protocol.kind,
+            "epsilon": "1/2",
+            "report": plain,
+        }
         return json.dumps({**fields, **changed}).encode()
 
     def get(self, token: str) -> Answer:
@@ -61,7 +70,9 @@ def survey(tmp_path: Path) -> Survey:
 
 @every
 def test_a_report_is_stored_once(tmp_path: Path, protocol: str) -> None:
-    """A second report of one invitation would let one person count twice, and spend twice."""
+    """A second report of one invitation would let one person count twice, and spend
+    twice.
+    """
     survey = Survey(tmp_path, protocol)
     body = survey.body()
     assert survey.post(survey.tokens[0], body).status == 200
@@ -75,18 +86,25 @@ def test_a_report_is_stored_once(tmp_path: Path, protocol: str) -> None:
 
 
 def test_the_page_asks_and_runs_nothing_foreign(survey: Survey) -> None:
-    """A question or answer with markup in it must be shown to the letter, and only our scripts may run."""
+    """A question or answer with markup in it must be shown to the letter, and only our
+    scripts may run.
+    """
     answer = survey.get(survey.tokens[0])
     assert answer.status == 200
     assert "How often? &lt;b&gt;" in answer.text
     assert html.escape(HOSTILE) in answer.text
     assert answer.text.count("<script") == 3
-    assert re.findall(r'src="([^"]*)"', answer.text) == ["static/draw.js", "static/answer.js"]
+    assert re.findall(r'src="([^"]*)"', answer.text) == [
+        "static/draw.js",
+        "static/answer.js",
+    ]
     assert not re.search(r"https?://|\son\w+=|style=", answer.text)
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-    asked = json.loads(re.search(r'id="asked">(.*?)</script>', answer.text, re.DOTALL)[1])  # type: ignore[index]
+    asked = json.loads(
+        re.search(r'id="asked">(.*?)</script>', answer.text, re.DOTALL)[1]
+    )  # type: ignore[index]
     assert asked["labels"] == ["never", HOSTILE, "a & b"]
     assert asked["script"] == survey.question.protocol.script()
     assert "does not work without JavaScript" in answer.text
@@ -94,12 +112,18 @@ def test_the_page_asks_and_runs_nothing_foreign(survey: Survey) -> None:
 
 
 def test_headers_of_every_answer(survey: Survey) -> None:
-    """A page that is kept, framed, indexed or told to another site would carry its link along."""
+    """A page that is kept, framed, indexed or told to another site would carry its link
+    along.
+    """
     token = survey.tokens[0]
     for answer in (
-        survey.get(token), survey.get("x"), survey.post(token, b""), survey.post(token, b"1" * 300_000),
-        call(survey.app, "GET", "/answer/static/draw.js"), call(survey.app, "GET", "/answer/static/x"),
-    ):  # fmt: skip
+        survey.get(token),
+        survey.get("x"),
+        survey.post(token, b""),
+        survey.post(token, b"1" * 300_000),
+        call(survey.app, "GET", "/answer/static/draw.js"),
+        call(survey.app, "GET", "/answer/static/x"),
+    ):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -117,9 +141,16 @@ def test_static_files_and_no_others(survey: Survey) -> None:
         assert call(survey.app, "GET", f"/answer/static/{name}").status == 404
 
 
-def test_links_that_do_not_work_look_alike(survey: Survey, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer that differs would tell whether a link was ever made, or somebody has answered."""
-    answered, unknown, closed, expired = survey.tokens[0], "x" * 43, survey.tokens[1], survey.tokens[2]
+def test_links_that_do_not_work_look_alike(
+    survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that differs would tell whether a link was ever made, or somebody has
+    answered.
+    """
+    answered = survey.tokens[0]
+    unknown = "x" * 43
+    closed = survey.tokens[1]
+    expired = survey.tokens[2]
     survey.post(answered, survey.body())
     found = [survey.get(answered), survey.get(unknown), survey.get("é" * 10_000)]
     gone = survey.surveys.of(survey.key).expires  # type: ignore[union-attr]
@@ -142,14 +173,24 @@ def test_links_that_do_not_work_look_alike(survey: Survey, monkeypatch: pytest.M
 
 
 BAD = [
-    b"", b"{}", b"[]", b"null", b"1", b"\xff", b"[" * 100_000, b'{"report": "000"}', b'"report"',
+    b"",
+    b"{}",
+    b"[]",
+    b"null",
+    b"1",
+    b"\xff",
+    b"[" * 100_000,
+    b'{"report": "000"}',
+    b'"report"',
     b'{"protocol": "optimized unary", "epsilon": "1/2"}',
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("body", BAD, ids=lambda body: repr(body[:40]))
 def test_malformed_bodies_are_refused(survey: Survey, body: bytes) -> None:
-    """Whatever arrives is refused in one way and stored in none; the invitation stays good."""
+    """Whatever arrives is refused in one way and stored in none; the invitation stays
+    good.
+    """
     assert survey.post(survey.tokens[0], body).status == 400
     assert survey.answered == 0
     assert survey.post(survey.tokens[0], survey.body()).status == 200
@@ -157,18 +198,31 @@ def test_malformed_bodies_are_refused(survey: Survey, body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"protocol": "symmetric unary"}, {"epsilon": "1"}, {"epsilon": 0.5}, {"report": "0000"}, {"report": 2},
-     {"report": "012"}, {"report": None}, {"more": 1}, {"protocol": None}],
+    [
+        {"protocol": "symmetric unary"},
+        {"epsilon": "1"},
+        {"epsilon": 0.5},
+        {"report": "0000"},
+        {"report": 2},
+        {"report": "012"},
+        {"report": None},
+        {"more": 1},
+        {"protocol": None},
+    ],
     ids=str,
-)  # fmt: skip
-def test_reports_of_another_protocol_are_refused(survey: Survey, changed: dict[str, Any]) -> None:
+)
+def test_reports_of_another_protocol_are_refused(
+    survey: Survey, changed: dict[str, Any]
+) -> None:
     """Such a report would be decoded into nonsense, or hide a stronger answer."""
     assert survey.post(survey.tokens[0], survey.body(**changed)).status == 400
     assert survey.answered == 0
 
 
 def test_a_true_answer_in_place_of_a_report_is_refused(survey: Survey) -> None:
-    """The server must not take the text of an answer: it is not wanted, and not kept."""
+    """The server must not take the text of an answer: it is not wanted, and not
+    kept.
+    """
     for true in ("never", HOSTILE, {"answer": "never"}):
         assert survey.post(survey.tokens[0], survey.body(report=true)).status == 400
 
@@ -184,7 +238,9 @@ def test_floods_are_refused(tmp_path: Path) -> None:
     survey = Survey(tmp_path, per_minute=5)
     statuses = [survey.post("x", b"{}", address="192.0.2.9").status for _ in range(8)]
     assert statuses == [404] * 5 + [429] * 3
-    assert survey.post(survey.tokens[0], survey.body(), address="192.0.2.10").status == 200
+    assert (
+        survey.post(survey.tokens[0], survey.body(), address="192.0.2.10").status == 200
+    )
 
 
 def test_a_new_minute_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,19 +248,28 @@ def test_a_new_minute_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     limiter = answers.Limiter(1)
-    assert [limiter.allows("a"), limiter.allows("a"), limiter.allows("b")] == [True, False, True]
+    assert [limiter.allows("a"), limiter.allows("a"), limiter.allows("b")] == [
+        True,
+        False,
+        True,
+    ]
     clock[0] = 60.0
     assert limiter.allows("a")
 
 
-def test_a_database_that_is_gone(survey: Survey, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_gone(
+    survey: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The person must read a sentence, and nothing about the server."""
 
     def lost(token: str) -> None:
         raise LedgerError("the ledger's database cannot be reached")
 
     monkeypatch.setattr(survey.surveys, "asked", lost)
-    for answer in (survey.get(survey.tokens[0]), survey.post(survey.tokens[0], survey.body())):
+    for answer in (
+        survey.get(survey.tokens[0]),
+        survey.post(survey.tokens[0], survey.body()),
+    ):
         assert answer.status == 503
         assert "Try again in a minute" in answer.text
         assert "database" not in answer.text
@@ -217,7 +282,9 @@ def test_other_methods(survey: Survey) -> None:
 
 
 def test_no_true_answer_and_no_link_is_kept(tmp_path: Path) -> None:
-    """The database must not hold a working link, nor anything of an answer but its report."""
+    """The database must not hold a working link, nor anything of an answer but its
+    report.
+    """
     survey = Survey(tmp_path)
     for token in survey.tokens:
         survey.post(token, survey.body())
@@ -229,7 +296,9 @@ def test_no_true_answer_and_no_link_is_kept(tmp_path: Path) -> None:
 
 
 def test_scripts_of_answers_know_no_other_source_of_chance() -> None:
-    """A source that can be guessed would give the answer away; the walk in a browser is a proof."""
+    """A source that can be guessed would give the answer away; the walk in a browser is
+    a proof.
+    """
     sources = re.compile(r"Math\.random|Date|performance|getRandomValues")
     found = {
         name: set(sources.findall((answers.STATIC / name).read_text(encoding="utf-8")))

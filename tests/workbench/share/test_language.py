@@ -21,7 +21,8 @@ from workbench.language.messages import speaking
 from workbench.share import answers
 
 NO_WORDS = re.compile(
-    r"<style>.*?</style>|<script.*?</script>|<nav.*?</nav>|data:\S*|SHA-256|\b[0-9a-f]{64}\b", re.DOTALL
+    r"<style>.*?</style>|<script.*?</script>|<nav.*?</nav>|data:\S*|SHA-256|\b[0-9a-f]{64}\b",
+    re.DOTALL,
 )
 LABELS = re.compile(r"\d+ to \d+")
 """Cells of numbers: texts of the table, the same in every language as in its files."""
@@ -31,21 +32,30 @@ ATTRIBUTES = re.compile(r'\b(?:aria-label|placeholder|content|label)="([^"]*)"')
 def greek_release() -> dp.Release:
     """A release in whose table nothing is written in Latin letters."""
     frame = pd.DataFrame(
-        {"ηλικία": [20 + i % 60 for i in range(2_000)], "φύλο": ["ΓΑ"[i % 2] for i in range(2_000)]}
+        {
+            "ηλικία": [20 + i % 60 for i in range(2_000)],
+            "φύλο": ["ΓΑ"[i % 2] for i in range(2_000)],
+        },
     )
     columns = (
         dp.Integer("ηλικία", low=0, high=99, bin_width=10),
         dp.Categorical("φύλο", categories=("Γ", "Α")),
     )
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger())
-    return curator.run(dp.Marginals(cliques=[("ηλικία", "φύλο")]), dp.PureDP(epsilon="1"))
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger()
+    )
+    return curator.run(
+        dp.Marginals(cliques=[("ηλικία", "φύλο")]), dp.PureDP(epsilon="1")
+    )
 
 
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shared]:
     known = {"de": Pseudo()}
-    monkeypatch.setattr(messages, "catalogue", lambda code: known.get(code, gettext.NullTranslations()))
+    monkeypatch.setattr(
+        messages, "catalogue", lambda code: known.get(code, gettext.NullTranslations())
+    )
     given = frozenset(["counts", "rows", "model", "questions", "preview", "explore"])
     made = Shared(tmp_path, greek_release(), title="Ηλικίες", contents=given)
     yield made
@@ -80,23 +90,38 @@ def test_no_english_is_left_on_the_pages_of_a_link(shared: Shared) -> None:
 
 def test_pages_of_a_survey_are_translated(shared: Shared) -> None:
     """People who are asked would not understand what happens to their answer."""
-    question = Question(text="Ναι;", categories=["ναι", "όχι"], protocol="optimized unary", epsilon="1")
+    question = Question(
+        text="Ναι;", categories=["ναι", "όχι"], protocol="optimized unary", epsilon="1"
+    )
     with speaking("de"):
-        pages = [answers.notice(gone=True), answers.notice(), answers.answer_page(question)]
+        pages = [
+            answers.notice(gone=True),
+            answers.notice(),
+            answers.answer_page(question),
+        ]
         for page in pages:
             assert '<html lang="de">' in page
             assert english_left(page) == []
 
 
 def test_each_visitor_gets_their_language(shared: Shared) -> None:
-    """The page that one visitor opened would be kept and shown to the next in the wrong language."""
+    """The page that one visitor opened would be kept and shown to the next in the wrong
+    language.
+    """
     path = f"/share/{shared.token}"
     for _again in range(2):
-        for accepted, code in (("de-AT,de;q=0.9", "de"), ("zh-CN", "zh-Hans"), ("fr", "en")):
+        for accepted, code in (
+            ("de-AT,de;q=0.9", "de"),
+            ("zh-CN", "zh-Hans"),
+            ("fr", "en"),
+        ):
             page = call(shared.app, "GET", path, accepted=accepted)
             assert f'<html lang="{code}">' in page.text
             assert ("⟦" in page.text) == (code == "de")
-    assert '<html lang="zh-Hans">' in call(shared.app, "GET", path, accepted="de", query="lang=zh").text
+    assert (
+        '<html lang="zh-Hans">'
+        in call(shared.app, "GET", path, accepted="de", query="lang=zh").text
+    )
 
 
 def test_the_switch_and_the_files_keep_the_language(shared: Shared) -> None:
@@ -105,8 +130,15 @@ def test_the_switch_and_the_files_keep_the_language(shared: Shared) -> None:
     assert 'href="?lang=zh-Hans" hreflang="zh-Hans" lang="zh-Hans">中文</a>' in page
     assert 'href="?lang=de"' not in page
     assert 'href="?file=guarantee.json&amp;lang=de"' in page
-    assert page.count('<input type="hidden" name="lang" value="de">') == page.count("<form")
+    assert page.count('<input type="hidden" name="lang" value="de">') == page.count(
+        "<form"
+    )
     asked = shared.get(query="lang=de&from-0=30")
     assert 'id="answer"' in asked.text
-    assert "⟦" in json.loads(shared.get(query="file=datapackage.json&lang=de").text)["title"]
-    assert "⟦" not in json.loads(shared.get(query="file=datapackage.json").text)["title"]
+    assert (
+        "⟦"
+        in json.loads(shared.get(query="file=datapackage.json&lang=de").text)["title"]
+    )
+    assert (
+        "⟦" not in json.loads(shared.get(query="file=datapackage.json").text)["title"]
+    )

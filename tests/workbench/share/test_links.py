@@ -41,8 +41,12 @@ QUESTION = "Quokka-Question-4419"
 ALL = ("counts", "rows", "model", "questions")
 
 
-def make_release(recipe: Any = None, *, epsilon: str = "1", ledger: Any = None) -> dp.Release:
-    """A release of 2,000 invented people, one of whom has values that nothing declares."""
+def make_release(
+    recipe: Any = None, *, epsilon: str = "1", ledger: Any = None
+) -> dp.Release:
+    """A release of 2,000 invented people, one of whom has values that nothing
+    declares.
+    """
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -50,7 +54,7 @@ def make_release(recipe: Any = None, *, epsilon: str = "1", ledger: Any = None) 
             "sex": rng.choice(["F", "M"], 2_000),
             "city <b>": rng.choice(["A & B", "C", "D"], 2_000),
             "name": [f"{CANARY}-{i}" for i in range(2_000)],
-        }
+        },
     )
     frame.loc[0, "city <b>"] = CANARY
     frame["age"] = frame["age"].astype(float)
@@ -64,7 +68,9 @@ def make_release(recipe: Any = None, *, epsilon: str = "1", ledger: Any = None) 
         unit=dp.PrivacyUnit(max_rows=1),
     )
     ledger = ledger or dp.MemoryLedger()
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=ledger)
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="9"), ledger=ledger
+    )
     recipe = recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)])
     return curator.run(recipe, dp.PureDP(epsilon=epsilon))
 
@@ -75,14 +81,21 @@ RELEASE = make_release()
 class Shared:
     """A database with one link, and the application that answers it."""
 
-    def __init__(self, folder: Path, release: dp.Release = RELEASE, **given: Any) -> None:
+    def __init__(
+        self, folder: Path, release: dp.Release = RELEASE, **given: Any
+    ) -> None:
         self.store = Store(Settings(data_dir=folder))
         self.shares = Shares(self.store)
         self.token = self.make(release, **given)
         self.app = Starlette(routes=links.routes(self.shares))
 
     def make(self, release: dp.Release = RELEASE, **given: Any) -> str:
-        fields = {"title": "Ages", "expires": in_days(7), "contents": frozenset(ALL), **given}
+        fields = {
+            "title": "Ages",
+            "expires": in_days(7),
+            "contents": frozenset(ALL),
+            **given,
+        }
         return self.shares.make(release, LinkDraft(**fields), dataset="d")
 
     def get(self, path: str | None = None, query: str = "") -> Answer:
@@ -116,19 +129,32 @@ def clock(monkeypatch: pytest.MonkeyPatch, now: datetime) -> Iterator[None]:
 
 
 def test_the_page_says_it_all_without_a_script(shared: Shared) -> None:
-    """A stakeholder would see less than was promised, or run and fetch what is not ours."""
+    """A stakeholder would see less than was promised, or run and fetch what is not
+    ours.
+    """
     page = shared.get()
     assert page.status == 200
     order = [
-        "differentially private", "<h1", "people were counted", 'id="ask"', "What came out", "<svg",
-        "<details>", "What is promised", "at most 73.1\u202f% sure", "How to read it", 'id="downloads"',
+        "differentially private",
+        "<h1",
+        "people were counted",
+        'id="ask"',
+        "What came out",
+        "<svg",
+        "<details>",
+        "What is promised",
+        "at most 73.1\u202f% sure",
+        "How to read it",
+        'id="downloads"',
         "How to cite it",
-    ]  # fmt: skip
+    ]
     places = [page.text.find(each) for each in order]
     assert -1 not in places
     assert places == sorted(places)
     assert "<script" not in page.text
-    assert not re.search(r"https?://(?!www\.w3\.org)|\son\w+=|\sstyle=|<link|<img|url\(", page.text)
+    assert not re.search(
+        r"https?://(?!www\.w3\.org)|\son\w+=|\sstyle=|<link|<img|url\(", page.text
+    )
     assert page.text.count('role="img" aria-label="') == page.text.count("<svg")
     assert "city &lt;b&gt;" in page.text
     assert 'class="error"' in page.text
@@ -136,8 +162,15 @@ def test_the_page_says_it_all_without_a_script(shared: Shared) -> None:
 
 
 def test_headers_of_every_answer(shared: Shared) -> None:
-    """A page that is kept, framed, indexed or told to another site would carry its link along."""
-    for answer in (shared.get(), shared.get("x"), shared.get(query="file=counts.csv"), shared.get("a/b")):
+    """A page that is kept, framed, indexed or told to another site would carry its link
+    along.
+    """
+    for answer in (
+        shared.get(),
+        shared.get("x"),
+        shared.get(query="file=counts.csv"),
+        shared.get("a/b"),
+    ):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["x-robots-tag"] == "noindex"
@@ -150,13 +183,25 @@ def test_headers_of_every_answer(shared: Shared) -> None:
         assert "set-cookie" not in answer.headers
 
 
-def test_links_that_do_not_work_look_alike(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer that differs, or takes another look, would tell whether a link was ever made."""
+def test_links_that_do_not_work_look_alike(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that differs, or takes another look, would tell whether a link was ever
+    made.
+    """
     looks: list[str] = []
     engine = shared.store._looker
-    sa.event.listen(engine, "before_cursor_execute", lambda *each: looks.append(each[2]))
+    sa.event.listen(
+        engine, "before_cursor_execute", lambda *each: looks.append(each[2])
+    )
     expired = shared.make(expires=in_days(1))
-    never = [secrets.token_urlsafe(32), "a/b", "../../etc/passwd", "é" * 43, "x" * 10_000_000]
+    never = [
+        secrets.token_urlsafe(32),
+        "a/b",
+        "../../etc/passwd",
+        "é" * 43,
+        "x" * 10_000_000,
+    ]
     found = [shared.get(token) for token in never]
     with clock(monkeypatch, datetime.now(UTC) + timedelta(days=2)):
         found.append(shared.get(expired))
@@ -178,7 +223,9 @@ def test_a_link_of_another_server(shared: Shared, tmp_path: Path) -> None:
 
 
 def test_revoking_works_at_once(shared: Shared) -> None:
-    """A page that is open goes on giving files and answers after its link was withdrawn."""
+    """A page that is open goes on giving files and answers after its link was
+    withdrawn.
+    """
     assert shared.get().status == 200
     assert shared.get(query="file=rows.csv").status == 200
     shared.shares.revoke("d", shared.share.id)
@@ -193,7 +240,9 @@ def test_make_again_ends_the_link_before(shared: Shared) -> None:
     assert shared.get().status == 404
     assert shared.get(again).status == 200
     with pytest.raises(ParameterError, match="nothing of this name"):
-        shared.shares.make_again("another data set", shared.share.id, expires=in_days(30))
+        shared.shares.make_again(
+            "another data set", shared.share.id, expires=in_days(30)
+        )
     shared.shares.revoke("another data set", shared.share.id)
     assert shared.get(again).status == 200
 
@@ -205,8 +254,12 @@ def test_an_expiry_that_cannot_be(shared: Shared, days: int) -> None:
         shared.make(expires=in_days(days))
 
 
-def test_a_clock_that_is_put_back_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever can set the clock, or a computer that lost its time, would revive old links."""
+def test_a_clock_that_is_put_back_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can set the clock, or a computer that lost its time, would revive old
+    links.
+    """
     shared = Shared(tmp_path)
     with clock(monkeypatch, datetime.now(UTC) + timedelta(days=8)):
         assert shared.get().status == 404
@@ -234,11 +287,26 @@ def test_files(shared: Shared) -> None:
     page = shared.get().text
     names = re.findall(r'href="\?file=([^"&]*)&amp;lang=en"', page)
     assert names == [
-        "counts.csv", "counts.parquet", "counts.json", "datapackage.json", "rows.csv", "rows.parquet",
-        "guarantee.json", "release.json",
-    ]  # fmt: skip
+        "counts.csv",
+        "counts.parquet",
+        "counts.json",
+        "datapackage.json",
+        "rows.csv",
+        "rows.parquet",
+        "guarantee.json",
+        "release.json",
+    ]
     counts = pd.read_csv(io.BytesIO(shared.get(query="file=counts.csv").body))
-    assert list(counts.columns) == ["age", "sex", "city <b>", "rows", "low", "high", "as measured", "kind"]
+    assert list(counts.columns) == [
+        "age",
+        "sex",
+        "city <b>",
+        "rows",
+        "low",
+        "high",
+        "as measured",
+        "kind",
+    ]
     assert len(counts) == sum(each.values.size for each in RELEASE.marginals.values())
     told = RELEASE.answer(("age", "sex"))
     for name, values in (("rows", told.values), ("low", told.low), ("high", told.high)):
@@ -249,12 +317,20 @@ def test_files(shared: Shared) -> None:
     described = json.loads(shared.get(query="file=datapackage.json").body)
     for resource in described["resources"]:
         body = io.BytesIO(shared.get(query=f"file={resource['path']}").body)
-        read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "json": pd.read_json}[resource["format"]](
-            body
+        read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "json": pd.read_json}[
+            resource["format"]
+        ](
+            body,
         )
         assert [each["name"] for each in resource["schema"]["fields"]] == [*read]
-        numbers = [each["name"] for each in resource["schema"]["fields"] if each["type"] == "number"]
-        assert np.allclose(read[numbers].to_numpy(), counts[numbers].to_numpy(), equal_nan=True)
+        numbers = [
+            each["name"]
+            for each in resource["schema"]["fields"]
+            if each["type"] == "number"
+        ]
+        assert np.allclose(
+            read[numbers].to_numpy(), counts[numbers].to_numpy(), equal_nan=True
+        )
     assert described["id"] in page  # the citation
     assert described["guarantee"]["loss"] == {"epsilon": "1"}
     rows = pd.read_csv(io.BytesIO(shared.get(query="file=rows.csv").body))
@@ -270,15 +346,20 @@ def test_files(shared: Shared) -> None:
 
 
 @pytest.mark.parametrize("contents", [(), ("counts",), ("questions",)])
-def test_what_was_left_out_is_not_given(tmp_path: Path, contents: tuple[str, ...]) -> None:
+def test_what_was_left_out_is_not_given(
+    tmp_path: Path, contents: tuple[str, ...]
+) -> None:
     """A file that the person who shared did not tick could be asked for by its name."""
     shared = Shared(tmp_path, contents=contents)
     page = shared.get()
     assert ('id="ask"' in page.text) == ("questions" in contents)
     for name, needs in (
-        ("rows.csv", "rows"), ("release.json", "model"), ("counts.csv", "counts"),
-        ("counts.json", "counts"), ("datapackage.json", "counts"),
-    ):  # fmt: skip
+        ("rows.csv", "rows"),
+        ("release.json", "model"),
+        ("counts.csv", "counts"),
+        ("counts.json", "counts"),
+        ("datapackage.json", "counts"),
+    ):
         assert (shared.get(query=f"file={name}").status == 200) == (needs in contents)
     answered = shared.get(query="from-0=20&below-0=40").text
     assert ("The true number lies" in answered) == ("questions" in contents)
@@ -286,11 +367,16 @@ def test_what_was_left_out_is_not_given(tmp_path: Path, contents: tuple[str, ...
 
 
 def test_questions(shared: Shared) -> None:
-    """SEEDS E5: somebody without the table asks for ranges, and would read another number."""
+    """SEEDS E5: somebody without the table asks for ranges, and would read another
+    number.
+    """
     answer = shared.get(query="from-0=20&below-0=40&is-1=0")
     expected = dp.count_rows(RELEASE, {"age": (20, 40), "sex": "F"})
     assert f"About {round(expected.value):,} people." in answer.text
-    assert f"between {round(expected.low):,} and {round(expected.high):,} in 95 of 100" in answer.text
+    assert (
+        f"between {round(expected.low):,} and {round(expected.high):,} in 95 of 100"
+        in answer.text
+    )
     assert 'value="20"' in answer.text
     assert "checked" in answer.text
     wide = shared.get(query="from-0=20&below-0=40&is-2=0&is-2=1")
@@ -299,14 +385,21 @@ def test_questions(shared: Shared) -> None:
 
 
 def test_a_question_in_one_line(shared: Shared) -> None:
-    """Somebody who asks by the line at the top, or is sent its address, would read another answer."""
+    """Somebody who asks by the line at the top, or is sent its address, would read
+    another answer.
+    """
     page = shared.get().text
     offered = set(re.findall(r'<option value="([^"]+)"', page))
     assert {"from-0=20", "below-0=80", "is-1=0", "is-2=3"} <= offered
     assert "How many people are" in page
     assert page.index('id="ask"') < page.index("<svg")
-    short, long = (shared.get(query=each).text for each in ("q=from-0%3D20&q=is-1%3D0", "from-0=20&is-1=0"))
-    answers = [re.findall(r'id="answer">.*?</div>', each, re.DOTALL) for each in (short, long)]
+    short, long = (
+        shared.get(query=each).text
+        for each in ("q=from-0%3D20&q=is-1%3D0", "from-0=20&is-1=0")
+    )
+    answers = [
+        re.findall(r'id="answer">.*?</div>', each, re.DOTALL) for each in (short, long)
+    ]
     assert answers[0] == answers[1] != []
     assert 'value="from-0=20" selected' in short
     for value in offered:
@@ -332,9 +425,11 @@ def test_a_question_in_one_line(shared: Shared) -> None:
         ("q=is-1%3D7", "no such category"),
         ("is-1=" + "<script>", "no such category"),
     ],
-)  # fmt: skip
+)
 def test_questions_that_have_no_answer(shared: Shared, query: str, says: str) -> None:
-    """A range outside the domain, an unknown column, 1,000 conditions: said in words, and nothing is lost."""
+    """A range outside the domain, an unknown column, 1,000 conditions: said in words,
+    and nothing is lost.
+    """
     answer = shared.get(query=query)
     assert answer.status == 200
     assert says in html.unescape(answer.text)
@@ -343,7 +438,9 @@ def test_questions_that_have_no_answer(shared: Shared, query: str, says: str) ->
 
 
 def test_hostile_title_and_note(tmp_path: Path) -> None:
-    """Whoever shares, or a name in the table, could run something in the reader's browser."""
+    """Whoever shares, or a name in the table, could run something in the reader's
+    browser.
+    """
     shared = Shared(tmp_path, title=HOSTILE, note=f"{HOSTILE}\nsecond line")
     page = shared.get()
     assert "<script" not in page.text
@@ -353,7 +450,9 @@ def test_hostile_title_and_note(tmp_path: Path) -> None:
     shared.store.close()
 
 
-@pytest.mark.parametrize(("title", "note"), [("", ""), (" \n", ""), ("x" * 121, ""), ("x", "y" * 2_001)])
+@pytest.mark.parametrize(
+    ("title", "note"), [("", ""), (" \n", ""), ("x" * 121, ""), ("x", "y" * 2_001)]
+)
 def test_titles_that_cannot_be(shared: Shared, title: str, note: str) -> None:
     """A list of links without names, or a page of note."""
     with pytest.raises(ParameterError):
@@ -363,8 +462,16 @@ def test_titles_that_cannot_be(shared: Shared, title: str, note: str) -> None:
 def test_only_a_release_is_shared(shared: Shared) -> None:
     """Rows, exact counts or an internal report would get an address of their own."""
     table = PublicTable(pd.DataFrame({"a": [1]}))
-    anonymized = AnonymizedTable(table=table, plan="{}", guarantee=Guarantee(kind="syntactic"))
-    for other in (table, table.frame, anonymized, dp.InternalReport(kind="audit", content=1), "text"):
+    anonymized = AnonymizedTable(
+        table=table, plan="{}", guarantee=Guarantee(kind="syntactic")
+    )
+    for other in (
+        table,
+        table.frame,
+        anonymized,
+        dp.InternalReport(kind="audit", content=1),
+        "text",
+    ):
         with pytest.raises(DisclosureError, match="is not a release"):
             shared.make(other)  # type: ignore[arg-type]
 
@@ -373,16 +480,22 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
     """Whoever gets an anonymized table by a link would take it for more than it is."""
     rows = PublicTable(pd.DataFrame({"age": ["20 to 29", "=1+1"], "n": [1, 2]}))
     guarantee = Guarantee(kind="syntactic", unit="people", models=("2-anonymity",))
-    made = AnonymizedTable(table=rows, plan=CANARY, guarantee=guarantee, follow_up=CANARY)
+    made = AnonymizedTable(
+        table=rows, plan=CANARY, guarantee=guarantee, follow_up=CANARY
+    )
     draft = LinkDraft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
-    token = shared.shares.make_syntactic(made, ["3 \\% become *unique* \\<again\\>"], draft, dataset="d")
+    token = shared.shares.make_syntactic(
+        made, ["3 \\% become *unique* \\<again\\>"], draft, dataset="d"
+    )
     page = shared.get(token)
     assert "syntactic, no epsilon" in page.text
     assert "What this does not promise" in page.text
     assert "3 % become *unique* &lt;again&gt;" in page.text
     assert "differentially private" not in page.text
     assert b"'=1+1" in shared.get(token, query="file=rows.csv").body
-    again = pd.read_parquet(io.BytesIO(shared.get(token, query="file=rows.parquet").body))
+    again = pd.read_parquet(
+        io.BytesIO(shared.get(token, query="file=rows.parquet").body)
+    )
     pd.testing.assert_frame_equal(again, rows.frame)
     assert shared.get(token, query="file=guarantee.json").status == 200
     assert shared.get(token, query="from-0=1").text == page.text
@@ -393,7 +506,9 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
         shared.shares.make_syntactic(made, [], draft, dataset="d")
 
 
-def test_a_database_that_is_gone(shared: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_database_that_is_gone(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The reader must be told in words, and nothing about the release or the server."""
     assert shared.get().status == 200
     (tmp_path / "workbench.sqlite").rename(tmp_path / "elsewhere")
@@ -412,9 +527,13 @@ def test_a_database_that_is_gone(shared: Shared, monkeypatch: pytest.MonkeyPatch
 def test_floods_are_refused(shared: Shared) -> None:
     """One address that asks without end would keep the others out, or try links."""
     app = Starlette(routes=links.routes(shared.shares, per_minute=3))
-    statuses = [call(app, "GET", "/share/x", address="192.0.2.9").status for _ in range(5)]
+    statuses = [
+        call(app, "GET", "/share/x", address="192.0.2.9").status for _ in range(5)
+    ]
     assert statuses == [404] * 3 + [429] * 2
-    assert call(app, "GET", f"/share/{shared.token}", address="192.0.2.10").status == 200
+    assert (
+        call(app, "GET", f"/share/{shared.token}", address="192.0.2.10").status == 200
+    )
 
 
 def test_other_methods(shared: Shared) -> None:
@@ -423,7 +542,9 @@ def test_other_methods(shared: Shared) -> None:
         assert call(shared.app, method, f"/share/{shared.token}").status == 405
 
 
-def test_a_file_that_is_too_large(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_too_large(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A link would send any number of bytes, again and again."""
     monkeypatch.setattr(links, "MAX_ANSWER", 100)
     answer = shared.get(query="file=rows.csv")
@@ -434,8 +555,16 @@ def test_a_file_that_is_too_large(shared: Shared, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("readers", "theirs", "not_theirs"),
     [
-        (["ada@example.org"], ["ada@example.org"], ["bob@example.org", "ada@example.org.evil", ""]),
-        (["*@Example.org"], ["ada@example.org", "bob@example.org"], ["ada@sub.example.org", "example.org"]),
+        (
+            ["ada@example.org"],
+            ["ada@example.org"],
+            ["bob@example.org", "ada@example.org.evil", ""],
+        ),
+        (
+            ["*@Example.org"],
+            ["ada@example.org", "bob@example.org"],
+            ["ada@sub.example.org", "example.org"],
+        ),
         (["a@b.c", "*@d.e"], ["a@b.c", "x@d.e"], ["x@b.c"]),
     ],
 )
@@ -447,7 +576,8 @@ def test_links_for_people_who_sign_in(
     not_theirs: list[str],
 ) -> None:
     """Somebody else would open it, or be told that there is such a link."""
-    token, unknown = shared.make(readers=readers), shared.get("x" * 43)
+    token = shared.make(readers=readers)
+    unknown = shared.get("x" * 43)
     assert shared.get(token).body == unknown.body  # nobody signed in
     for address in theirs:
         monkeypatch.setattr(links.who, "address", lambda _, address=address: address)
@@ -455,11 +585,17 @@ def test_links_for_people_who_sign_in(
     for address in not_theirs:
         monkeypatch.setattr(links.who, "address", lambda _, address=address: address)
         answer = shared.get(token)
-        assert (answer.status, answer.body, answer.headers) == (404, unknown.body, unknown.headers)
+        assert (answer.status, answer.body, answer.headers) == (
+            404,
+            unknown.body,
+            unknown.headers,
+        )
     assert shared.get().status == 200  # a link for anybody stays one
 
 
-@pytest.mark.parametrize("reader", ["", "*", "@example.org", "ada", "a b@c.d", "*@*", "a@b@c", "*@a\nb"])
+@pytest.mark.parametrize(
+    "reader", ["", "*", "@example.org", "ada", "a b@c.d", "*@*", "a@b@c", "*@a\nb"]
+)
 def test_readers_that_cannot_be(shared: Shared, reader: str) -> None:
     """A list that means everybody, or nobody, without saying so."""
     with pytest.raises(ParameterError, match="a reader is an address"):
@@ -469,29 +605,45 @@ def test_readers_that_cannot_be(shared: Shared, reader: str) -> None:
 def test_what_answers_strangers_sees_one_table(shared: Shared) -> None:
     """A fault in the routes could read the ledger, or write."""
     for statement in (
-        "SELECT * FROM ledger_lines", "SELECT text FROM ledger_releases", "SELECT key_check FROM workbench",
-        "SELECT * FROM survey_reports", "SELECT name FROM sqlite_master", "DELETE FROM shares",
-        "UPDATE shares SET ended = ''", "ATTACH DATABASE ':memory:' AS other", "PRAGMA writable_schema = 1",
+        "SELECT * FROM ledger_lines",
+        "SELECT text FROM ledger_releases",
+        "SELECT key_check FROM workbench",
+        "SELECT * FROM survey_reports",
+        "SELECT name FROM sqlite_master",
+        "DELETE FROM shares",
+        "UPDATE shares SET ended = ''",
+        "ATTACH DATABASE ':memory:' AS other",
+        "PRAGMA writable_schema = 1",
         "CREATE TABLE more (a)",
-    ):  # fmt: skip
+    ):
         with pytest.raises(LedgerError), shared.store.looking() as connection:
             connection.execute(sa.text(statement))
     with shared.store.looking() as connection:
-        assert connection.execute(sa.text("SELECT count(*) FROM shares")).scalar_one() == 1
+        assert (
+            connection.execute(sa.text("SELECT count(*) FROM shares")).scalar_one() == 1
+        )
 
 
 @pytest.mark.parametrize(
     "recipe",
-    [dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"]), dp.Histogram("age"),
-     dp.Marginals(cliques=[(), ("sex",)]), "statistics", "gaussian"],
+    [
+        dp.Adaptive(),
+        dp.Joint(["age", "sex", "city <b>"]),
+        dp.Histogram("age"),
+        dp.Marginals(cliques=[(), ("sex",)]),
+        "statistics",
+        "gaussian",
+    ],
     ids=lambda recipe: recipe if isinstance(recipe, str) else recipe.kind,
-)  # fmt: skip
+)
 def test_every_kind_of_release_has_its_page(tmp_path: Path, recipe: Any) -> None:
     """A kind of release that can be paid for and not be shown."""
     if recipe == "statistics":
         recipe = dp.Statistics.of(RELEASE.schema, "age")
     elif recipe == "gaussian":
-        recipe = dp.Gaussian.of(RELEASE.schema, label="sex", columns=["age"], one_hot=[])
+        recipe = dp.Gaussian.of(
+            RELEASE.schema, label="sex", columns=["age"], one_hot=[]
+        )
     shared = Shared(tmp_path, make_release(recipe))
     page = shared.get()
     assert page.status == 200
@@ -506,13 +658,21 @@ def test_every_kind_of_release_has_its_page(tmp_path: Path, recipe: Any) -> None
 def test_people_are_whole(tmp_path: Path) -> None:
     """A reader would be told of 34.7 people."""
     frame = pd.DataFrame({"sex": ["F", "M"] * 34, "ward": ["a", "b", "c", "d"] * 17})
-    columns = (dp.Categorical("sex", categories=("F", "M")), dp.Categorical("ward", categories=tuple("abcd")))
+    columns = (
+        dp.Categorical("sex", categories=("F", "M")),
+        dp.Categorical("ward", categories=tuple("abcd")),
+    )
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger())
-    recipe = dp.Marginals(cliques=[("sex",), ("ward",), ("sex", "ward")])  # which agree by their means
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger()
+    )
+    # which agree by their means
+    recipe = dp.Marginals(cliques=[("sex",), ("ward",), ("sex", "ward")])
     shared = Shared(tmp_path, curator.run(recipe, dp.PureDP(epsilon="1")))
     page = html.unescape(shared.get().text)
-    counts = re.findall(r'x="360.0"[^>]*>([\d.,]+)<', page) + re.findall(r"has ([\d.,]+) people", page)
+    counts = re.findall(r'x="360.0"[^>]*>([\d.,]+)<', page) + re.findall(
+        r"has ([\d.,]+) people", page
+    )
     counts += re.findall(r"([\d.,]+) people were counted", page)
     assert len(counts) == 7
     assert not any("." in each for each in counts)
@@ -522,8 +682,14 @@ def test_people_are_whole(tmp_path: Path) -> None:
 def test_chats_see_no_figures_unless_the_owner_says_so(tmp_path: Path) -> None:
     """A chat service would keep figures of a link that was revoked long ago."""
     shared = Shared(tmp_path)
-    seen = [shared.get().text, shared.get(shared.make(contents=frozenset({*ALL, "preview"}))).text]
-    told = [dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', each)) for each in seen]
+    seen = [
+        shared.get().text,
+        shared.get(shared.make(contents=frozenset({*ALL, "preview"}))).text,
+    ]
+    told = [
+        dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', each))
+        for each in seen
+    ]
     assert [each["title"] for each in told] == ["Ages", "Ages"]
     assert not re.search(r"\d", told[0]["description"])
     assert re.match(r"[\d,]+ people were counted, give or take", told[1]["description"])
@@ -535,25 +701,39 @@ def test_chats_see_no_figures_unless_the_owner_says_so(tmp_path: Path) -> None:
 
 
 def test_charts_are_hidden_and_in_the_order_of_the_owner(tmp_path: Path) -> None:
-    """The first picture would be another than the owner picked, or a hidden one is shown."""
-    release = make_release(dp.Marginals(cliques=[("age", "sex"), ("city <b>",), ("sex",)]))
+    """The first picture would be another than the owner picked, or a hidden one is
+    shown.
+    """
+    release = make_release(
+        dp.Marginals(cliques=[("age", "sex"), ("city <b>",), ("sex",)])
+    )
     shared = Shared(tmp_path, release)
 
     def headings(**given: Any) -> list[str]:
         page = html.unescape(shared.get(shared.make(release, **given)).text)
         return re.findall(r">([\w ]+(?:<b>)?): each count is within", page)
 
-    assert sorted(headings()) == sorted(["age", "sex", "city <b>", "age and sex together"])
-    assert headings(pictures=(("age", "sex"), ("city <b>",))) == ["age and sex together", "city <b>"]
+    assert sorted(headings()) == sorted(
+        ["age", "sex", "city <b>", "age and sex together"]
+    )
+    assert headings(pictures=(("age", "sex"), ("city <b>",))) == [
+        "age and sex together",
+        "city <b>",
+    ]
     assert headings(pictures=()) == []
     assert headings(pictures=(("salary",), ("sex",))) == ["sex"]
     shared.store.close()
 
 
 @pytest.mark.parametrize("pure", [True, False])
-def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(pure: bool) -> None:
-    """Whoever reads "epsilon 2" lost 2.2: cells and rows of a person cost epsilon .1 at each table."""
-    releases, charged = [], Fraction(0)
+def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
+    pure: bool,
+) -> None:
+    """Whoever reads "epsilon 2" lost 2.2: cells and rows of a person cost epsilon .1 at
+    each table.
+    """
+    releases = []
+    charged = Fraction(0)
     budget = dp.PureDP(epsilon=3) if pure else dp.ZCDP(rho=1)
     for year in (1, 2):
         rng = np.random.default_rng(year)
@@ -563,15 +743,21 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(pure: bo
                 "person": [f"p{i}" for i in ids],
                 "age": rng.integers(18, 90, 600),
                 "pay": rng.gamma(3, 900, 600),
-            }
+            },
         )
         columns = dp.suggest_schema(frame.drop(columns="person")).columns
         unit = dp.PrivacyUnit(max_rows=1, id_column="person", found="1/20")
         schema = dp.Schema(columns=columns, unit=unit)
         ledger = dp.MemoryLedger()
-        curator = dp.open_with_cells(frame, schema, ["age", "pay"], budget=budget, ledger=ledger)
+        curator = dp.open_with_cells(
+            frame, schema, ["age", "pay"], budget=budget, ledger=ledger
+        )
         marginals = dp.Marginals(cliques=[("age",), ("pay",)])
-        releases.append(curator.run(marginals, dp.PureDP(epsilon=1) if pure else dp.ZCDP(rho="1/10")))
+        releases.append(
+            curator.run(
+                marginals, dp.PureDP(epsilon=1) if pure else dp.ZCDP(rho="1/10")
+            )
+        )
         charged += Fraction(curator.balance().spent, 10**12)
     said = compare.loss(*releases)
     if pure:
@@ -579,17 +765,22 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(pure: bo
         assert "loses epsilon 2.2 to both releases" in said
         return
     told = [float(each) for each in re.findall(r"(?:rho|epsilon) ([\d.]+)", said)]
-    rho, epsilon = told  # those in rho add up; the number of rows was found for an epsilon
+    # those in rho add up; the number of rows was found for an epsilon
+    rho, epsilon = told
     assert rho + 2 * 0.05**2 / 2 == pytest.approx(float(charged), rel=0.01)
     assert epsilon == 0.1
 
 
 def test_two_releases_are_compared(tmp_path: Path) -> None:
-    """Last year's figures would be another release's, or the summed loss of a person is not on the page."""
+    """Last year's figures would be another release's, or the summed loss of a person is
+    not on the page.
+    """
     earlier = make_release(epsilon="1/2")
     shared = Shared(tmp_path, earlier=earlier)
     page = html.unescape(shared.get().text)
-    assert "Whoever is in both tables loses epsilon 1.5 to both releases together." in page
+    assert (
+        "Whoever is in both tables loses epsilon 1.5 to both releases together." in page
+    )
     assert page.count(": now and earlier") == 3
     assert "cannot be told" in page
     file = shared.get(query="file=release.json").body
@@ -599,19 +790,38 @@ def test_two_releases_are_compared(tmp_path: Path) -> None:
     shared.store.close()
 
 
-def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Values of the raw table that no release holds must be in no page, file, report, log or database row."""
+def test_nothing_of_the_table_is_in_any_byte(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Values of the raw table that no release holds must be in no page, file, report,
+    log or database row.
+    """
     caplog.set_level("DEBUG")
     shared = Shared(tmp_path)
-    ledger, seen, secret = SqlLedger(shared.store), b"", [shared.token]
+    ledger = SqlLedger(shared.store)
+    seen = b""
+    secret = [shared.token]
     app = RequestLog(shared.app)
     for recipe in (dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"])):
         release = make_release(recipe, ledger=ledger)
-        token = shared.make(release, note="for you", contents=frozenset((*ALL, "explore")))
-        for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in FILES)):
+        token = shared.make(
+            release, note="for you", contents=frozenset((*ALL, "explore"))
+        )
+        for query in (
+            "",
+            "from-0=20&below-0=40",
+            "is-2=9",
+            *(f"file={name}" for name in FILES),
+        ):
             seen += call(app, "GET", f"/share/{token}", query=query).body
         seen += of_release.file(release) + of_release.interactive_file(release)
-        asked = "is-2=" + QUESTION, "q=is-2%3D" + QUESTION, QUESTION + "=1", QUESTION * 60, "file=" + QUESTION
+        asked = (
+            "is-2=" + QUESTION,
+            "q=is-2%3D" + QUESTION,
+            QUESTION + "=1",
+            QUESTION * 60,
+            "file=" + QUESTION,
+        )
         for query in asked:
             call(app, "GET", f"/share/{token}", query=query)
             call(app, "GET", f"/share/{token[::-1]}", query=query)
@@ -619,7 +829,9 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
         secret.append(token)
     shared.shares.settle()
     shared.store.close()
-    seen += b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    seen += b"".join(
+        path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )
     assert len(seen) > 100_000
     assert b"ledger_lines" in seen
     assert "GET /share/- 200" in caplog.text

@@ -1,4 +1,5 @@
-"""The respondent's and the reader's script without a browser: the law of bits, the floor of small numbers.
+"""The respondent's and the reader's script without a browser: the law of bits, the
+floor of small numbers.
 
 The proofs in tests/e2e do the same in a browser, and more.
 """
@@ -35,18 +36,24 @@ Trial = tuple[dl.Protocol, int, bytes]
 
 
 def trials() -> list[Trial]:
-    """Protocols, answers and random bytes, those of the thresholds themselves among them."""
-    source, drawn = random.Random(44), []
+    """Protocols, answers and random bytes, those of the thresholds themselves among
+    them.
+    """
+    source = random.Random(44)
+    drawn = []
     for name, kind in dl.Protocol.kinds().items():
         for categories, epsilon in ((2, "0.1"), (5, "1"), (16, "3"), (300, "1")):
             protocol = kind(categories=categories, epsilon=epsilon)
-            words = [word for word in protocol.script().values() if isinstance(word, str)]
+            words = [
+                word for word in protocol.script().values() if isinstance(word, str)
+            ]
             levels = b"".join(map(bytes.fromhex, words))
             for number in range(40):
                 stream = source.randbytes(8 * categories + 4_096)
                 if number % 3 == 0:  # ties go on to the last byte
                     stream = levels * (1 + len(stream) // len(levels))
-                elif number % 3 == 1:  # a word beyond all multiples of a bound is drawn again
+                # a word beyond all multiples of a bound is drawn again
+                elif number % 3 == 1:
                     stream = b"\xff" * (number % 12) + stream
                 drawn.append((protocol, source.randrange(categories), stream))
         assert name == protocol.kind
@@ -54,10 +61,14 @@ def trials() -> list[Trial]:
 
 
 def differing(script: str, drawn: list[Trial]) -> set[str]:
-    """The protocols of which the script makes another report than the library, or takes other bytes."""
+    """The protocols of which the script makes another report than the library, or takes
+    other bytes.
+    """
     given = [[asked(protocol), code, stream.hex()] for protocol, code, stream in drawn]
     found = set()
-    for (protocol, code, stream), told in zip(drawn, run(script + REPORTS, given), strict=True):
+    for (protocol, code, stream), told in zip(
+        drawn, run(script + REPORTS, given), strict=True
+    ):
         report, left = replay(protocol, code, stream)
         if told != [json.loads(json.dumps(report)), len(stream) - left]:
             found.add(protocol.kind)
@@ -65,7 +76,9 @@ def differing(script: str, drawn: list[Trial]) -> set[str]:
 
 
 def test_the_script_draws_by_the_law_of_the_library() -> None:
-    """Answers would be drawn by a law of which estimates, and what was promised, know nothing."""
+    """Answers would be drawn by a law of which estimates, and what was promised, know
+    nothing.
+    """
     drawn = trials()
     assert differing(DRAW, drawn) == set()
     unary = {"symmetric unary", "optimized unary"}
@@ -109,39 +122,64 @@ CLICKS = [[0, 1], [1, 0], [0, 1], [2, 1], [1, 0]]
 
 @pytest.fixture(scope="module")
 def release() -> dp.Release:
-    """Three columns, some of their cells of few rows, of which two were measured together."""
+    """Three columns, some of their cells of few rows, of which two were measured
+    together.
+    """
     rng = np.random.default_rng(4)
     a = rng.choice(list("vwxyz"), 4_000, p=[0.5, 0.3, 0.19, 0.008, 0.002])
     b = np.where(rng.random(4_000) < 0.7, a, rng.permutation(a))
-    rare = np.repeat(list("abcdefghijklmnop"), 20)  # many of them are beyond 10 and below the floor
+    # many of them are beyond 10 and below the floor
+    rare = np.repeat(list("abcdefghijklmnop"), 20)
     c = rng.permutation([*rare, *["K"] * 2_000, *["L"] * (2_000 - len(rare))])
     frame = pd.DataFrame({"a": a, "b": b, "c": c})
-    columns = tuple(dp.Categorical(name, categories=tuple(sorted(set(frame[name])))) for name in frame)
+    columns = tuple(
+        dp.Categorical(name, categories=tuple(sorted(set(frame[name]))))
+        for name in frame
+    )
     schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
-    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=9), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=9), ledger=dp.MemoryLedger()
+    )
     return curator.run(dp.Tree(), dp.PureDP(epsilon="0.5"))
 
 
 def mistakes(script: str, release: dp.Release) -> int:
-    """How many bars show a number that noise or the drawing may have made, or hide one that they did not."""
+    """How many bars show a number that noise or the drawing may have made, or hide one
+    that they did not.
+    """
     content = content_of(explore.section(release))
     told = run(SETTING + script + BARS, {"content": content, "clicks": CLICKS})
-    chosen: dict[int, set[int]] = {number: set() for number in range(len(content["columns"]))}
+    chosen: dict[int, set[int]] = {
+        number: set() for number in range(len(content["columns"]))
+    }
     wrong = hidden = 0
     for step, page in zip([None, *CLICKS], told, strict=True):
         if step is not None:
             chosen[step[0]] ^= {step[1]}
         for number, bars in enumerate(page["bars"]):
-            others = {other: each for other, each in chosen.items() if each and other != number}
+            others = {
+                other: each
+                for other, each in chosen.items()
+                if each and other != number
+            }
             drawn = bars_by_hand(content, chosen, number) * content["scale"]
             rows = drawn if others else np.array(content["columns"][number]["values"])
             for bar, (text, hatched) in enumerate(bars):
                 noise = noise_by_hand(release, content, {**others, number: {bar}})
                 cliques: list[Any] = [*others.items(), (number, {bar})]
-                alone = [noise_by_hand(release, content, {one: each}) or 0 for one, each in cliques]
-                floor = max(explore.FEWEST * content["scale"], max(alone) if noise is None else noise)
-                # rounded up to whole rows; of columns apart the script may know a more precise table
-                if abs(rows[bar] - floor) <= (4 if noise is not None else 4 + floor / 3):
+                alone = [
+                    noise_by_hand(release, content, {one: each}) or 0
+                    for one, each in cliques
+                ]
+                floor = max(
+                    explore.FEWEST * content["scale"],
+                    max(alone) if noise is None else noise,
+                )
+                # rounded up to whole rows; of columns apart the script may know a more
+                # precise table
+                if abs(rows[bar] - floor) <= (
+                    4 if noise is not None else 4 + floor / 3
+                ):
                     continue
                 few = rows[bar] < floor
                 hidden += few
@@ -167,11 +205,19 @@ def test_the_explore_page_hides_small_numbers(release: dp.Release) -> None:
 
 
 def test_few_drawn_rows_are_no_number_without_noise(release: dp.Release) -> None:
-    """Where there is hardly any noise, four drawn rows would be taken for six people."""
+    """Where there is hardly any noise, four drawn rows would be taken for six
+    people.
+    """
     content = content_of(explore.section(release))
     for table in content["tables"]:
         table["terms"] = [[0.0, kinds] for _, kinds in table["terms"]]
     content["columns"][0]["values"] = [1_000, 9, 8, 5, 11]
     content["scale"] = 1.0
     (shown,) = run(SETTING + document.SCRIPT + BARS, {"content": content, "clicks": []})
-    assert [text for text, _ in shown["bars"][0]] == ["1,000", "few", "few", "few", "11"]
+    assert [text for text, _ in shown["bars"][0]] == [
+        "1,000",
+        "few",
+        "few",
+        "few",
+        "11",
+    ]

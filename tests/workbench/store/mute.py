@@ -1,4 +1,6 @@
-"""A way to a database server that can fall silent, its connections still open, as a network may."""
+"""A way to a database server that can fall silent, its connections still open, as a
+network may.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Way:
                 ours, _ = self._door.accept()
                 theirs = socket.create_connection(self._there)
                 for one, other in ((ours, theirs), (theirs, ours)):
-                    threading.Thread(target=self._pass_on, args=(one, other), daemon=True).start()
+                    threading.Thread(
+                        target=self._pass_on, args=(one, other), daemon=True
+                    ).start()
 
     def _pass_on(self, one: socket.socket, other: socket.socket) -> None:
         with contextlib.suppress(OSError):

@@ -1,4 +1,6 @@
-"""The commands of an operator: a backup holds what it says and comes back elsewhere; none makes a ledger."""
+"""The commands of an operator: a backup holds what it says and comes back elsewhere;
+none makes a ledger.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,23 @@ from workbench.store.settings import Settings
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def kinds(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[SqlKind, SqlKind]]:
+def kinds(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[tuple[SqlKind, SqlKind]]:
     """The ledger of a server, and the place of an empty machine."""
     with ExitStack() as stack:
         if request.param == "sqlite":
-            made = [stack.enter_context(sqlite_kind(tmp_path / name)) for name in ("var", "other")]
+            made = [
+                stack.enter_context(sqlite_kind(tmp_path / name))
+                for name in ("var", "other")
+            ]
         else:
             url = need_postgres()
             urls = [stack.enter_context(postgres_database(url)) for _ in range(2)]
             lost = stack.enter_context(postgres_kind(tmp_path / "var", urls[0]))
-            place = sa.make_url(lost.settings.database_url).set(database=sa.make_url(urls[1]).database)
+            place = sa.make_url(lost.settings.database_url).set(
+                database=sa.make_url(urls[1]).database
+            )
             text = place.render_as_string(hide_password=False)
             other = SqlKind(Settings(data_dir=tmp_path / "other", database_url=text))
             made = [lost, other]
@@ -53,7 +62,14 @@ def _run(monkeypatch: pytest.MonkeyPatch, settings: Settings, *words: str) -> in
 
 
 @pytest.mark.parametrize(
-    "words", [("backup", "kept", "key"), ("check",), ("accept",), ("adopt", "ada@example.org"), ("rekey",)]
+    "words",
+    [
+        ("backup", "kept", "key"),
+        ("check",),
+        ("accept",),
+        ("adopt", "ada@example.org"),
+        ("rekey",),
+    ],
 )
 def test_no_command_makes_a_ledger(
     tmp_path: Path,
@@ -61,7 +77,9 @@ def test_no_command_makes_a_ledger(
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],
 ) -> None:
-    """Run without the settings of the server, "backup: done" was said of a new, empty ledger, every night."""
+    """Run without the settings of the server, "backup: done" was said of a new, empty
+    ledger, every night.
+    """
     monkeypatch.chdir(tmp_path)
     assert _run(monkeypatch, Settings(data_dir=tmp_path / "var"), *words) == 1
     said = capsys.readouterr()
@@ -76,9 +94,12 @@ def test_the_restore_drill(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A backup that is made while others write would be torn, empty, or not come back on another machine."""
+    """A backup that is made while others write would be torn, empty, or not come back
+    on another machine.
+    """
     lost, fresh = kinds
-    ledger, over = lost.open(), threading.Event()
+    ledger = lost.open()
+    over = threading.Event()
     ledger.open(account())
     spent: list[int] = []
 
@@ -93,11 +114,22 @@ def test_the_restore_drill(
     try:
         while len(spent) < 3:
             over.wait(0.01)
-        assert _run(monkeypatch, lost.settings, "backup", str(tmp_path / "kept"), str(tmp_path / "key")) == 0
+        assert (
+            _run(
+                monkeypatch,
+                lost.settings,
+                "backup",
+                str(tmp_path / "kept"),
+                str(tmp_path / "key"),
+            )
+            == 0
+        )
     finally:
         over.set()
         writer.join()
-    copied = re.search(r"1 accounts, (\d+) lines\nbackup: done", capsys.readouterr().out)
+    copied = re.search(
+        r"1 accounts, (\d+) lines\nbackup: done", capsys.readouterr().out
+    )
     assert copied
     assert 7 <= int(copied[1]) <= 1 + 2 * len(spent)
     # an empty machine
@@ -105,16 +137,28 @@ def test_the_restore_drill(
     command = ("restore", str(tmp_path / "kept"), str(tmp_path / "key"))
     assert _run(monkeypatch, fresh.settings, *command) == 0
     assert f"1 accounts, {copied[1]} lines\nrestore: done\n" in capsys.readouterr().out
-    # the trace of the lost machine, where its disk is still there: what is newer than the backup is noticed
-    shutil.copytree(lost.settings.data_dir / "seen", fresh.settings.data_dir / "seen", dirs_exist_ok=True)
+    # the trace of the lost machine, where its disk is still there: what is newer than
+    # the backup is noticed
+    shutil.copytree(
+        lost.settings.data_dir / "seen",
+        fresh.settings.data_dir / "seen",
+        dirs_exist_ok=True,
+    )
     ledger.note(DATASET, "later", {})
-    shutil.copytree(lost.settings.data_dir / "seen", fresh.settings.data_dir / "seen", dirs_exist_ok=True)
+    shutil.copytree(
+        lost.settings.data_dir / "seen",
+        fresh.settings.data_dir / "seen",
+        dirs_exist_ok=True,
+    )
     assert _run(monkeypatch, fresh.settings, "check") == 1
     with pytest.raises(LedgerCorrupt, match="older than what was seen"):
         fresh.open().reserve(DATASET, "new", Charge(units=1), {})
     assert _run(monkeypatch, fresh.settings, "accept") == 0
     assert _run(monkeypatch, fresh.settings, "check") == 0
-    assert f"1 accounts, {int(copied[1]) + 1} lines\ncheck: done\n" in capsys.readouterr().out
+    assert (
+        f"1 accounts, {int(copied[1]) + 1} lines\ncheck: done\n"
+        in capsys.readouterr().out
+    )
     restored = fresh.open()
     restored.reserve(DATASET, "new", Charge(units=1), {})
     assert restored.lines(DATASET)[-1].request_id == "new"

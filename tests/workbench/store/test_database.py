@@ -1,4 +1,6 @@
-"""Store: opening, versions, the key, and what it says when the database or the disk fails."""
+"""Store: opening, versions, the key, and what it says when the database or the disk
+fails.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +44,18 @@ def test_sqlite_survives_power_failure_and_readers(settings: Settings) -> None:
 
 
 def _add(store: Store, *units: int) -> None:
-    values = {"rule": "basic", "threshold_units": 0, "promise": "", "unit": "", "head": ""}
+    values = {
+        "rule": "basic",
+        "threshold_units": 0,
+        "promise": "",
+        "unit": "",
+        "head": "",
+    }
     with store.writing() as connection:
         for each in units:
-            connection.execute(sa.insert(accounts).values(dataset=f"d{each}", units=each, **values))
+            connection.execute(
+                sa.insert(accounts).values(dataset=f"d{each}", units=each, **values)
+            )
         1 / (len(units) - 1)
 
 
@@ -61,7 +71,9 @@ def test_a_failed_transaction_leaves_nothing(settings: Settings) -> None:
 
 
 def test_key_stays_out_of_the_database_and_is_private(settings: Settings) -> None:
-    """A copy of the database would be enough to forge a line or to recognize a table."""
+    """A copy of the database would be enough to forge a line or to recognize a
+    table.
+    """
     store = Store(settings)
     key = store.key
     files = {path.name: path for path in settings.data_dir.iterdir()}
@@ -81,7 +93,8 @@ def test_another_key_is_refused(settings: Settings) -> None:
     key = Store(settings).key
     assert Store(dataclasses.replace(settings, key=key)).key == key
     _refuses(dataclasses.replace(settings, key=b"k" * 32), "key of this ledger")
-    with Store(settings).writing() as connection:  # the key of rows of another ledger, or none
+    # the key of rows of another ledger, or none
+    with Store(settings).writing() as connection:
         kept = connection.execute(sa.select(about.c.row_key)).scalar_one()
         connection.execute(sa.update(about).values(row_key="00" * 32))
     _refuses(settings, "key of this ledger")
@@ -108,7 +121,10 @@ def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
     with Store(settings).writing() as connection:
         connection.execute(sa.update(about).values(version=VERSION + 1))
-    words = f"version {VERSION + 1}, and this program reads {VERSION}; open it with the program"
+    words = (
+        f"version {VERSION + 1}, and this program reads {VERSION}; open it with the "
+        "program"
+    )
     _refuses(settings, words)
 
 
@@ -130,7 +146,9 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
     """A traceback, or the password, would be shown when the server is down."""
     url = "postgresql://me:secret-word@127.0.0.1:1/ledger"
-    assert "secret-word" not in _refuses(Settings(data_dir=tmp_path, database_url=url), "cannot be reached")
+    assert "secret-word" not in _refuses(
+        Settings(data_dir=tmp_path, database_url=url), "cannot be reached"
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,9 +184,15 @@ def test_server_errors_are_explained_by_their_code(sqlstate: str, words: str) ->
 
 
 def test_processes_that_start_at_once_share_one_new_ledger(settings: Settings) -> None:
-    """Several servers started on an empty folder would fail, or each make a key of its own."""
-    start, results = processes.Barrier(8), processes.Queue()
-    starters = [processes.Process(target=open_and_tell, args=(settings, start, results)) for _ in range(8)]
+    """Several servers started on an empty folder would fail, or each make a key of its
+    own.
+    """
+    start = processes.Barrier(8)
+    results = processes.Queue()
+    starters = [
+        processes.Process(target=open_and_tell, args=(settings, start, results))
+        for _ in range(8)
+    ]
     for starter in starters:
         starter.start()
     told = [results.get(timeout=60) for _ in starters]

@@ -16,49 +16,82 @@ from workbench.store.sources import files
 
 
 def test_only_own_files_that_can_be_tables_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A link, a device, a hidden file or somebody else's would be read as if the folder held it."""
-    folder, outside = tmp_path / "folder", tmp_path / "outside.csv"
+    """A link, a device, a hidden file or somebody else's would be read as if the folder
+    held it.
+    """
+    folder = tmp_path / "folder"
+    outside = tmp_path / "outside.csv"
     outside.write_text("age\n1\n")
     (folder / "2024").mkdir(parents=True)
     (folder / ".hidden").mkdir()
-    for place in ("a.csv", "2024/b.parquet", ".c.csv", ".hidden/d.csv", "e.xlsx", "tab\t.csv"):
+    for place in (
+        "a.csv",
+        "2024/b.parquet",
+        ".c.csv",
+        ".hidden/d.csv",
+        "e.xlsx",
+        "tab\t.csv",
+    ):
         (folder / place).write_text("age\n1\n")
     (folder / "link.csv").symlink_to(outside)
     (folder / "up").symlink_to(tmp_path)
     os.mkfifo(folder / "pipe.csv")
     listed = [each.source for each in files.files_under(folder)]
-    assert [(each.name, each.kind) for each in listed] == [("a.csv", "csv"), ("2024/b.parquet", "parquet")]
-    assert [Path(each.location) for each in listed] == [folder / "a.csv", folder / "2024" / "b.parquet"]
+    assert [(each.name, each.kind) for each in listed] == [
+        ("a.csv", "csv"),
+        ("2024/b.parquet", "parquet"),
+    ]
+    assert [Path(each.location) for each in listed] == [
+        folder / "a.csv",
+        folder / "2024" / "b.parquet",
+    ]
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     assert files.files_under(folder) == files.files_under(None) == ()
 
 
 def test_base_tables_of_duckdb_are_listed(tmp_path: Path) -> None:
-    """A view may look at rows of others, and a file of another program would have an extension fetched."""
+    """A view may look at rows of others, and a file of another program would have an
+    extension fetched.
+    """
     import duckdb
 
     with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
-        connection.execute("CREATE TABLE visits AS SELECT 1 AS age; CREATE VIEW all_visits AS FROM visits")
-        connection.execute('CREATE SCHEMA s; CREATE TABLE s.b (x INT); CREATE TABLE "a.b" (x INT)')
+        connection.execute(
+            "CREATE TABLE visits AS SELECT 1 AS age; CREATE VIEW all_visits AS FROM "
+            "visits"
+        )
+        connection.execute(
+            'CREATE SCHEMA s; CREATE TABLE s.b (x INT); CREATE TABLE "a.b" (x INT)'
+        )
     (tmp_path / "no.duckdb").write_bytes(b"SQLite format 3\0" + bytes(100))
     listed = files.files_under(tmp_path)
-    assert [each.source.name for each in listed] == ["clinic.duckdb/visits", "clinic.duckdb/s.b"]
+    assert [each.source.name for each in listed] == [
+        "clinic.duckdb/visits",
+        "clinic.duckdb/s.b",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_file_that_was_swapped_is_not_followed(tmp_path: Path, kind: str) -> None:
-    """Whoever may write to the folder would have a file read that they may not read themselves."""
-    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    """Whoever may write to the folder would have a file read that they may not read
+    themselves.
+    """
+    folder = tmp_path / "folder"
+    outside = tmp_path / "outside"
     for place, sex in ((folder, "F"), (outside, "M")):
         place.mkdir()
         frame = pd.DataFrame({"sex": [sex] * 3})
-        frame.to_csv(place / "a.csv", index=False) if kind == "csv" else frame.to_parquet(place / "a.parquet")
+        frame.to_csv(
+            place / "a.csv", index=False
+        ) if kind == "csv" else frame.to_parquet(place / "a.parquet")
     (listed,) = files.files_under(folder)
-    file, schema = (
-        Path(listed.source.location),
-        dp.Schema(columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1)),
+    file = Path(listed.source.location)
+    schema = dp.Schema(
+        columns=(dp.Categorical("sex", categories=("F", "M")),),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
     given = {"budget": dp.PureDP(epsilon=1), "ledger": dp.MemoryLedger()}
     curator = dp.Curator.open(listed.source, schema, **given)
@@ -76,8 +109,12 @@ def test_a_file_that_was_swapped_is_not_followed(tmp_path: Path, kind: str) -> N
     assert len(dp.Curator.look(listed.source, 5).frame) == 3
 
 
-def test_the_folder_is_not_walked_at_each_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large folder would make every page slow, or a new file would never be listed."""
+def test_the_folder_is_not_walked_at_each_click(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large folder would make every page slow, or a new file would never be
+    listed.
+    """
     clock = [1_000.0]
     monkeypatch.setattr(files.time, "monotonic", lambda: clock[0])
     names = []
@@ -98,22 +135,35 @@ def test_long_names_are_names_of_accounts(tmp_path: Path) -> None:
     assert [len(name) for name in names] == [57, 57]
 
 
-@pytest.mark.parametrize("setting", [{"demo": True}, {"hosts": ("workbench.example.org",)}])
-def test_a_server_of_several_people_opens_no_files(tmp_path: Path, setting: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "setting", [{"demo": True}, {"hosts": ("workbench.example.org",)}]
+)
+def test_a_server_of_several_people_opens_no_files(
+    tmp_path: Path, setting: dict[str, object]
+) -> None:
     """Strangers would open whatever the person who started the server may read."""
     files.check_folder(Settings(files=tmp_path))
     with pytest.raises(DpcoreError, match="one person"):
         files.check_folder(Settings(files=tmp_path, **setting))
 
 
-def test_a_wide_folder_is_named_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wide_folder_is_named_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A slip of the pen would open a whole home, or a folder of keys."""
-    home, link = tmp_path / "home", tmp_path / "link"
+    home = tmp_path / "home"
+    link = tmp_path / "link"
     for folder in (home, home / ".ssh", home / "data"):
         folder.mkdir()
     link.symlink_to(home)
     monkeypatch.setattr(Path, "home", lambda: home)
-    for fine in (home, home / ".ssh", home / "data", link / "data", home / ".ssh" / ".." / "data"):
+    for fine in (
+        home,
+        home / ".ssh",
+        home / "data",
+        link / "data",
+        home / ".ssh" / ".." / "data",
+    ):
         files.check_folder(Settings(files=fine))
     for wrong in (link, link / ".ssh", home / "data" / "..", home / "none"):
         with pytest.raises(DpcoreError, match="must be a folder"):

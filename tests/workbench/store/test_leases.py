@@ -1,4 +1,6 @@
-"""Leases of paid runs: a server that was cut off is taken for dead, and nothing that was paid is lost."""
+"""Leases of paid runs: a server that was cut off is taken for dead, and nothing that
+was paid is lost.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,18 @@ from tests.contracts.ledger_kinds import DATASET, SqlKind, account
 from workbench.store.ledger import leases
 from workbench.store.ledger.sql_ledger import SqlLedger
 
-STATES = ("reserved", "measuring", "post-processing", "committing", "committed and unread")
+STATES = (
+    "reserved",
+    "measuring",
+    "post-processing",
+    "committing",
+    "committed and unread",
+)
 TABLE = pd.DataFrame({"sex": ["F", "M"] * 20})
-SCHEMA = dp.Schema(columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1))
+SCHEMA = dp.Schema(
+    columns=(dp.Categorical("sex", categories=("F", "M")),),
+    unit=dp.PrivacyUnit(max_rows=1),
+)
 
 
 def _age(kind: SqlKind) -> None:
@@ -29,20 +40,26 @@ def _age(kind: SqlKind) -> None:
 
 
 def _cut(ledger: SqlLedger) -> None:
-    """End a server's connections to its database, as a failover does; a file has none that could end."""
+    """End a server's connections to its database, as a failover does; a file has none
+    that could end.
+    """
     if ledger._store.file is None:
         for engine in (ledger._store._reader, ledger._store._writer):
             with engine.connect() as connection:
-                process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+                process = connection.exec_driver_sql(
+                    "SELECT pg_backend_pid()"
+                ).scalar_one()
                 connection.rollback()
             with sa.create_engine(engine.url, poolclass=sa.NullPool).begin() as other:
                 other.exec_driver_sql(f"SELECT pg_terminate_backend({process}, 5000)")
 
 
 def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, str]:
-    """A run whose server loses its database in one state, while a second one starts; its ledger and request.
+    """A run whose server loses its database in one state, while a second one starts;
+    its ledger and request.
 
-    Args: silent: whether the first could not renew its lease for more than a minute.
+    Args:
+        silent: whether the first could not renew its lease for more than a minute.
     """
     first = kind.open()
     seconds: list[SqlLedger] = []
@@ -54,7 +71,9 @@ def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, st
         seconds.append(kind.open())
         seconds[0].end_dead()
 
-    def compute(function: Callable[..., Any], *given: Any, on_progress: Any = None) -> Any:
+    def compute(
+        function: Callable[..., Any], *given: Any, on_progress: Any = None
+    ) -> Any:
         paid = on_progress is told
         if paid and state == "reserved":
             lose()
@@ -69,13 +88,20 @@ def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, st
     def told(stage: str, share: float) -> None:
         """Tell the run from its rehearsal."""
 
-    def committing(connection: sa.Connection, _: object, statement: str, *__: object) -> None:
+    def committing(
+        connection: sa.Connection, _: object, statement: str, *__: object
+    ) -> None:
         if statement.startswith("INSERT INTO ledger_releases") and not seconds:
             sa.event.remove(first._store._writer, "before_cursor_execute", committing)
-            raise sa.exc.OperationalError(statement, {}, sqlite3.OperationalError("gone"))
+            raise sa.exc.OperationalError(
+                statement, {}, sqlite3.OperationalError("gone")
+            )
 
-    budget, half = dp.PureDP(epsilon=1), dp.PureDP(epsilon="0.5")
-    curator = dp.Curator.open(TABLE, SCHEMA, budget=budget, ledger=first, compute=compute)
+    budget = dp.PureDP(epsilon=1)
+    half = dp.PureDP(epsilon="0.5")
+    curator = dp.Curator.open(
+        TABLE, SCHEMA, budget=budget, ledger=first, compute=compute
+    )
     if state == "committing":
         sa.event.listen(first._store._writer, "before_cursor_execute", committing)
     try:
@@ -91,10 +117,16 @@ def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, st
 
 @pytest.mark.parametrize("silent", [False, True])
 @pytest.mark.parametrize("state", STATES)
-def test_a_failover_loses_no_paid_release(kind: SqlKind, state: str, silent: bool) -> None:
-    """A second server ended the runs of one that had only lost its connection: what was paid was gone."""
+def test_a_failover_loses_no_paid_release(
+    kind: SqlKind, state: str, silent: bool
+) -> None:
+    """A second server ended the runs of one that had only lost its connection: what was
+    paid was gone.
+    """
     second, dataset = fail_over(kind, state, silent=silent)
-    assert dp.Release.from_json(second.release(dataset, "paid") or "").request_id == "paid"
+    assert (
+        dp.Release.from_json(second.release(dataset, "paid") or "").request_id == "paid"
+    )
     ends = [line.state for line in second.lines(dataset) if line.request_id == "paid"]
     taken_for_dead = ["failed"] if silent and state != "committed and unread" else []
     assert ends == ["reserved", *taken_for_dead, "committed"]
@@ -104,10 +136,15 @@ def test_a_failover_loses_no_paid_release(kind: SqlKind, state: str, silent: boo
     assert second.end_dead() == 0
 
 
-def test_a_lease_is_renewed_while_its_run_goes_on(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of more than a minute would be ended as dead by the next server that looks."""
+def test_a_lease_is_renewed_while_its_run_goes_on(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of more than a minute would be ended as dead by the next server that
+    looks.
+    """
     monkeypatch.setattr(leases, "RENEWED_EACH", 0.01)
-    ledger, renewed = kind.open(), threading.Event()
+    ledger = kind.open()
+    renewed = threading.Event()
     ledger.open(account())
     engine = ledger._store._writer
 
@@ -118,7 +155,8 @@ def test_a_lease_is_renewed_while_its_run_goes_on(kind: SqlKind, monkeypatch: py
     ledger.reserve(DATASET, "long", Charge(units=1), {})
     _age(kind)
     sa.event.listen(engine, "after_cursor_execute", note)
-    for _ in range(2):  # the second one began after the lease was aged, and the first has ended
+    # the second one began after the lease was aged, and the first has ended
+    for _ in range(2):
         renewed.clear()
         assert renewed.wait(60)
     assert kind.open().end_dead() == 0
@@ -135,7 +173,11 @@ def test_a_run_that_was_taken_for_dead_and_fails_has_failed_once(kind: SqlKind) 
     _age(kind)
     assert kind.open().end_dead() == 1
     first.fail(DATASET, "a", {"error": "ValueError"})
-    assert [line.state for line in first.lines(DATASET)] == ["opened", "reserved", "failed"]
+    assert [line.state for line in first.lines(DATASET)] == [
+        "opened",
+        "reserved",
+        "failed",
+    ]
     first.commit(DATASET, "a", {}, "release")
     for end in (first.fail, kind.open().fail):
         with pytest.raises(LedgerError, match="not held"):
@@ -151,16 +193,22 @@ def test_a_charge_whose_answer_was_lost_ends_by_itself(kind: SqlKind) -> None:
     ledger = kind.open()
     ledger.open(account())
     ledger.reserve(DATASET, "a", Charge(units=5), {})
-    ledger._leases.give_up(DATASET, "a")  # as if `reserve` had raised after its transaction
+    # as if `reserve` had raised after its transaction
+    ledger._leases.give_up(DATASET, "a")
     assert ledger.end_dead() == 0
     _age(kind)
     assert ledger.end_dead() == 1
 
 
-def test_a_lease_ends_with_its_ledger(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads wrote into databases that were closed, or gone, for as long as their process lived."""
+def test_a_lease_ends_with_its_ledger(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads wrote into databases that were closed, or gone, for as long as their
+    process lived.
+    """
     monkeypatch.setattr(leases, "RENEWED_EACH", 0.01)
-    ledger, before = kind.open(), {*threading.enumerate()}
+    ledger = kind.open()
+    before = {*threading.enumerate()}
     ledger.open(account())
     ledger.reserve(DATASET, "a", Charge(units=5), {})
     (renewing,) = {*threading.enumerate()} - before

@@ -1,4 +1,6 @@
-"""SqlLedger when the disk is full or the server goes away: said in words, and nothing half-written."""
+"""SqlLedger when the disk is full or the server goes away: said in words, and nothing
+half-written.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ import sqlalchemy as sa
 
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import LedgerError
-from tests.contracts.ledger_kinds import DATASET, SqlKind, account, postgres_kind, sqlite_kind
+from tests.contracts.ledger_kinds import (
+    DATASET,
+    SqlKind,
+    account,
+    postgres_kind,
+    sqlite_kind,
+)
 from tests.needs import need_postgres
 from tests.workbench.store.mute import way
 from workbench.store.database.connections import FIRST_TIMEOUT
@@ -32,19 +40,25 @@ def on_server(tmp_path: Path) -> Iterator[SqlKind]:
 
 
 def _limit_pages(ledger: SqlLedger, more: int) -> None:
-    """Let the file of the ledger's one writing connection grow by so many pages of 4 kB."""
+    """Let the file of the ledger's one writing connection grow by so many pages of 4
+    kB.
+    """
     with ledger._store.writing() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + more}")
 
 
 def test_full_disk_refuses_the_charge_and_keeps_the_ledger(on_file: SqlKind) -> None:
-    """A full disk would show a traceback, leave half a charge, or make the ledger unreadable."""
+    """A full disk would show a traceback, leave half a charge, or make the ledger
+    unreadable.
+    """
     ledger = on_file.open()
     ledger.open(account())
     _limit_pages(ledger, 3)
     ledger.reserve(DATASET, "small", Charge(units=1), {})
-    with pytest.raises(LedgerError, match=r"disk .* is full; nothing was written; free some space"):
+    with pytest.raises(
+        LedgerError, match=r"disk .* is full; nothing was written; free some space"
+    ):
         ledger.reserve(DATASET, "large", Charge(units=1), {"text": "x" * 20_000})
     assert [line.request_id for line in ledger.lines(DATASET)] == ["", "small"]
     ledger.verify(DATASET)
@@ -68,7 +82,9 @@ def test_full_disk_keeps_line_and_release_together(on_file: SqlKind) -> None:
 
 @pytest.mark.postgres
 def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) -> None:
-    """A restart of the server would leave half a charge, or break the app until it is restarted too."""
+    """A restart of the server would leave half a charge, or break the app until it is
+    restarted too.
+    """
     ledger = on_server.open()
     ledger.open(account())
     with ledger._store.writing() as connection:
@@ -81,7 +97,9 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
 
     engine = ledger._store._writer
     sa.event.listen(engine, "before_cursor_execute", cut)
-    with pytest.raises(LedgerError, match=r"cannot be reached; a charge that it took before .* stays"):
+    with pytest.raises(
+        LedgerError, match=r"cannot be reached; a charge that it took before .* stays"
+    ):
         ledger.reserve(DATASET, "a", Charge(units=1), {})
     sa.event.remove(engine, "before_cursor_execute", cut)
     assert len(ledger.lines(DATASET)) == 1
@@ -91,8 +109,12 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
 
 @pytest.mark.proof
 @pytest.mark.postgres
-def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(on_server: SqlKind) -> None:
-    """Whoever pays would wait for 18 s, and then read an exception of the driver with host and port."""
+def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(
+    on_server: SqlKind,
+) -> None:
+    """Whoever pays would wait for 18 s, and then read an exception of the driver with
+    host and port.
+    """
     with way(on_server.settings.database_url) as between:
         ledger = on_server.open(database_url=between.url)
         ledger.open(account())
@@ -100,7 +122,8 @@ def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(on_serv
         ledger.commit(DATASET, "a", {}, "release")
         between.open.clear()
         for ask in (
-            lambda: ledger.reserve(DATASET, "b", Charge(units=1), {}),  # the connection of before
+            # the connection of before
+            lambda: ledger.reserve(DATASET, "b", Charge(units=1), {}),
             lambda: ledger.reserve(DATASET, "b", Charge(units=1), {}),  # a new one
         ):
             started = time.monotonic()
@@ -114,7 +137,11 @@ def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(on_serv
         with pytest.raises(LedgerError, match="cannot be reached"):
             ledger.reserve(DATASET, "b", Charge(units=1), {})
     again = on_server.open()
-    assert [line.state for line in again.lines(DATASET)] == ["opened", "reserved", "committed"]
+    assert [line.state for line in again.lines(DATASET)] == [
+        "opened",
+        "reserved",
+        "committed",
+    ]
 
 
 def test_a_spend_reads_no_lines_but_the_last(on_file: SqlKind) -> None:
@@ -122,16 +149,28 @@ def test_a_spend_reads_no_lines_but_the_last(on_file: SqlKind) -> None:
     ledger = on_file.open()
     ledger.open(account())
     for number in range(20):
-        ledger.reserve(DATASET, f"r{number}", Charge(units=1, part=("sex", str(number % 2))), {})
+        ledger.reserve(
+            DATASET, f"r{number}", Charge(units=1, part=("sex", str(number % 2))), {}
+        )
     plans = []
 
-    def plan(connection: sa.Connection, _: object, statement: str, parameters: object, *__: object) -> None:
+    def plan(
+        connection: sa.Connection,
+        _: object,
+        statement: str,
+        parameters: object,
+        *__: object,
+    ) -> None:
         if statement.startswith("SELECT") and "ledger_lines" in statement:
-            rows = connection.connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            rows = connection.connection.cursor().execute(
+                f"EXPLAIN QUERY PLAN {statement}", parameters
+            )
             plans.extend(row[3] for row in rows)
 
     sa.event.listen(ledger._store._writer, "before_cursor_execute", plan)
     ledger.reserve(DATASET, "planned", Charge(units=1), {})
     searched = [text.split("(")[0] for text in plans]
-    assert all(text.startswith("SEARCH ledger_lines USING ") for text in searched), searched
+    assert all(text.startswith("SEARCH ledger_lines USING ") for text in searched), (
+        searched
+    )
     assert len(searched) <= 3

@@ -1,7 +1,8 @@
-"""Databases as the programs of earlier versions left them, brought to the newest, on SQLite and PostgreSQL.
+"""Databases as the programs of earlier versions left them, brought to the newest, on
+SQLite and PostgreSQL.
 
-`versions/` holds them as SQL, written by those programs with the key below: "2-surveys" is a version 2 whose
-program had made the tables of surveys beside it.
+`versions/` holds them as SQL, written by those programs with the key below: "2-surveys"
+is a version 2 whose program had made the tables of surveys beside it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def kind(kind: SqlKind) -> SqlKind:
 
 
 def _load(kind: SqlKind, version: str) -> None:
-    dialect = "sqlite" if kind.settings.database_url.startswith("sqlite") else "postgresql"
+    dialect = (
+        "sqlite" if kind.settings.database_url.startswith("sqlite") else "postgresql"
+    )
     script = (VERSIONS / f"{dialect}-{version}.sql").read_text(encoding="utf-8")
     if dialect == "sqlite":
         kind.settings.data_dir.mkdir(parents=True)
@@ -62,7 +65,9 @@ def _version(kind: SqlKind) -> int:
 
 
 def _shape(kind: SqlKind) -> dict[str, Any]:
-    """All that the database says about its tables, without the order in which it was declared."""
+    """All that the database says about its tables, without the order in which it was
+    declared.
+    """
     shape: dict[str, Any] = {}
     with kind.connection() as connection:
         look = sa.inspect(connection)
@@ -72,7 +77,11 @@ def _shape(kind: SqlKind) -> dict[str, Any]:
                 for each in look.get_columns(table)
             ]
             keys = [
-                (key["constrained_columns"], key["referred_table"], key["referred_columns"])
+                (
+                    key["constrained_columns"],
+                    key["referred_table"],
+                    key["referred_columns"],
+                )
                 for key in look.get_foreign_keys(table)
             ]
             indexes = [
@@ -84,8 +93,12 @@ def _shape(kind: SqlKind) -> dict[str, Any]:
                 "primary": look.get_pk_constraint(table)["constrained_columns"],
                 "foreign": sorted(keys, key=str),
                 "indexes": sorted(indexes, key=str),
-                "unique": sorted(each["column_names"] for each in look.get_unique_constraints(table)),
-                "checks": sorted(each["sqltext"] for each in look.get_check_constraints(table)),
+                "unique": sorted(
+                    each["column_names"] for each in look.get_unique_constraints(table)
+                ),
+                "checks": sorted(
+                    each["sqltext"] for each in look.get_check_constraints(table)
+                ),
             }
     return shape
 
@@ -96,15 +109,23 @@ def _where(index: Any) -> str:
 
 
 def test_there_is_a_database_of_each_version() -> None:
-    """A new version could be delivered whose way from the one before was never walked."""
+    """A new version could be delivered whose way from the one before was never
+    walked.
+    """
     dialects = ("sqlite", "postgresql")
-    assert {file.name for file in VERSIONS.iterdir()} == {f"{d}-{v}.sql" for d in dialects for v in OLD}
+    assert {file.name for file in VERSIONS.iterdir()} == {
+        f"{d}-{v}.sql" for d in dialects for v in OLD
+    }
     assert {int(version[0]) for version in OLD} == set(range(1, VERSION))
 
 
 @pytest.mark.parametrize("version", OLD)
-def test_each_version_becomes_the_newest(kind: SqlKind, version: str, tmp_path: Path) -> None:
-    """A ledger of before would be refused, lose a charge or a release, or go on in other tables."""
+def test_each_version_becomes_the_newest(
+    kind: SqlKind, version: str, tmp_path: Path
+) -> None:
+    """A ledger of before would be refused, lose a charge or a release, or go on in
+    other tables.
+    """
     _load(kind, version)
     ledger = kind.open()
     assert _version(kind) == VERSION
@@ -112,18 +133,28 @@ def test_each_version_becomes_the_newest(kind: SqlKind, version: str, tmp_path: 
     assert (before.spent, before.held) == (350_000, 20_000)
     assert ledger.end_dead() == 1
     assert ledger.release(DATASET, "r2") == "release 2"
-    sealed = [line.content for line in ledger.lines(DATASET) if line.request_id == "version 2"]
+    sealed = [
+        line.content for line in ledger.lines(DATASET) if line.request_id == "version 2"
+    ]
     assert sealed == [{"kind": "totals sealed"}] * (version == "1")
     ledger.reserve(DATASET, "more", Charge(units=630_000), {})
     ledger.commit(DATASET, "more", {}, "release")
     ledger.verify(DATASET)
     survey = Surveys(kind._stores[-1]).of("owner-key")
-    assert (survey.invited, survey.answered) == (2, 1) if survey else version != "2-surveys"
+    assert (
+        (survey.invited, survey.answered) == (2, 1)
+        if survey
+        else version != "2-surveys"
+    )
     shape = _shape(kind)
     kind.close()
     url = os.environ.get("DATABASE_URL", "")
     sqlite = kind.settings.database_url.startswith("sqlite")
-    with sqlite_kind(tmp_path / "new") if sqlite else postgres_kind(tmp_path / "new", url) as fresh:
+    with (
+        sqlite_kind(tmp_path / "new")
+        if sqlite
+        else postgres_kind(tmp_path / "new", url) as fresh
+    ):
         fresh.open()
         assert _shape(fresh) == shape
 
@@ -136,11 +167,15 @@ def test_an_altered_ledger_stays_shut(kind: SqlKind) -> None:
         kind.open().reserve(DATASET, "more", Charge(units=1), {})
 
 
-def test_a_broken_migration_changes_nothing(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_migration_changes_nothing(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A database between two versions could be opened by no program."""
     _load(kind, "1")
     before = _shape(kind)
-    monkeypatch.setitem(migrations._STATEMENTS, 2, (*migrations._STATEMENTS[2], "SELECT * FROM nowhere"))
+    monkeypatch.setitem(
+        migrations._STATEMENTS, 2, (*migrations._STATEMENTS[2], "SELECT * FROM nowhere")
+    )
     with pytest.raises(LedgerError, match="refused"):
         Store(kind.settings)
     assert (_version(kind), _shape(kind)) == (1, before)
@@ -149,19 +184,28 @@ def test_a_broken_migration_changes_nothing(kind: SqlKind, monkeypatch: pytest.M
 
 
 def test_the_wrong_key_brings_nothing_forward(kind: SqlKind) -> None:
-    """A program started with the key of another ledger would alter this one before it is refused."""
+    """A program started with the key of another ledger would alter this one before it
+    is refused.
+    """
     _load(kind, "2")
     with pytest.raises(DpcoreError, match="is another"):
         kind.open(key=b"x" * 32)
     assert _version(kind) == 2
 
 
-def test_accounts_of_before_the_key_of_rows_are_found(kind: SqlKind, tmp_path: Path) -> None:
-    """Tables were digested under the sealing key: with another one each would have its whole budget again."""
+def test_accounts_of_before_the_key_of_rows_are_found(
+    kind: SqlKind, tmp_path: Path
+) -> None:
+    """Tables were digested under the sealing key: with another one each would have its
+    whole budget again.
+    """
     table = pd.DataFrame({"person": ["a", "a", "b", "c"], "age": [10, 20, 30, 40]})
     unit = dp.PrivacyUnit(max_rows=1, id_column="person")
-    schema = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=10),), unit=unit)
-    budget, quarter = dp.PureDP(epsilon="1"), dp.PureDP(epsilon="0.25")
+    schema = dp.Schema(
+        columns=(dp.Integer("age", low=0, high=99, bin_width=10),), unit=unit
+    )
+    budget = dp.PureDP(epsilon="1")
+    quarter = dp.PureDP(epsilon="0.25")
     path = tmp_path / "visits.parquet"
     table.to_parquet(path)
     source = Source(name="Visits", kind="parquet", location=str(path))
@@ -189,4 +233,6 @@ def test_accounts_of_before_the_key_of_rows_are_found(kind: SqlKind, tmp_path: P
         if turn == 0:
             new = tmp_path / "new.key"
             rekey(kind.settings, new)
-            kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(new.read_text()))
+            kind.settings = dataclasses.replace(
+                kind.settings, key=bytes.fromhex(new.read_text())
+            )

@@ -36,18 +36,26 @@ def test_one_table_and_no_writing(kind: SqlKind, statement: str) -> None:
     with pytest.raises(LedgerError), store.looking() as connection:
         connection.execute(sa.text(statement))
     with store.looking() as connection:
-        assert connection.execute(sa.text("SELECT count(*) FROM shares")).scalar_one() == 0
+        assert (
+            connection.execute(sa.text("SELECT count(*) FROM shares")).scalar_one() == 0
+        )
     with store.reading() as connection:  # and nothing is taken from everybody else
         connection.execute(sa.text("SELECT count(*) FROM ledger_lines")).scalar_one()
     store.close()
 
 
 @pytest.mark.postgres
-def test_a_user_who_may_not_make_roles(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Links would not work on a database of whose server one is not the master; or somebody could write."""
+def test_a_user_who_may_not_make_roles(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Links would not work on a database of whose server one is not the master; or
+    somebody could write.
+    """
     url = need_postgres()
     name = f"plain_{uuid.uuid4().hex}"
-    server = sa.create_engine(Settings(database_url=url).database_url, isolation_level="AUTOCOMMIT")
+    server = sa.create_engine(
+        Settings(database_url=url).database_url, isolation_level="AUTOCOMMIT"
+    )
     with server.connect() as connection:
         for statement in (
             f"CREATE ROLE {name} LOGIN PASSWORD 'x'",
@@ -56,7 +64,9 @@ def test_a_user_who_may_not_make_roles(tmp_path: Path, caplog: pytest.LogCapture
         ):
             connection.exec_driver_sql(statement)
     try:
-        plain = server.url.set(username=name, password="x").render_as_string(hide_password=False)
+        plain = server.url.set(username=name, password="x").render_as_string(
+            hide_password=False
+        )
         store = Store(Settings(data_dir=tmp_path, database_url=plain))
         shares = Shares(store)
         assert shares.open("x" * 43, None) is None

@@ -1,4 +1,6 @@
-"""The ledger as several people use it: nobody sees, spends on or learns of what is somebody else's."""
+"""The ledger as several people use it: nobody sees, spends on or learns of what is
+somebody else's.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import ALONE, Person
 
-SCHEMA = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
+SCHEMA = dp.Schema(
+    columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1)
+)
 TABLE = pd.DataFrame({"hiv": [0, 1, 1]})
 BUDGET = dp.PureDP(epsilon="0.5")
 ADA = Person(address="ada@example.org", role="steward")
@@ -33,7 +37,9 @@ class Server:
     def __init__(self, kind: SqlKind) -> None:
         self.ledger: SqlLedger = kind.open()
         self.owners = Owners(kind._stores[-1])
-        self.roles: dict[str, Person] = {each.address: each for each in (ADA, BOB, ANN, ALONE)}
+        self.roles: dict[str, Person] = {
+            each.address: each for each in (ADA, BOB, ANN, ALONE)
+        }
 
     def of(self, person: Person, visitor: str = "") -> PersonalLedger:
         return PersonalLedger(
@@ -57,14 +63,17 @@ def _opened_before(ledger: PersonalLedger) -> bool:
 @pytest.fixture
 def server(kind: SqlKind, write_secrets: Callable[[str], None]) -> Server:
     write_secrets(
-        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["ada@example.org", "bob@example.org"]\n'
-        'analysts = ["ann@example.org"]\n'
+        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["ada@example.org", '
+        '"bob@example.org"]\n'
+        'analysts = ["ann@example.org"]\n',
     )
     return Server(kind)
 
 
 def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
-    """Whoever knows all rows but one could upload guesses, and be told which was opened before."""
+    """Whoever knows all rows but one could upload guesses, and be told which was opened
+    before.
+    """
     ada = _open(server.of(ADA))
     dataset = ada.account.dataset
     ada.run(dp.Histogram("hiv"), BUDGET)
@@ -100,8 +109,12 @@ def test_every_line_says_who(server: Server) -> None:
     assert not any("by" in line.content for line in alone.lines())
 
 
-def test_viewers_are_named_in_two_tabs_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of the two would read that the request is still running, and nothing would be shown."""
+def test_viewers_are_named_in_two_tabs_at_once(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the two would read that the request is still running, and nothing would be
+    shown.
+    """
     ada = server.of(ADA)
     dataset = _open(ada).account.dataset
     lines = ada.lines(dataset)
@@ -133,7 +146,9 @@ def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> Non
     assert ann.datasets() == []
     with pytest.raises(LedgerError, match="not yours"):
         ann.release(dataset, release.request_id)
-    people = [line.content for line in curator.lines() if line.content.get("kind") == "people"]
+    people = [
+        line.content for line in curator.lines() if line.content.get("kind") == "people"
+    ]
     assert [set(each) for each in people] == [
         {"kind", "by", "shown to", "shown as"},
         {"kind", "by", "hidden from"},
@@ -141,7 +156,9 @@ def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> Non
 
 
 def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
-    """When a colleague leaves, the budget would be lost, or begin anew under another name."""
+    """When a colleague leaves, the budget would be lost, or begin anew under another
+    name.
+    """
     ada = _open(server.of(ADA))
     ada.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
     dataset = ada.account.dataset
@@ -166,7 +183,9 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
 
 
 def test_whoever_claims_a_source_first_fixes_its_budget(server: Server) -> None:
-    """Between Ada's claim and her account, Bob could open the source and fix its budget for ever."""
+    """Between Ada's claim and her account, Bob could open the source and fix its budget
+    for ever.
+    """
     source = account(dataset=source_dataset("Visits"))
     server.owners.claim(source.dataset, Owner(opener=ADA.address, steward=ADA.address))
     with pytest.raises(LedgerError, match="not yours"):
@@ -187,7 +206,9 @@ def test_a_source_whose_name_begins_anothers_is_found(server: Server) -> None:
 
 
 def test_nobody_takes_what_was_opened_before_people_signed_in(server: Server) -> None:
-    """Its name alone would make a source somebody's: whoever opened it first that day."""
+    """Its name alone would make a source somebody's: whoever opened it first that
+    day.
+    """
     source = account(dataset=source_dataset("Visits"))
     server.ledger.open(source)
     with pytest.raises(LedgerError, match="not yours"):
@@ -216,7 +237,9 @@ def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
     assert _open(one.for_samples()).balance().left == 0
     own = _open(one)  # the same rows as a table of one's own
     assert len({sample.account.dataset, own.account.dataset}) == 2
-    assert sorted(one.datasets()) == sorted([sample.account.dataset, own.account.dataset])
+    assert sorted(one.datasets()) == sorted(
+        [sample.account.dataset, own.account.dataset]
+    )
     assert sample.account.dataset not in other.datasets()
     assert own.account.dataset in other.datasets()
     assert one.of(sample.account.dataset).opener == "visitor 1"
@@ -224,7 +247,9 @@ def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
     assert signed_in.for_samples().key == signed_in.key
 
 
-def test_what_was_opened_before_people_signed_in_is_given_to_somebody(server: Server) -> None:
+def test_what_was_opened_before_people_signed_in_is_given_to_somebody(
+    server: Server,
+) -> None:
     """The day sign-in is turned on, every budget so far would be out of reach."""
     before = _open(server.of(ALONE))
     before.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
@@ -258,9 +283,15 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
         ada.show(mine.id, ANN.address, name)
     theirs = find(mine.id, server.of(ANN))
     assert theirs is not None
-    assert theirs.name == public_name(theirs.lines()) == public_name(mine.lines()) == "Another study"
+    assert (
+        theirs.name
+        == public_name(theirs.lines())
+        == public_name(mine.lines())
+        == "Another study"
+    )
     assert "4817" not in repr(theirs.lines()) + export(theirs)
     keep(dataclasses.replace(declaration, sample="census"), mine.id, ada)
-    assert public_name(mine.lines()) == "hiv-clinic-4817.csv"  # as every sample is called
+    # as every sample is called
+    assert public_name(mine.lines()) == "hiv-clinic-4817.csv"
     source = server.ledger.open(account(dataset=source_dataset("Visits")))
     assert public_name(server.ledger.lines(source.dataset)) == "Visits"

@@ -1,4 +1,6 @@
-"""The limits of whoever runs the workbench are kept wherever a table is opened or made."""
+"""The limits of whoever runs the workbench are kept wherever a table is opened or
+made.
+"""
 
 from __future__ import annotations
 
@@ -42,27 +44,44 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("epsilon", ["2", "2.001"])
-def test_the_ledger_opens_no_account_beyond_the_limits(kind: SqlKind, epsilon: str) -> None:
-    """A page or a command that forgets to compare would give a table more than the owner allows."""
-    store, table = kind.open(), pd.DataFrame({"hiv": [0, 1, 1]})
+def test_the_ledger_opens_no_account_beyond_the_limits(
+    kind: SqlKind, epsilon: str
+) -> None:
+    """A page or a command that forgets to compare would give a table more than the
+    owner allows.
+    """
+    store = kind.open()
+    table = pd.DataFrame({"hiv": [0, 1, 1]})
     ledger = PersonalLedger(
-        ledger=store, owners=Owners(kind._stores[-1]), person=ALONE, still=lambda: ALONE, opener=""
+        ledger=store,
+        owners=Owners(kind._stores[-1]),
+        person=ALONE,
+        still=lambda: ALONE,
+        opener="",
     )
-    schema = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
+    schema = dp.Schema(
+        columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1)
+    )
     given = {"budget": dp.PureDP(epsilon=epsilon), "ledger": ledger}
     if epsilon == "2":
         dp.Curator.open(table, schema, **given)
         return
     with pytest.raises(ParameterError, match="allows a table at most epsilon 2"):
         dp.Curator.open(table, schema, **given)
-    assert store.datasets() == [], "no account came of it, which later openings would believe"
+    assert store.datasets() == [], (
+        "no account came of it, which later openings would believe"
+    )
 
 
 @pytest.mark.usefixtures("limits")
 def test_no_folder_and_no_table_of_small_groups(tmp_path: Path) -> None:
-    """A folder would be written, or a table shown, in which people hide among fewer than the owner allows."""
+    """A folder would be written, or a table shown, in which people hide among fewer
+    than the owner allows.
+    """
     plan = Plan(
-        roles={"zip": "quasi-identifier"}, hierarchies={"zip": flat(["1", "2"])}, models=(KAnonymity(k=4),)
+        roles={"zip": "quasi-identifier"},
+        hierarchies={"zip": flat(["1", "2"])},
+        models=(KAnonymity(k=4),),
     )
     with pytest.raises(ParameterError, match="groups of at least 5"):
         outcomes.write(None, plan, tmp_path / "folder")  # type: ignore[arg-type]  # it is not reached
@@ -70,8 +89,12 @@ def test_no_folder_and_no_table_of_small_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("limits")
-def test_the_table_that_leaves_is_judged_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plan that says k = 5, and means it, would let out a smaller group that no plan tells of."""
+def test_the_table_that_leaves_is_judged_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that says k = 5, and means it, would let out a smaller group that no plan
+    tells of.
+    """
     given: list[int] = []
 
     class Made(Exception):
@@ -87,7 +110,9 @@ def test_the_table_that_leaves_is_judged_too(tmp_path: Path, monkeypatch: pytest
             raise Made
 
     plan = Plan(
-        roles={"zip": "quasi-identifier"}, hierarchies={"zip": flat(["1", "2"])}, models=(KAnonymity(k=5),)
+        roles={"zip": "quasi-identifier"},
+        hierarchies={"zip": flat(["1", "2"])},
+        models=(KAnonymity(k=5),),
     )
     curator = Judged()
     monkeypatch.setattr(outcomes, "trial", lambda *_: SimpleNamespace(plan=plan))
@@ -119,19 +144,27 @@ def test_the_table_that_leaves_is_judged_too(tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_a_budget_beyond_the_limits_is_refused(budget: AnyLoss, allowed: bool) -> None:
-    """Somebody could spend more than the owner of the server allows, by another rule for instance."""
+    """Somebody could spend more than the owner of the server allows, by another rule
+    for instance.
+    """
     policy = Policy(epsilon=2, delta=1e-6)
     if allowed:
         policy.check_budget(budget)
         return
-    with pytest.raises(ParameterError, match="allows a table at most epsilon 2 and delta 1e-06"):
+    with pytest.raises(
+        ParameterError, match="allows a table at most epsilon 2 and delta 1e-06"
+    ):
         policy.check_budget(budget)
 
 
 def test_small_groups_are_refused() -> None:
-    """A table could be published in which people hide among fewer others than the owner asks for."""
+    """A table could be published in which people hide among fewer others than the owner
+    asks for.
+    """
     plan = Plan(
-        roles={"zip": "quasi-identifier"}, hierarchies={"zip": flat(["1", "2"])}, models=(KAnonymity(k=4),)
+        roles={"zip": "quasi-identifier"},
+        hierarchies={"zip": flat(["1", "2"])},
+        models=(KAnonymity(k=4),),
     )
     Policy(k=4).check_plan(plan)
     with pytest.raises(ParameterError, match="groups of at least 5"):
@@ -146,9 +179,12 @@ def test_small_groups_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["epsilon = 0", "k = 'five'", "[purposes]\nfun = 1", "largest = 3", "epsilon ="]
+    "text",
+    ["epsilon = 0", "k = 'five'", "[purposes]\nfun = 1", "largest = 3", "epsilon ="],
 )
-def test_a_policy_that_is_not_understood_is_refused(text: str, tmp_path: Path, monkeypatch) -> None:
+def test_a_policy_that_is_not_understood_is_refused(
+    text: str, tmp_path: Path, monkeypatch
+) -> None:
     """A slip in the file would leave the server without any limit, in silence."""
     (tmp_path / "policy.toml").write_text(text)
     monkeypatch.setenv("WORKBENCH_POLICY", str(tmp_path / "policy.toml"))

@@ -27,7 +27,9 @@ def test_default_is_a_file_in_the_checkout() -> None:
     assert settings.key is None
 
 
-def test_data_directory_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_data_directory_is_absolute(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Starting the app from another folder would open another, empty ledger."""
     monkeypatch.chdir(tmp_path)
     settings = settings_from({"WORKBENCH_DATA_DIR": "kept"})
@@ -42,10 +44,19 @@ def test_postgres_urls_name_the_driver(scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["sqlite://", "sqlite:///:memory:", "sqlite:///here.sqlite", "mysql://me:secret-word@db/x", "x"]
+    "url",
+    [
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite:///here.sqlite",
+        "mysql://me:secret-word@db/x",
+        "x",
+    ],
 )
 def test_other_urls_are_refused(url: str) -> None:
-    """A ledger in memory, in the folder of the day or without row locks would forget or overspend."""
+    """A ledger in memory, in the folder of the day or without row locks would forget or
+    overspend.
+    """
     with pytest.raises(ParameterError) as error:
         settings_from({"DATABASE_URL": url})
     assert "secret-word" not in str(error.value)
@@ -63,9 +74,17 @@ def test_key_is_64_hexadecimal_digits() -> None:
 def test_limits_are_numbers() -> None:
     """A slip of the pen would close the server, or open it without any limit."""
     settings = settings_from(
-        {"WORKBENCH_RUNS": "3", "WORKBENCH_TABLE_MB": "500", "WORKBENCH_IDLE_MINUTES": "0.5"}
+        {
+            "WORKBENCH_RUNS": "3",
+            "WORKBENCH_TABLE_MB": "500",
+            "WORKBENCH_IDLE_MINUTES": "0.5",
+        },
     )
-    assert (settings.runs, settings.table_bytes, settings.idle_minutes) == (3, 500_000_000, 0.5)
+    assert (settings.runs, settings.table_bytes, settings.idle_minutes) == (
+        3,
+        500_000_000,
+        0.5,
+    )
     assert settings_from({}).runs >= 1
     assert settings_from({"WORKBENCH_THREADS": "8"}).threads == 8
     for end in ("RUNS", "TABLES", "TABLE_MB", "IDLE_MINUTES", "THREADS"):
@@ -76,20 +95,39 @@ def test_limits_are_numbers() -> None:
 
 
 def test_the_public_root_is_one_of_its_names() -> None:
-    """The address of every link would be refused, until the same name is written a second time."""
+    """The address of every link would be refused, until the same name is written a
+    second time.
+    """
     settings = settings_from(
-        {"WORKBENCH_ADDRESS": " https://Bench.example.org:8443/a/~/+/ ", "WORKBENCH_HOSTS": "b.example, ,"}
+        {
+            "WORKBENCH_ADDRESS": " https://Bench.example.org:8443/a/~/+/ ",
+            "WORKBENCH_HOSTS": "b.example, ,",
+        },
     )
     assert settings.address == "https://Bench.example.org:8443/a/~/+"
     assert settings.hosts == (*LOOPBACK, "b.example", "bench.example.org")
     assert settings_from({}).address == ""
     assert settings_from({}).frames == "none"
     assert settings_from({"WORKBENCH_FRAMES": "Self"}).frames == "self"
-    for text in ("bench.example.org", "ftp://a", "https://", "https://a b", "https://a/<b>", "https://a:0",
-                 "https://a:99999", "https://a/?q", "https://u@a", "https://a/#x"):  # fmt: skip
-        with pytest.raises(ParameterError, match="WORKBENCH_ADDRESS must be of the form"):
+    for text in (
+        "bench.example.org",
+        "ftp://a",
+        "https://",
+        "https://a b",
+        "https://a/<b>",
+        "https://a:0",
+        "https://a:99999",
+        "https://a/?q",
+        "https://u@a",
+        "https://a/#x",
+    ):
+        with pytest.raises(
+            ParameterError, match="WORKBENCH_ADDRESS must be of the form"
+        ):
             settings_from({"WORKBENCH_ADDRESS": text})
-    with pytest.raises(ParameterError, match="WORKBENCH_FRAMES must be of the form none, self"):
+    with pytest.raises(
+        ParameterError, match="WORKBENCH_FRAMES must be of the form none, self"
+    ):
         settings_from({"WORKBENCH_FRAMES": "https://a.example"})
 
 
@@ -107,19 +145,27 @@ def test_the_public_root_is_one_of_its_names() -> None:
     ],
 )
 def test_addresses_of_this_computer_alone(address: str, here: bool) -> None:
-    """A link that nobody else can open would be handed out without a word, or every other with a warning."""
+    """A link that nobody else can open would be handed out without a word, or every
+    other with a warning.
+    """
     assert is_loopback(address) is here
 
 
 def test_secrets_are_not_printed() -> None:
     """A log of the settings would hold the password or the key."""
-    shown = repr(Settings(database_url="postgresql://me:secret-word@db/x", key=b"k" * 32))
+    shown = repr(
+        Settings(database_url="postgresql://me:secret-word@db/x", key=b"k" * 32)
+    )
     assert "secret-word" not in shown
     assert "kkk" not in shown
 
 
-def test_secrets_file(monkeypatch: pytest.MonkeyPatch, write_secrets: Callable[[str], None]) -> None:
-    """A secrets.toml with a typing error would silently open an empty ledger, and ask nobody to sign in."""
+def test_secrets_file(
+    monkeypatch: pytest.MonkeyPatch, write_secrets: Callable[[str], None]
+) -> None:
+    """A secrets.toml with a typing error would silently open an empty ledger, and ask
+    nobody to sign in.
+    """
     monkeypatch.setenv("DATABASE_URL", "")  # Streamlit sets it, and this takes it back
     assert dict(secrets()) == {}
     write_secrets('DATABASE_URL = "postgresql://db/x"\n[other]\nname = 1\n')

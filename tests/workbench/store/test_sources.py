@@ -1,4 +1,6 @@
-"""The list of connected sources: what it may say, who may open what, and where passwords are."""
+"""The list of connected sources: what it may say, who may open what, and where
+passwords are.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def listed(folder: Path, text: str, **environment: str):
 def test_a_list_is_read(tmp_path: Path) -> None:
     """Nobody could connect anything; and without a list there is nothing to connect."""
     clinic, visits = listed(tmp_path, POSTGRES + FILES, CLINIC_PASSWORD="it's")
-    assert clinic.source.location == "host=db dbname=clinic user=reader password='it\\'s'"
+    assert (
+        clinic.source.location == "host=db dbname=clinic user=reader password='it\\'s'"
+    )
     assert "it's" not in repr(clinic).replace("\\", "")
     assert "host=db" not in repr(clinic)
     assert clinic.source.table == "visits"
@@ -48,13 +52,22 @@ def test_a_list_is_read(tmp_path: Path) -> None:
     assert clinic.source.joins == (
         Join(table="zips", on="zip", key="code", columns=("region",), public=True),
     )
-    assert (visits.source.name, visits.source.kind, visits.known()) == ("Visits", "parquet", None)
+    assert (visits.source.name, visits.source.kind, visits.known()) == (
+        "Visits",
+        "parquet",
+        None,
+    )
     assert sources_in(None, {}) == ()
 
 
 def test_somebodys_word_for_a_query(tmp_path: Path) -> None:
-    """Free SQL would be read on nobody's word, or the name would not reach the guarantees."""
-    text = 'query = "SELECT * FROM source"\nrows = "one person each, declared by Ada Lovelace"\n'
+    """Free SQL would be read on nobody's word, or the name would not reach the
+    guarantees.
+    """
+    text = (
+        'query = "SELECT * FROM source"\nrows = "one person each, declared by Ada '
+        'Lovelace"\n'
+    )
     (visits,) = listed(tmp_path, FILES + text)
     assert visits.source.declared_by == "Ada Lovelace"
 
@@ -64,9 +77,14 @@ def test_who_may_open_a_source(tmp_path: Path) -> None:
     both = listed(tmp_path, POSTGRES + FILES, CLINIC_PASSWORD="x")
 
     def names(address: str, role="steward"):
-        return [each.source.name for each in sources_of(Person(address=address, role=role), both)]
+        return [
+            each.source.name
+            for each in sources_of(Person(address=address, role=role), both)
+        ]
 
-    assert names("ada@example.org") == names("bob@office.example") == ["Clinic", "Visits"]
+    assert (
+        names("ada@example.org") == names("bob@office.example") == ["Clinic", "Visits"]
+    )
     assert names("eve@example.org") == ["Visits"]
     assert names("ada@example.org", "analyst") == []
     assert sources_of(None, both) == ()
@@ -85,11 +103,14 @@ def test_who_may_open_a_source(tmp_path: Path) -> None:
         FILES + "people = [1]\n",
         POSTGRES,
         POSTGRES.replace("user=reader", "user=reader password=hunter2"),
-        POSTGRES.replace("host=db dbname=clinic user=reader", "postgresql://reader:hunter2@db/clinic"),
+        POSTGRES.replace(
+            "host=db dbname=clinic user=reader", "postgresql://reader:hunter2@db/clinic"
+        ),
         POSTGRES.replace('table = "visits"\n', ""),
         FILES + 'query = "SELECT * FROM source"\n',
         FILES + 'query = "SELECT * FROM source"\nrows = "one person each"\n',
-        FILES + 'query = "SELECT * FROM source"\nrows = "one person each, declared by "\n',
+        FILES
+        + 'query = "SELECT * FROM source"\nrows = "one person each, declared by "\n',
         FILES + 'columns = "age"\n',
         FILES + 'where = [["age", ">="]]\n',
         FILES + 'where = ["age >= 7"]\n',
@@ -99,7 +120,9 @@ def test_who_may_open_a_source(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_list_is_refused(tmp_path: Path, text: str) -> None:
-    """A slip would connect another table, or file two under one name; passwords do not belong there."""
+    """A slip would connect another table, or file two under one name; passwords do not
+    belong there.
+    """
     with pytest.raises(ParameterError) as refused:
         listed(tmp_path, text)
     assert "hunter2" not in str(refused.value)

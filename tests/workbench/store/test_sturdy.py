@@ -1,4 +1,6 @@
-"""What was done behind the ledger's back is noticed before it is spent on, and what was paid is not lost."""
+"""What was done behind the ledger's back is noticed before it is spent on, and what was
+paid is not lost.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,13 @@ import sqlalchemy as sa
 
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, altered, source_dataset
-from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError, ParameterError
+from dpcore.errors import (
+    BudgetExceeded,
+    DpcoreError,
+    LedgerCorrupt,
+    LedgerError,
+    ParameterError,
+)
 from tests.contracts.ledger_kinds import (
     DATASET,
     SqlKind,
@@ -88,11 +96,15 @@ def test_every_flipped_bit_is_noticed_or_harmless(tmp_path: Path) -> None:
         whole = file.read_bytes()
         left = 700_000
         for place in range(0, len(whole), max(1, len(whole) // 60)):
-            file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            file.write_bytes(
+                whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
+            )
             shutil.rmtree(kind.settings.data_dir / "running", ignore_errors=True)
             try:
                 with pytest.raises(BudgetExceeded):
-                    kind.open().reserve(DATASET, f"over-{place}", Charge(units=left + 1), {})
+                    kind.open().reserve(
+                        DATASET, f"over-{place}", Charge(units=left + 1), {}
+                    )
             except DpcoreError:
                 continue  # noticed
             finally:
@@ -134,7 +146,9 @@ def test_a_spend_takes_the_same_work_at_any_length(tmp_path: Path) -> None:
 
 
 def test_a_missing_database_is_no_new_ledger(tmp_path: Path) -> None:
-    """Deleting one file would give every table its whole budget again, without a word."""
+    """Deleting one file would give every table its whole budget again, without a
+    word.
+    """
     with sqlite_kind(tmp_path / "var") as kind:
         _spent(kind)
         for path in kind.settings.data_dir.glob("workbench.sqlite*"):
@@ -156,13 +170,16 @@ def test_a_start_that_was_broken_off_can_be_made_again(tmp_path: Path) -> None:
         (data / "ledger.key.new").write_text("ab" * 32)
         kind.open()
         assert (data / "ledger.key").read_text() != "ab" * 32
-        (data / "ledger.key").rename(data / "ledger.key.new")  # killed after the tables, before the name
+        # killed after the tables, before the name
+        (data / "ledger.key").rename(data / "ledger.key.new")
         kind.open()
         assert (data / "ledger.key").exists()
 
 
 def test_a_file_replaced_under_a_running_server_is_noticed(tmp_path: Path) -> None:
-    """The server would go on with the unlinked file, and its spends be gone for everybody else."""
+    """The server would go on with the unlinked file, and its spends be gone for
+    everybody else.
+    """
     with sqlite_kind(tmp_path / "var") as kind:
         ledger = _spent(kind)
         file = kind.settings.data_dir / "workbench.sqlite"
@@ -174,11 +191,16 @@ def test_a_file_replaced_under_a_running_server_is_noticed(tmp_path: Path) -> No
 
 
 @pytest.mark.alone
-def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path: Path) -> None:
-    """Putting back yesterday's copy would give back what was spent since; a backup would be empty."""
+def test_yesterdays_copy_stays_shut_until_it_is_accepted(
+    kind: SqlKind, tmp_path: Path
+) -> None:
+    """Putting back yesterday's copy would give back what was spent since; a backup
+    would be empty.
+    """
     ledger = _spent(kind)
     try:
-        tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")  # while the server runs
+        # while the server runs
+        tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")
     except LedgerError as error:
         pytest.skip(f"{POSTGRES}: {error}")
     _spend(ledger, "after")
@@ -190,17 +212,23 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path
             each.open(account())
     tasks.accept(kind.settings)
     assert tasks.check(kind.settings) == []
-    assert ledger.lines(DATASET)[-1].content == {"kind": "older copy accepted", "forgotten": 2}
+    assert ledger.lines(DATASET)[-1].content == {
+        "kind": "older copy accepted",
+        "forgotten": 2,
+    }
     _spend(ledger, "again")
     assert ledger.standing(DATASET).balance.left == 600_000
 
 
 @pytest.mark.parametrize("name", ["Visits", "Visits 2025/Été.csv"])
 def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> None:
-    """A connected source is filed under its name, with a blank: nothing was remembered of it."""
+    """A connected source is filed under its name, with a blank: nothing was remembered
+    of it.
+    """
     dataset = source_dataset(name)
     with sqlite_kind(tmp_path / "var") as kind:
-        ledger, fresh = kind.open(), account(dataset=dataset)
+        ledger = kind.open()
+        fresh = account(dataset=dataset)
         ledger.open(fresh)
         ledger.open(account())  # a fingerprint, whose file bears it as its name
         tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")
@@ -218,13 +246,16 @@ def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> 
         for number, dataset_again in enumerate((DATASET, dataset)):
             again = kind.open().open(account(dataset=dataset_again))
             (opened,) = kind.open().lines(again.dataset)
-            assert opened.content["forgotten"] == 1 + number  # the lines that were seen of it
+            # the lines that were seen of it
+            assert opened.content["forgotten"] == 1 + number
         assert tasks.check(kind.settings) == []
         assert kind.open().open(fresh) == fresh  # opened and not accepted again
 
 
 def test_a_chain_in_order_is_remembered(tmp_path: Path) -> None:
-    """An account whose last line was written by a version that remembered nothing could be put back."""
+    """An account whose last line was written by a version that remembered nothing could
+    be put back.
+    """
     with sqlite_kind(tmp_path / "var") as kind:
         ledger = _spent(kind)
         seen = ledger._store.witness.last(DATASET)
@@ -234,7 +265,9 @@ def test_a_chain_in_order_is_remembered(tmp_path: Path) -> None:
 
 
 def test_an_account_that_is_whole_has_nothing_to_accept(kind: SqlKind) -> None:
-    """A line would say for ever that an older copy was accepted, because its trace was behind."""
+    """A line would say for ever that an older copy was accepted, because its trace was
+    behind.
+    """
     ledger = _spent(kind)
     seen = ledger._store.witness.last(DATASET)
     ledger.note(DATASET, "later", {})
@@ -257,14 +290,18 @@ def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
 
 
 def test_charges_of_dead_processes_end_as_failed(kind: SqlKind) -> None:
-    """144 charges of killed writers stayed held for ever; those of living ones must not be ended."""
+    """144 charges of killed writers stayed held for ever; those of living ones must not
+    be ended.
+    """
     ledger = kind.open()
     ledger.open(account())
     ledger.reserve(DATASET, "mine", Charge(units=100_000), {})
     assert run_process(reserve_and_die, kind.settings) == 7
     assert ledger.standing(DATASET).balance.held == 700_000
     assert kind.open().end_dead() == 0  # it may have lost its connection only
-    kind._run("UPDATE ledger_running SET renewed = renewed - 65 WHERE request_id = 'dies'")
+    kind._run(
+        "UPDATE ledger_running SET renewed = renewed - 65 WHERE request_id = 'dies'"
+    )
     assert kind.open().end_dead() == 1
     now = ledger.standing(DATASET).balance
     assert (now.spent, now.held) == (600_000, 100_000)
@@ -275,9 +312,12 @@ def test_charges_of_dead_processes_end_as_failed(kind: SqlKind) -> None:
 
 
 def test_a_paid_release_is_kept_until_it_can_be_stored(
-    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+    kind: SqlKind,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The database is down at the wrong moment, and what was paid for is thrown away."""
+    """The database is down at the wrong moment, and what was paid for is thrown
+    away.
+    """
     ledger = kind.open()
     ledger.open(account())
     for name in ("good", "bad"):
@@ -286,7 +326,8 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
         fails = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
         down.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(fails))
         with pytest.raises(
-            LedgerError, match=r"paid and computed, but could not be stored yet: .* kept in memory"
+            LedgerError,
+            match=r"paid and computed, but could not be stored yet: .* kept in memory",
         ):
             ledger.commit(DATASET, "good", {"events": []}, "the release")
         with pytest.raises(LedgerError, match="cannot be reached"):
@@ -297,7 +338,9 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
     ledger.verify(DATASET)
 
 
-def _down(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, *, error: Exception) -> None:
+def _down(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, *, error: Exception
+) -> None:
     """The database, or the state of the ledger in it, refuses what is appended."""
     monkeypatch.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(error))
 
@@ -306,9 +349,12 @@ BUSY = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
 
 
 def test_a_kept_release_outlives_the_restore_of_an_older_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One page that looks while the wrong backup lies there would throw away what was paid for."""
+    """One page that looks while the wrong backup lies there would throw away what was
+    paid for.
+    """
     with sqlite_kind(tmp_path / "var") as kind:
         ledger = _spent(kind)
         tasks.backup(kind.settings, tmp_path / "older", tmp_path / "older key")
@@ -331,14 +377,19 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
 
 
 def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
-    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+    kind: SqlKind,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An older copy that is put back while noise is drawn would cost the release, and not only the charge."""
+    """An older copy that is put back while noise is drawn would cost the release, and
+    not only the charge.
+    """
     ledger = _spent(kind)
     ledger.reserve(DATASET, "paid", Charge(units=1), {})
     with monkeypatch.context() as shut:
         _down(ledger, shut, error=altered())
-        with pytest.raises(LedgerCorrupt, match="paid and computed, but could not be stored yet"):
+        with pytest.raises(
+            LedgerCorrupt, match="paid and computed, but could not be stored yet"
+        ):
             ledger.commit(DATASET, "paid", {}, "the release")
         assert ledger.kept(DATASET) == {"paid": "the release"}
         assert ledger.kept("another") == {}
@@ -346,9 +397,12 @@ def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
 
 
 def test_a_kept_end_is_dropped_once_its_line_has_an_end(
-    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+    kind: SqlKind,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The memory of the server would hold releases for ever that nobody can store any more."""
+    """The memory of the server would hold releases for ever that nobody can store any
+    more.
+    """
     ledger = _spent(kind)
     for name in ("committed", "failed", "presumed"):
         ledger.reserve(DATASET, name, Charge(units=1), {})
@@ -367,12 +421,17 @@ def test_a_kept_end_is_dropped_once_its_line_has_an_end(
     assert ledger.release(DATASET, "presumed") == "the release"
 
 
-def test_a_kept_release_keeps_no_page_waiting(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the database takes its time to refuse it, every page of the server would wait, one by one."""
+def test_a_kept_release_keeps_no_page_waiting(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the database takes its time to refuse it, every page of the server would
+    wait, one by one.
+    """
     ledger = kind.open()
     ledger.open(account())
     ledger._kept[DATASET, "kept"] = ("committed", {}, "release")
-    asked, go = threading.Event(), threading.Event()
+    asked = threading.Event()
+    go = threading.Event()
 
     def refuse_slowly(*given: object) -> None:
         asked.set()
@@ -380,7 +439,9 @@ def test_a_kept_release_keeps_no_page_waiting(kind: SqlKind, monkeypatch: pytest
         raise LedgerError("down", remedy="wait") from OSError()
 
     monkeypatch.setattr(ledger, "_end", refuse_slowly)
-    pages = [threading.Thread(target=ledger.standing, args=(DATASET,)) for _ in range(2)]
+    pages = [
+        threading.Thread(target=ledger.standing, args=(DATASET,)) for _ in range(2)
+    ]
     pages[0].start()
     try:
         assert asked.wait(60)
@@ -394,14 +455,18 @@ def test_a_kept_release_keeps_no_page_waiting(kind: SqlKind, monkeypatch: pytest
 
 
 def test_a_commit_whose_answer_was_lost_is_no_second_one(kind: SqlKind) -> None:
-    """The connection is cut after the commit: storing again would be refused, and look like a loss."""
+    """The connection is cut after the commit: storing again would be refused, and look
+    like a loss.
+    """
     ledger = _spent(kind)
     ledger.commit(DATASET, "r0", {}, "release")
     assert len(ledger.lines(DATASET)) == 7
 
 
 def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
-    """30 spenders that wait for a lock made a mere read wait until they had given up, for 9.5 s."""
+    """30 spenders that wait for a lock made a mere read wait until they had given up,
+    for 9.5 s.
+    """
     ledger = kind.open(lock_timeout=20.0)
     ledger.open(account())
     is_sqlite = kind.settings.database_url.startswith("sqlite")
@@ -414,8 +479,14 @@ def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
             refused.append(str(error))
 
     with kind.connection() as other:
-        other.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "SELECT 1 FROM ledger_accounts FOR UPDATE")
-        writers = [threading.Thread(target=spend, args=(number,)) for number in range(30)]
+        other.exec_driver_sql(
+            "BEGIN IMMEDIATE"
+            if is_sqlite
+            else "SELECT 1 FROM ledger_accounts FOR UPDATE"
+        )
+        writers = [
+            threading.Thread(target=spend, args=(number,)) for number in range(30)
+        ]
         for writer in writers:
             writer.start()
         time.sleep(0.5)
@@ -428,7 +499,9 @@ def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
 
 
 @pytest.mark.postgres
-def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_says_nothing_is_given_up(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A network that hangs without a reset would hang a page for 75 s."""
     if kind.settings.database_url.startswith("sqlite"):
         does_not_apply("a file does not hang")
@@ -437,7 +510,10 @@ def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pyte
     monkeypatch.setattr(connections, "READ_TIMEOUT", 0.5)
     store = Store(kind.settings)
     started = time.monotonic()
-    with pytest.raises(LedgerError, match="cannot be reached"), store.reading() as connection:
+    with (
+        pytest.raises(LedgerError, match="cannot be reached"),
+        store.reading() as connection,
+    ):
         # without its own limit, as if the server had stopped
         connection.exec_driver_sql("SET statement_timeout = 0; SELECT pg_sleep(20)")
     assert time.monotonic() - started < 10
@@ -446,12 +522,20 @@ def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pyte
 
 
 @pytest.mark.alone
-def test_a_backup_lies_in_two_places_and_comes_back_from_both(kind: SqlKind, tmp_path: Path) -> None:
-    """Whoever finds the folder of the backups could forge lines, as the key lay in it."""
+def test_a_backup_lies_in_two_places_and_comes_back_from_both(
+    kind: SqlKind, tmp_path: Path
+) -> None:
+    """Whoever finds the folder of the backups could forge lines, as the key lay in
+    it.
+    """
     ledger = _spent(kind)
-    one, other, data = tmp_path / "kept", tmp_path / "key", kind.settings.data_dir
+    one = tmp_path / "kept"
+    other = tmp_path / "key"
+    data = kind.settings.data_dir
     for places in [(one,), (one, one), (one, one / "key"), (one / "kept", one)]:
-        with pytest.raises(DpcoreError, match=r"two places|not empty, or lies in the other"):
+        with pytest.raises(
+            DpcoreError, match=r"two places|not empty, or lies in the other"
+        ):
             tasks.backup(kind.settings, *places)
     try:
         tasks.backup(kind.settings, one, other)
@@ -462,7 +546,8 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(kind: SqlKind, tmp
         assert not any(each in path.read_bytes() for each in (key, key.hex().encode()))
     assert [path.name for path in other.iterdir()] == ["ledger.key"]
     kind.close()
-    shutil.move(data, tmp_path / "lost")  # the disk of the server; that of PostgreSQL is another
+    # the disk of the server; that of PostgreSQL is another
+    shutil.move(data, tmp_path / "lost")
     (tmp_path / "nothing").mkdir()
     for places, words in [
         ((tmp_path / "nothing", other), "no database in the folder of the backup"),
@@ -480,12 +565,16 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(kind: SqlKind, tmp
 
 
 def test_the_key_of_the_environment_is_in_no_backup(tmp_path: Path) -> None:
-    """A key that is kept elsewhere would be asked for as a file, or be written into the backup."""
+    """A key that is kept elsewhere would be asked for as a file, or be written into the
+    backup.
+    """
     with sqlite_kind(tmp_path / "var") as kind:
         kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
         _spent(kind)
         tasks.backup(kind.settings, tmp_path / "kept")
-        assert [path.name for path in (tmp_path / "kept").iterdir()] == ["workbench.sqlite"]
+        assert [path.name for path in (tmp_path / "kept").iterdir()] == [
+            "workbench.sqlite"
+        ]
         shutil.rmtree(tmp_path / "var")
         assert tasks.restore(kind.settings, tmp_path / "kept") == []
 
@@ -502,12 +591,17 @@ def _curator(ledger: SqlLedger) -> dp.Curator:
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["file", "WORKBENCH_KEY"])
-def test_a_new_key_seals_every_line_again(kind: SqlKind, tmp_path: Path, given: bool) -> None:
-    """Whoever got hold of the key could forge lines for ever, or a new key would forget what was spent."""
+def test_a_new_key_seals_every_line_again(
+    kind: SqlKind, tmp_path: Path, given: bool
+) -> None:
+    """Whoever got hold of the key could forge lines for ever, or a new key would forget
+    what was spent.
+    """
     if given:
         kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
     ledger = _spent(kind)
-    old, question = ledger._store.key, (dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
+    old = ledger._store.key
+    question = (dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
     request = _curator(ledger).run(*question).request_id
     before = {name: ledger.lines(name) for name in ledger.datasets()}
     file = tmp_path / "elsewhere" / "new.key" if given else None
@@ -517,7 +611,9 @@ def test_a_new_key_seals_every_line_again(kind: SqlKind, tmp_path: Path, given: 
     if file is not None:
         with pytest.raises(LedgerError, match="is another"):
             kind.open()
-        kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(file.read_text()))
+        kind.settings = dataclasses.replace(
+            kind.settings, key=bytes.fromhex(file.read_text())
+        )
         assert not (kind.settings.data_dir / "ledger.key").exists()
     again = kind.open()
     assert again._store.key != old
@@ -527,7 +623,10 @@ def test_a_new_key_seals_every_line_again(kind: SqlKind, tmp_path: Path, given: 
             (each.request_id, each.content, each.charge) for each in lines
         ]
         assert {each.digest for each in now}.isdisjoint(each.digest for each in lines)
-        assert (now[-1].state, now[-1].content) == ("outside", sealed_again(lines[-1].digest))
+        assert (now[-1].state, now[-1].content) == (
+            "outside",
+            sealed_again(lines[-1].digest),
+        )
         again.verify(name)
     _spend(again, "more")
     curator = _curator(again)  # the same table, and the same question
@@ -536,7 +635,9 @@ def test_a_new_key_seals_every_line_again(kind: SqlKind, tmp_path: Path, given: 
 
 
 def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> None:
-    """An altered line would get a good seal, or a run that has paid would lose its release."""
+    """An altered line would get a good seal, or a run that has paid would lose its
+    release.
+    """
     ledger = _spent(kind)
     kind.alter_line(1, units=1)
     key = (kind.settings.data_dir / "ledger.key").read_text()
@@ -555,10 +656,15 @@ def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> No
 @pytest.mark.parametrize("given", [False, True], ids=["file", "WORKBENCH_KEY"])
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_new_key_that_was_broken_off(
-    kind: SqlKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, given: bool
+    kind: SqlKind,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+    given: bool,
 ) -> None:
-    """The database would be sealed under one key and the other be on file, or every account stay shut until
-    somebody accepts it as older than what was seen."""
+    """The database would be sealed under one key and the other be on file, or every
+    account stay shut until somebody accepts it as older than what was seen.
+    """
     if given:
         kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
     _spent(kind)
@@ -568,26 +674,39 @@ def test_a_new_key_that_was_broken_off(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(rekeying, "key_fields" if moment == "before" else "settle_key", die)
+        broken.setattr(
+            rekeying, "key_fields" if moment == "before" else "settle_key", die
+        )
         with pytest.raises(KeyboardInterrupt):
             rekey(kind.settings, file)
     if file is not None and moment == "after":
-        kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(file.read_text()))
+        kind.settings = dataclasses.replace(
+            kind.settings, key=bytes.fromhex(file.read_text())
+        )
     for turn in range(2):
         ledger = kind.open()
         ledger.verify(DATASET)
-        assert not (kind.settings.data_dir / "ledger.key.new").exists() or (moment, turn) == ("before", 0)
+        assert not (kind.settings.data_dir / "ledger.key.new").exists() or (
+            moment,
+            turn,
+        ) == ("before", 0)
         _spend(ledger, f"more {turn}")
         if turn == 0:  # run again
             file = tmp_path / "second.key" if given else None
             assert rekey(kind.settings, file) == 1
             if file is not None:
-                kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(file.read_text()))
+                kind.settings = dataclasses.replace(
+                    kind.settings, key=bytes.fromhex(file.read_text())
+                )
     assert kind.open().standing(DATASET).balance.left == 500_000
 
 
-def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(kind: SqlKind) -> None:
-    """A line that says so, written into the database, would open an older copy to every server."""
+def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(
+    kind: SqlKind,
+) -> None:
+    """A line that says so, written into the database, would open an older copy to every
+    server.
+    """
     ledger = _spent(kind)
     digests = [line.digest for line in ledger.lines(DATASET)]
     ledger._store.witness.accept(DATASET, 3, "0" * 64)  # as of another history

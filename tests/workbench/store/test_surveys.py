@@ -1,4 +1,6 @@
-"""Surveys in the database: invitations that work once, for a time, and whose digests only are kept."""
+"""Surveys in the database: invitations that work once, for a time, and whose digests
+only are kept.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,12 @@ def book(store: Store) -> Surveys:
 
 
 def question() -> dl.Question:
-    return dl.Question(text="Q", categories=["a", "b", "c"], protocol="randomized response", epsilon="0.7")
+    return dl.Question(
+        text="Q",
+        categories=["a", "b", "c"],
+        protocol="randomized response",
+        epsilon="0.7",
+    )
 
 
 def test_the_owner_sees_how_many_answered(book: Surveys) -> None:
@@ -50,8 +57,17 @@ def test_the_owner_sees_how_many_answered(book: Surveys) -> None:
     assert len(set(tokens)) == 5
     found = book.of(key)
     assert found is not None
-    assert (found.question, found.invited, found.answered, found.is_open) == (question(), 5, 0, True)
-    assert timedelta(days=2, hours=23) < found.expires - datetime.now(UTC) <= timedelta(days=3)
+    assert (found.question, found.invited, found.answered, found.is_open) == (
+        question(),
+        5,
+        0,
+        True,
+    )
+    assert (
+        timedelta(days=2, hours=23)
+        < found.expires - datetime.now(UTC)
+        <= timedelta(days=3)
+    )
     assert book.asked(tokens[0]) == question()
     assert book.accept(tokens[0], 1)
     assert book.accept(tokens[1], 2)
@@ -79,7 +95,8 @@ def test_several_surveys_stay_apart(book: Surveys) -> None:
 def test_of_many_at_once_one_is_stored(book: Surveys) -> None:
     """Two reports of one invitation at the same moment must not both be counted."""
     key, tokens = book.make(question(), people=1, days=1)
-    start, stored = threading.Barrier(8), []
+    start = threading.Barrier(8)
+    stored = []
 
     def send() -> None:
         start.wait()
@@ -94,8 +111,12 @@ def test_of_many_at_once_one_is_stored(book: Surveys) -> None:
     assert book.of(key).answered == 1  # type: ignore[union-attr]
 
 
-def test_only_digests_are_kept_and_reports_stand_alone(book: Surveys, store: Store) -> None:
-    """Whoever reads the database must find no link that works, and not whose report is whose."""
+def test_only_digests_are_kept_and_reports_stand_alone(
+    book: Surveys, store: Store
+) -> None:
+    """Whoever reads the database must find no link that works, and not whose report is
+    whose.
+    """
     key, tokens = book.make(question(), people=3, days=1)
     for token in tokens:
         book.accept(token, 0)
@@ -109,7 +130,9 @@ def test_only_digests_are_kept_and_reports_stand_alone(book: Surveys, store: Sto
         assert secret not in repr(kept) + repr(stored)
 
 
-@pytest.mark.parametrize(("people", "days"), [(0, 1), (-1, 1), (10_001, 1), (1, 0), (1, 400)])
+@pytest.mark.parametrize(
+    ("people", "days"), [(0, 1), (-1, 1), (10_001, 1), (1, 0), (1, 400)]
+)
 def test_numbers_are_checked(book: Surveys, people: int, days: int) -> None:
     """A survey of nobody, of all the world, or for ever, is refused."""
     with pytest.raises(ParameterError):
@@ -117,15 +140,21 @@ def test_numbers_are_checked(book: Surveys, people: int, days: int) -> None:
 
 
 def test_an_older_database_gets_the_tables(store: Store) -> None:
-    """A database from before there were surveys must take them without losing anything."""
+    """A database from before there were surveys must take them without losing
+    anything.
+    """
     assert Surveys(store).make(question(), people=1, days=1)
     assert Surveys(store)  # and again
 
 
 def test_a_survey_that_ended_stays_ended_whatever_the_clock_says(
-    book: Surveys, store: Store, monkeypatch: pytest.MonkeyPatch
+    book: Surveys,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever can set the clock, or a computer that lost its time, would revive old links."""
+    """Whoever can set the clock, or a computer that lost its time, would revive old
+    links.
+    """
     key, tokens = book.make(question(), people=2, days=1)
     other, _ = book.make(question(), people=1, days=30)
 

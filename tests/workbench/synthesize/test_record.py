@@ -1,4 +1,6 @@
-"""The record of a release: a click is paid once and its result is kept, whatever is clicked meanwhile."""
+"""The record of a release: a click is paid once and its result is kept, whatever is
+clicked meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,21 @@ from workbench.ui import epsilon_view, widgets
 
 
 class Page:
-    """The record in one tab, as Streamlit runs it: a run that another click has overtaken ends where it next
-    asks for something of the page."""
+    """The record in one tab, as Streamlit runs it: a run that another click has
+    overtaken ends where it next asks for something of the page.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         frame = pd.DataFrame({"a": np.arange(500) % 3, "b": np.arange(500) % 5})
         self.curator = dp.Curator.open(
-            frame, dp.suggest_schema(frame), budget=dp.PureDP(epsilon=10), ledger=dp.MemoryLedger()
+            frame,
+            dp.suggest_schema(frame),
+            budget=dp.PureDP(epsilon=10),
+            ledger=dp.MemoryLedger(),
         )
-        self.release = self.curator.run(Independent(columns=("a", "b")), dp.PureDP(epsilon=1))
+        self.release = self.curator.run(
+            Independent(columns=("a", "b")), dp.PureDP(epsilon=1)
+        )
         self.held = session.Session()
         self.drawn = self.pressed = ""
         self.is_overtaken = False
@@ -103,7 +111,9 @@ def while_it_is_computed(monkeypatch: pytest.MonkeyPatch, happens: Any) -> None:
     monkeypatch.setattr(Closeness, "fit", fit)
 
 
-def test_a_second_click_is_the_same_test(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_click_is_the_same_test(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same test would be charged twice, and one of its answers lost."""
     page.draw()
     button = page.drawn
@@ -130,7 +140,9 @@ def test_a_second_click_is_the_same_test(page: Page, monkeypatch: pytest.MonkeyP
     assert page.answers == 2
 
 
-def test_what_was_paid_is_there_after_another_click(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_paid_is_there_after_another_click(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The answer would be paid and shown nowhere, and be none of the attempts."""
 
     def overtaken() -> None:
@@ -147,7 +159,9 @@ def test_what_was_paid_is_there_after_another_click(page: Page, monkeypatch: pyt
     assert not page.waits
 
 
-def test_after_a_failure_it_can_be_asked_again(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_failure_it_can_be_asked_again(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A request that failed is refused for ever: its button would be dead."""
 
     def breaks() -> None:

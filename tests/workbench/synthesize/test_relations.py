@@ -1,4 +1,6 @@
-"""What is said of relations before paying follows from public facts, and is neither blind nor boastful."""
+"""What is said of relations before paying follows from public facts, and is neither
+blind nor boastful.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,30 @@ import dpcore as dp
 from dpcore.evaluation.utility.counts import cramers_v
 from dpcore.synthesis import SyntheticModel
 from workbench.synthesize import relations
-from workbench.synthesize.relations import RelationTrial, binned, share_kept, weakest_kept
+from workbench.synthesize.relations import (
+    RelationTrial,
+    binned,
+    share_kept,
+    weakest_kept,
+)
 
-LOUD, QUIET = dp.ZCDP(rho="0.00001"), dp.ZCDP(rho="0.5")
+LOUD = dp.ZCDP(rho="0.00001")
+QUIET = dp.ZCDP(rho="0.5")
 
 
-def trial(loss: dp.ZCDP, sizes: tuple[int, ...] = (3, 4, 20, 20), rows: int = 5_000) -> RelationTrial:
-    return RelationTrial(recipe=dp.Adaptive(), sizes=sizes, loss=loss, rows=rows, max_rows=1)
+def trial(
+    loss: dp.ZCDP, sizes: tuple[int, ...] = (3, 4, 20, 20), rows: int = 5_000
+) -> RelationTrial:
+    return RelationTrial(
+        recipe=dp.Adaptive(), sizes=sizes, loss=loss, rows=rows, max_rows=1
+    )
 
 
 def test_noise_that_drowns_everything_tells_nothing() -> None:
     """A relation would be promised that no release at this loss can tell."""
     many = trial(
-        LOUD, sizes=(5,) * 8 + (20,) * 8
+        LOUD,
+        sizes=(5,) * 8 + (20,) * 8,
     )  # by chance each of four pairs would have to come out, twice
     assert weakest_kept(many) == {False: None, True: None}
 
@@ -42,12 +55,19 @@ def test_a_table_of_one_kind_of_pairs_is_told_of_that_kind_alone() -> None:
 
 @pytest.mark.parametrize("strength", [0.2, 0.5, 0.9])
 def test_invented_relations_are_as_strong_as_is_said(strength: float) -> None:
-    """The association in the sentence would be another one than what was tried. Oracle: its definition."""
+    """The association in the sentence would be another one than what was tried.
+
+    Oracle: its definition.
+    """
     even = trial(QUIET, sizes=(4, 4), rows=20_000)
     columns = relations._invented(even, strength, np.random.default_rng(3))
     table = pd.crosstab(*columns, normalize=True)
     apart = np.outer(table.sum(axis=1), table.sum(axis=0))
-    v = float(np.sqrt((((table - apart) ** 2) / apart).to_numpy().sum() / (min(table.shape) - 1)))
+    v = float(
+        np.sqrt(
+            (((table - apart) ** 2) / apart).to_numpy().sum() / (min(table.shape) - 1)
+        )
+    )
     assert cramers_v(binned(columns, (4, 4))[0]) == pytest.approx(v)
     assert v == pytest.approx(strength, abs=0.02)
 
@@ -57,12 +77,18 @@ def test_what_is_kept_is_judged_against_independence() -> None:
     rng = np.random.default_rng(0)
     first = rng.integers(0, 5, 4_000)
     frame = pd.DataFrame(
-        {"a": first, "b": np.where(rng.random(4_000) < 0.8, first, rng.integers(0, 5, 4_000))}
+        {
+            "a": first,
+            "b": np.where(rng.random(4_000) < 0.8, first, rng.integers(0, 5, 4_000)),
+        },
     )
     schema = dp.Schema(
-        columns=tuple(dp.Integer(name, low=0, high=4) for name in frame), unit=dp.PrivacyUnit(max_rows=1)
+        columns=tuple(dp.Integer(name, low=0, high=4) for name in frame),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
-    curator = dp.Curator.open(frame, schema, budget=dp.ZCDP(rho=100), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.ZCDP(rho=100), ledger=dp.MemoryLedger()
+    )
     model = curator.run(dp.Adaptive(), dp.ZCDP(rho=50)).model
     assert isinstance(model, SyntheticModel)
     codes = (frame["a"].to_numpy(), frame["b"].to_numpy())
@@ -75,10 +101,15 @@ def test_large_tables_are_tried_with_as_much_less_noise() -> None:
     """A table of a million rows would be told what one of twenty thousand is."""
     frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
     schema = dp.Schema(
-        columns=tuple(dp.Integer(name, low=0, high=1) for name in frame), unit=dp.PrivacyUnit(max_rows=1)
+        columns=tuple(dp.Integer(name, low=0, high=1) for name in frame),
+        unit=dp.PrivacyUnit(max_rows=1),
     )
-    curator = dp.Curator.open(frame, schema, budget=dp.ZCDP(rho=1), ledger=dp.MemoryLedger())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.ZCDP(rho=1), ledger=dp.MemoryLedger()
+    )
     million = RelationTrial.of(dp.Adaptive(), curator, dp.ZCDP(rho="0.01"), 1_000_000)
     assert million is not None
     assert (million.rows, float(million.loss.amount)) == (20_000, 0.01 * 50**2)
-    assert RelationTrial.of(dp.Histogram("a"), curator, dp.ZCDP(rho="0.01"), 100) is None
+    assert (
+        RelationTrial.of(dp.Histogram("a"), curator, dp.ZCDP(rho="0.01"), 100) is None
+    )

@@ -6,8 +6,11 @@ from workbench.ui.address import LENGTH, _is, written
 
 
 def test_names_that_begin_alike_keep_apart() -> None:
-    """A link to one source led to another whose name begins with the same sixteen signs."""
-    first, second = "source hospital visits of 2024", "source hospital visits of 2025"
+    """A link to one source led to another whose name begins with the same sixteen
+    signs.
+    """
+    first = "source hospital visits of 2024"
+    second = "source hospital visits of 2025"
     assert written(first) != written(second)
     assert not _is(second, written(first))
     assert _is("a" * 64, "a" * LENGTH)

@@ -20,12 +20,16 @@ PRINTED = {
     "6.2": "33617,24 / 23620,41 / 23622,43 / 33617,29",
     "6.3": "33617,20-29 / 236**,40-49 / 236**,40-49 / 33617,20-29",
     "6.4": "33617,24 / 23620,41 / 23622,43 / 33617,29 / 19352,12",
-    "6.5": "33617,20-29,cancer / 33617,20-29,infectious disease / 33620,40-49,heart disease / "
+    "6.5": "33617,20-29,cancer / 33617,20-29,infectious disease / 33620,40-49,heart "
+    "disease / "
     "33620,40-49,heart disease",
-    "6.6": "33***,20-29,cancer / 33***,20-29,infectious disease / 33***,40-49,heart disease / "
+    "6.6": "33***,20-29,cancer / 33***,20-29,infectious disease / 33***,40-49,heart "
+    "disease / "
     "33***,40-49,heart disease",
 }
-"""The printed tables of SEEDS after B13, 6.3 in the order of the rows it is made from."""
+"""The printed tables of SEEDS after B13, 6.3 in the order of the rows it is made
+from.
+"""
 
 COUNTS = {
     "6.1": ["By zip, age: k = 2."],
@@ -33,7 +37,10 @@ COUNTS = {
     "6.3": ["By zip, age: k = 2."],
     "6.4": ["By zip, age: k = 1."],
     "6.5": ["By zip, age: k = 2, l = 1, entropy l = 1."],
-    "6.6": ["By zip: k = 4, l = 3, entropy l = 2.83.", "By zip, age: k = 2, l = 1, entropy l = 1."],
+    "6.6": [
+        "By zip: k = 4, l = 3, entropy l = 2.83.",
+        "By zip, age: k = 2, l = 1, entropy l = 1.",
+    ],
     "6.6b": ["By zip, age: k = 4, l = 3, entropy l = 2.83."],
 }
 """SEEDS B5 to B7 and B9 to B11."""
@@ -59,16 +66,23 @@ def test_the_mistakes_of_the_book_are_said() -> None:
 
 @pytest.mark.parametrize("table", PRINTED)
 def test_rows_are_those_of_the_book(table: str) -> None:
-    """SEEDS B5 to B10: invented rows would stand under the number of a printed table."""
+    """SEEDS B5 to B10: invented rows would stand under the number of a printed
+    table.
+    """
     rows = TABLES[table].astype(str).itertuples(index=False)
     assert " / ".join(",".join(row) for row in rows) == PRINTED[table]
 
 
 def test_the_six_operations() -> None:
-    """SEEDS B6, B7, B9 to B11: what is said to come out of a table would not come out of it."""
+    """SEEDS B6, B7, B9 to B11: what is said to come out of a table would not come out
+    of it.
+    """
     pd.testing.assert_frame_equal(in_pairs(TABLES["6.2"]), TABLES["6.3"])
     pd.testing.assert_frame_equal(without_outlier(TABLES["6.4"]), TABLES["6.3"])
-    assert with_outlier(TABLES["6.4"]).to_dict("list") == {"zip": ["*"] * 5, "age": ["10-49"] * 5}
+    assert with_outlier(TABLES["6.4"]).to_dict("list") == {
+        "zip": ["*"] * 5,
+        "age": ["10-49"] * 5,
+    }
     assert learned(TABLES["6.5"], zip="33620").to_dict("list") == {
         "disease": ["heart disease"],
         "chance": [1.0],

@@ -27,9 +27,15 @@ def test_a_click_while_rows_are_read_is_told(monkeypatch: pytest.MonkeyPatch) ->
         raise Ended
 
     monkeypatch.setattr(session, "session", lambda: held)
-    monkeypatch.setattr(session, "file_field", lambda name: SimpleNamespace(value=lambda: file))
+    monkeypatch.setattr(
+        session, "file_field", lambda name: SimpleNamespace(value=lambda: file)
+    )
     monkeypatch.setattr(session, "ledger", lambda: ledger)
     monkeypatch.setattr(reading, "read", end)
     with pytest.raises(Ended):
-        reopening.take_file(DataSet(account=SimpleNamespace(dataset="d"), declaration=None, ledger=ledger))
+        reopening.take_file(
+            DataSet(
+                account=SimpleNamespace(dataset="d"), declaration=None, ledger=ledger
+            )
+        )
     assert "this was stopped before its end" in str(held.notices[reopening.NOTICE])

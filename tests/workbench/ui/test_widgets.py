@@ -26,20 +26,28 @@ def test_error_box_says_what_happened_and_what_to_do():
 
         widgets.error_box(error)
 
-    shown = page(body, error=ParameterError("k (0) must be at least 1", remedy="raise k")).error[0].value
+    shown = (
+        page(body, error=ParameterError("k (0) must be at least 1", remedy="raise k"))
+        .error[0]
+        .value
+    )
     assert "must be at least 1" in shown
     assert "**What to do:** Raise k" in shown
 
 
 def test_error_box_keeps_hostile_names_and_values_out(caplog):
-    """A column name would load a picture from elsewhere; a message would show a cell of the table."""
+    """A column name would load a picture from elsewhere; a message would show a cell of
+    the table.
+    """
 
     def body(error):
         from workbench.ui import widgets
 
         widgets.error_box(error)
 
-    named = ParameterError("column '![x](http://a/b.png)' needs low", remedy="fill in low")
+    named = ParameterError(
+        "column '![x](http://a/b.png)' needs low", remedy="fill in low"
+    )
     assert "![x](" not in page(body, error=named).error[0].value
     assert "HIV" not in page(body, error=ValueError("HIV+ in row 7")).error[0].value
     assert "HIV" not in caplog.text
@@ -54,7 +62,9 @@ def test_the_picker_keeps_slider_and_number_together():
 
         from workbench.ui import epsilon_view
 
-        st.text(epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest))
+        st.text(
+            epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest)
+        )
 
     at = page(body, largest=3.0)
     assert at.text[0].value == "0.5"
@@ -76,7 +86,9 @@ def test_the_picker_with_little_left(largest):
 
         from workbench.ui import epsilon_view
 
-        st.text(epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest))
+        st.text(
+            epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest)
+        )
 
     at = page(body, largest=largest)
     assert not at.exception
@@ -94,9 +106,13 @@ def test_a_chart_comes_with_words_and_its_table():
 
     at = page(body)
     assert at.expander[0].label == "The same as a table"
-    table = pd.DataFrame({"table": ["age"], "off by, in 95 of 100 cases": [6.0], "share": [0.24]})
+    table = pd.DataFrame(
+        {"table": ["age"], "off by, in 95 of 100 cases": [6.0], "share": [0.24]}
+    )
     assert at.dataframe[0].value.equals(table)
-    assert at.get("vega_lite_chart")[0].proto.alt.startswith("off by, in 95 of 100 cases: age")
+    assert at.get("vega_lite_chart")[0].proto.alt.startswith(
+        "off by, in 95 of 100 cases: age"
+    )
 
 
 def test_epsilons_to_choose_from_rise():
@@ -105,7 +121,9 @@ def test_epsilons_to_choose_from_rise():
 
 
 def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
-    """The labels of a map of 60 columns were a smear, and nobody could find one of them."""
+    """The labels of a map of 60 columns were a smear, and nobody could find one of
+    them.
+    """
 
     def body(names, errors):
         import streamlit as st
@@ -114,7 +132,10 @@ def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
         from workbench.ui import widgets
 
         st.text(str(widgets.choose_readable(names, errors, key="map")))
-        made = [cards.Card(title=name, level="good", word="right", value=0.1, floor=0.1) for name in names]
+        made = [
+            cards.Card(title=name, level="good", word="right", value=0.1, floor=0.1)
+            for name in names
+        ]
         columns_view.show_cards(made, key="cards")
 
     names = [f"question {i:02d}" for i in range(60)]
@@ -131,7 +152,9 @@ def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
 
 
 def test_days_are_written_without_a_time():
-    """A birth date would be shown as midnight of it; and the time of a visit would be hidden."""
+    """A birth date would be shown as midnight of it; and the time of a visit would be
+    hidden.
+    """
 
     def body(frame):
         from workbench.ui import widgets
@@ -139,7 +162,9 @@ def test_days_are_written_without_a_time():
         widgets.show_rows(frame)
 
     days = pd.to_datetime(pd.Series(["1993-07-05", None]))
-    frame = pd.DataFrame({"born": days, "came": pd.to_datetime(["2026-01-01 08:30", "2026-01-02 00:00"])})
+    frame = pd.DataFrame(
+        {"born": days, "came": pd.to_datetime(["2026-01-01 08:30", "2026-01-02 00:00"])}
+    )
     columns = json.loads(page(body, frame=frame).dataframe[0].proto.columns)
     assert columns["born"]["type_config"]["format"] == "YYYY-MM-DD"
     assert "came" not in columns

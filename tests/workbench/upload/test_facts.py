@@ -1,4 +1,6 @@
-"""What is asked about facts that were taken from the table: in groups, and what each answer declares."""
+"""What is asked about facts that were taken from the table: in groups, and what each
+answer declares.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def frame() -> pd.DataFrame:
             "stay": place % 19,
             "cost": 500 + place * 7.5,
             "birth": birth,
-        }
+        },
     )
 
 
@@ -41,7 +43,15 @@ def draft_and_schema() -> tuple[Draft, dp.Schema]:
     table = frame()
     schema = dp.suggest_schema(table)
     grid = to_grid(schema, list(table.columns))
-    draft = Draft(name="t", frame=table, schema=schema, grid=grid, edited=grid, notes=(), dataset="d")
+    draft = Draft(
+        name="t",
+        frame=table,
+        schema=schema,
+        grid=grid,
+        edited=grid,
+        notes=(),
+        dataset="d",
+    )
     return draft, schema
 
 
@@ -66,11 +76,18 @@ def answer(draft: Draft, source: str = "plainly public") -> None:
     """Say yes to what is ticked."""
     question = facts.next_question(draft, now(draft))
     assert question is not None
-    facts.put_told(draft, [item for item in items(draft, question) if item.proposed], question, source)
+    facts.put_told(
+        draft,
+        [item for item in items(draft, question) if item.proposed],
+        question,
+        source,
+    )
 
 
 def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
-    """One click took postcodes and costs of this very table as known, and every guarantee kept silent."""
+    """One click took postcodes and costs of this very table as known, and every
+    guarantee kept silent.
+    """
     draft, schema = draft_and_schema()
     question = facts.next_question(draft, schema)
     assert question is not None
@@ -100,7 +117,9 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
         ("1930-01-01", "1989-12-31"),
     ]
     facts.put_rounded(draft, [column for column in rounded if column])
-    assert {"low", "high"} <= set(now(draft).column("cost").from_data), "they follow the table's own"
+    assert {"low", "high"} <= set(now(draft).column("cost").from_data), (
+        "they follow the table's own"
+    )
     assert now(draft).column("cost").high == 5000  # type: ignore[attr-defined]
     question = facts.next_question(draft, now(draft))
     assert (question and question.kind, names(question)) == ("one", ["sex"])
@@ -109,7 +128,8 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     question = facts.next_question(draft, now(draft))
     assert names(question) == ["zip"]
     assert question is not None
-    assert facts.rare(draft, now(draft), question.columns[0]) == ("99998",)  # four rows of two people
+    # four rows of two people
+    assert facts.rare(draft, now(draft), question.columns[0]) == ("99998",)
     zips = question.columns[0]
     assert isinstance(zips, dp.Categorical)
     facts.put(draft, [facts.without(zips, ("99998",))])
@@ -119,9 +139,14 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     )
     facts.take_back(draft)
     assert names(facts.next_question(draft, now(draft))) == ["zip"]
-    assert {column.name: column.known_from for column in now(draft).columns if column.known_from} == {
-        "sex": "the form", "age": "plainly public",
-    }  # fmt: skip
+    assert {
+        column.name: column.known_from
+        for column in now(draft).columns
+        if column.known_from
+    } == {
+        "sex": "the form",
+        "age": "plainly public",
+    }
 
 
 def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
@@ -131,13 +156,16 @@ def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
     draft.edited.loc[line, ["means missing", "counts as"]] = ["-9", "many = 18"]
     draft.edited.loc[line, "known from"] = "the discharge form"
     stay = now(draft).column("stay")
-    assert stay.from_data == ("missing_tokens", "synonyms"), "typed after the cells were shown"
+    assert stay.from_data == ("missing_tokens", "synonyms"), (
+        "typed after the cells were shown"
+    )
     draft.left |= {"sex", "zip", "ward", "age", "cost", "birth"}
     question = facts.next_question(draft, now(draft))
     shown = items(draft, question)
     assert [(item.kind, item.content, item.proposed) for item in shown] == [
-        ("missing_tokens", ("-9",), False), ("synonyms", ("many = 18",), False),
-    ]  # fmt: skip
+        ("missing_tokens", ("-9",), False),
+        ("synonyms", ("many = 18",), False),
+    ]
     assert question is not None
     facts.put_told(draft, shown[:1], question, "the discharge form")
     assert now(draft).column("stay").from_data == ("synonyms",)
@@ -148,17 +176,26 @@ def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
 
 
 def test_one_answer_takes_the_cell_for_missing_away() -> None:
-    """Where no cell can be empty, every column would keep a cell that nobody needs; or lose it unseen."""
+    """Where no cell can be empty, every column would keep a cell that nobody needs; or
+    lose it unseen.
+    """
     draft, schema = draft_and_schema()
-    assert all(column.missing and column.origin("missing") == "public rule" for column in schema.columns)
+    assert all(
+        column.missing and column.origin("missing") == "public rule"
+        for column in schema.columns
+    )
     facts.put_missing(draft, False)
     after = now(draft)
     assert not any(column.missing for column in after.columns)
-    assert all(column.origin("missing") == "told by the owner" for column in after.columns)
+    assert all(
+        column.origin("missing") == "told by the owner" for column in after.columns
+    )
     facts.put_missing(draft, True)
     assert now(draft) == schema
     draft.edited.loc[draft.edited["column"] == "sex", "missing"] = False
-    assert "missing" in now(draft).column("sex").from_data, "one column by itself: after a look at its gaps"
+    assert "missing" in now(draft).column("sex").from_data, (
+        "one column by itself: after a look at its gaps"
+    )
 
 
 def test_what_is_left_stays_marked() -> None:
@@ -185,15 +222,24 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
     codes = ward.encode(draft.frame["ward"])
     assert np.bincount(codes).tolist() == [ROWS * 2 // 3, ROWS // 3]
     assert facts.twins(now(draft).columns) == {}
-    draft.edited.loc[draft.edited["column"] == "ward", "known from"] = "the hospital's list"
-    assert now(draft).column("ward").from_data == ("spellings",), "somebody's spelling was the reason for it"
-    draft.edited.loc[draft.edited["column"] == "ward", "categories"] = "CHIRURGIE | Innere"
+    draft.edited.loc[draft.edited["column"] == "ward", "known from"] = (
+        "the hospital's list"
+    )
+    assert now(draft).column("ward").from_data == ("spellings",), (
+        "somebody's spelling was the reason for it"
+    )
+    draft.edited.loc[draft.edited["column"] == "ward", "categories"] = (
+        "CHIRURGIE | Innere"
+    )
     assert now(draft).column("ward").labels[:2] == ("CHIRURGIE", "Innere")
-    assert np.bincount(now(draft).column("ward").encode(draft.frame["ward"])).tolist() == [400, 200]
+    assert np.bincount(
+        now(draft).column("ward").encode(draft.frame["ward"])
+    ).tolist() == [400, 200]
 
 
 @pytest.mark.parametrize(
-    "spelled", [["Surgery"], ["surgery"], ["SURGERY", "surgery"], ["surgery", "sURGERY"]]
+    "spelled",
+    [["Surgery"], ["surgery"], ["SURGERY", "surgery"], ["surgery", "sURGERY"]],
 )
 def test_what_is_printed_follows_from_the_folded_text(spelled: list[str]) -> None:
     """The spelling of one person would be the printed name of a ward."""
@@ -206,7 +252,15 @@ def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     table = pd.DataFrame({"mood": ["good", "bad"] * 300 + ["gOOD"]})
     schema = dp.suggest_schema(table)
     grid = to_grid(schema, ["mood"])
-    draft = Draft(name="t", frame=table, schema=schema, grid=grid, edited=grid, notes=(), dataset="d")
+    draft = Draft(
+        name="t",
+        frame=table,
+        schema=schema,
+        grid=grid,
+        edited=grid,
+        notes=(),
+        dataset="d",
+    )
     assert facts.rare(draft, schema, schema.column("mood")) == ("gOOD",)
     (joined,) = facts.twins(schema.columns).values()
     assert facts.rare(draft, schema, joined) == ("gOOD",)
@@ -223,7 +277,9 @@ def test_cells_that_cannot_be_read_are_listed() -> None:
     assert facts.unread(draft, schema.column("cost")) == ()
     words = pd.DataFrame({"x": [*map(str, range(200)), "k.A.", "<3", "word"]})
     draft.frame = words
-    assert facts.unread(draft, dp.suggest_schema(words).column("x")) == ("word",), "a rule reads the others"
+    assert facts.unread(draft, dp.suggest_schema(words).column("x")) == ("word",), (
+        "a rule reads the others"
+    )
 
 
 COLUMNS = [
@@ -241,7 +297,9 @@ COLUMNS = [
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
-    """A value would be moved to a bound that was meant to be wide enough for any table."""
+    """A value would be moved to a bound that was meant to be wide enough for any
+    table.
+    """
     rounded = columns.rounded(column)
     assert rounded is not None
     assert rounded.low <= column.low  # type: ignore[attr-defined]

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.schema import Boolean, Categorical, Date, Excluded, Integer, PrivacyUnit, Real, Schema
+from dpcore.schema import (
+    Boolean,
+    Categorical,
+    Date,
+    Excluded,
+    Integer,
+    PrivacyUnit,
+    Real,
+    Schema,
+)
 from workbench.language.columns import join, split
 from workbench.upload.grid import from_grid, to_grid
 
@@ -14,8 +23,21 @@ UNIT = PrivacyUnit(max_rows=1)
 SCHEMA = Schema(
     columns=(
         Integer(name="age", low=0, high=99, bin_width=5, reason="r"),
-        Integer(name="hours", low=0, high=99, cuts=(10, 40), missing=True, unreadable_is_missing=True),
-        Real(name="cost", low=0.0, high=12.5, bin_width=0.5, from_data=("low", "high", "bin_width")),
+        Integer(
+            name="hours",
+            low=0,
+            high=99,
+            cuts=(10, 40),
+            missing=True,
+            unreadable_is_missing=True,
+        ),
+        Real(
+            name="cost",
+            low=0.0,
+            high=12.5,
+            bin_width=0.5,
+            from_data=("low", "high", "bin_width"),
+        ),
         Date(name="day", low="2020-01-01", high="2020-12-31", step="month"),
         Boolean(name="ill", false_label="no", true_label="yes"),
         Categorical(
@@ -39,7 +61,9 @@ def line(grid, name):
 
 
 def test_the_grid_says_the_schema():
-    """Opening a table without touching the grid would open another schema than was suggested."""
+    """Opening a table without touching the grid would open another schema than was
+    suggested.
+    """
     schema, problems = from_grid(to_grid(SCHEMA, HEADER), SCHEMA, UNIT)
     assert problems == {}
     assert schema == SCHEMA
@@ -47,7 +71,9 @@ def test_the_grid_says_the_schema():
 
 @given(st.lists(st.text(max_size=8), max_size=6))
 def test_any_categories_are_kept(categories):
-    """A category with a bar, a quotation mark or blanks in it would fall apart in the grid."""
+    """A category with a bar, a quotation mark or blanks in it would fall apart in the
+    grid.
+    """
     assert split(join(categories)) == tuple(categories)
 
 
@@ -66,13 +92,19 @@ def test_a_changed_fact_is_no_longer_from_the_data():
 
 
 def test_what_is_left_of_the_data_stays_marked():
-    """Another kind, or one category less, would let the bounds and categories of the table pass as public."""
+    """Another kind, or one category less, would let the bounds and categories of the
+    table pass as public.
+    """
     grid = to_grid(SCHEMA, HEADER)
     grid.loc[line(grid, "cost"), "kind"] = "integer"
     grid.loc[line(grid, "cost"), ["high", "step"]] = ["13", "1"]
-    categories = next(column for column in SCHEMA.columns if column.from_data == ("categories",))
+    categories = next(
+        column for column in SCHEMA.columns if column.from_data == ("categories",)
+    )
     left = categories.categories[1:]
-    grid.loc[line(grid, categories.name), "categories"] = " | ".join([*map(str, left), "quite another"])
+    grid.loc[line(grid, categories.name), "categories"] = " | ".join(
+        [*map(str, left), "quite another"]
+    )
     schema, problems = from_grid(grid, SCHEMA, UNIT)
     assert not problems
     assert schema.column("cost").from_data == ("low",)
@@ -83,9 +115,19 @@ def test_what_is_left_of_the_data_stays_marked():
 
 
 def test_a_source_says_known_from_outside():
-    """Confirmed facts would stay marked in every guarantee, or be confirmed without a word on where from."""
+    """Confirmed facts would stay marked in every guarantee, or be confirmed without a
+    word on where from.
+    """
     grid = to_grid(SCHEMA, HEADER)
-    assert grid["known from"].tolist() == ["", "declared", "declared", "", "declared", "declared", ""]
+    assert grid["known from"].tolist() == [
+        "",
+        "declared",
+        "declared",
+        "",
+        "declared",
+        "declared",
+        "",
+    ]
     schema, _ = from_grid(grid.assign(**{"known from": " a law "}), SCHEMA, UNIT)
     assert schema.from_data == {}
     assert {column.known_from for column in schema.columns} == {"a law"}
@@ -128,7 +170,11 @@ def test_a_column_is_left_out_and_taken_in():
     """People could not decide which columns may be released."""
     grid = to_grid(SCHEMA, HEADER)
     grid.loc[line(grid, "cost"), "kind"] = "leave out"
-    grid.loc[line(grid, "name"), ["kind", "categories", "other"]] = ["categorical", "Ann | Bo", True]
+    grid.loc[line(grid, "name"), ["kind", "categories", "other"]] = [
+        "categorical",
+        "Ann | Bo",
+        True,
+    ]
     schema, problems = from_grid(grid, SCHEMA, UNIT)
     assert problems == {}
     assert schema.column("name").categories == ("Ann", "Bo")
@@ -137,7 +183,9 @@ def test_a_column_is_left_out_and_taken_in():
 
 def test_the_column_that_names_the_person_is_never_released():
     """The id of a person could become a column of a release."""
-    schema, _ = from_grid(to_grid(SCHEMA, HEADER), SCHEMA, PrivacyUnit(max_rows=2, id_column="age"))
+    schema, _ = from_grid(
+        to_grid(SCHEMA, HEADER), SCHEMA, PrivacyUnit(max_rows=2, id_column="age")
+    )
     assert "age" not in schema.domain.names
     assert schema.unit.max_rows == 2
 

@@ -1,4 +1,6 @@
-"""Who is protected, on its way through codebook, form and source: never another unit than was declared."""
+"""Who is protected, on its way through codebook, form and source: never another unit
+than was declared.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,20 @@ from workbench.session.draft import Draft
 from workbench.upload import opening, unit_view
 from workbench.upload.grid import from_grid, to_grid
 
-FRAME = pd.DataFrame({"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]})
+FRAME = pd.DataFrame(
+    {"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]}
+)
 ROWS = st.integers(1, 9) | st.integers(1, MOST_ROWS)
 NAMES = st.sampled_from(list(FRAME.columns))
 UNITS = (
     st.builds(dp.PrivacyUnit, max_rows=ROWS)
     | st.builds(dp.PrivacyUnit, max_rows=ROWS, id_column=NAMES, from_data=st.booleans())
-    | st.builds(dp.PrivacyUnit, max_rows=ROWS, id_column=NAMES, found=st.sampled_from(unit_view.EPSILONS))
+    | st.builds(
+        dp.PrivacyUnit,
+        max_rows=ROWS,
+        id_column=NAMES,
+        found=st.sampled_from(unit_view.EPSILONS),
+    )
 )
 
 
@@ -31,7 +40,9 @@ def schema_of(unit: dp.PrivacyUnit) -> dp.Schema:
     return dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=unit)
 
 
-def draft_of(unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None, *, capped: bool = True) -> Draft:
+def draft_of(
+    unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None, *, capped: bool = True
+) -> Draft:
     grid = to_grid(schema_of(unit), list(FRAME.columns))
     return Draft(
         name="t",
@@ -61,14 +72,20 @@ def walk(draft: Draft) -> tuple[AppTest, list[dp.PrivacyUnit | None]]:
 
 @pytest.fixture(autouse=True)
 def no_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run would look for components in all installed packages, a quarter of a second each time."""
+    """Each run would look for components in all installed packages, a quarter of a
+    second each time.
+    """
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(UNITS)
-def test_a_unit_goes_through_codebook_form_and_source_unchanged(unit: dp.PrivacyUnit) -> None:
-    """At most 3 rows without a column would be charged as one row, by the page or by a codebook."""
+def test_a_unit_goes_through_codebook_form_and_source_unchanged(
+    unit: dp.PrivacyUnit,
+) -> None:
+    """At most 3 rows without a column would be charged as one row, by the page or by a
+    codebook.
+    """
     read = dp.Schema.from_json(schema_of(unit).to_json())
     assert read.unit == unit
     for declared in (None, read.unit):
@@ -97,7 +114,9 @@ def test_three_ways_to_have_rows() -> None:
 
 
 def test_what_an_operator_declared_is_only_made_stronger() -> None:
-    """A steward could promise one row where the operator of the source knows of three."""
+    """A steward could promise one row where the operator of the source knows of
+    three.
+    """
     declared = dp.PrivacyUnit(max_rows=3)
     at, asked = walk(draft_of(declared, declared))
     assert not at.radio
@@ -113,11 +132,17 @@ def test_what_an_operator_declared_is_only_made_stronger() -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(UNITS, UNITS)
-def test_a_weaker_unit_is_refused_when_the_source_is_opened(declared: dp.PrivacyUnit, unit: dp.PrivacyUnit):
-    """What the form keeps from being chosen, a codebook or another page could still bring."""
+def test_a_weaker_unit_is_refused_when_the_source_is_opened(
+    declared: dp.PrivacyUnit, unit: dp.PrivacyUnit
+):
+    """What the form keeps from being chosen, a codebook or another page could still
+    bring.
+    """
     draft = draft_of(declared, declared)
     weaker = unit != declared and not (
-        unit.id_column is None and declared.id_column is None and unit.max_rows > declared.max_rows
+        unit.id_column is None
+        and declared.id_column is None
+        and unit.max_rows > declared.max_rows
     )
     if weaker:
         with pytest.raises(dp.SchemaError, match="promise less"):
@@ -127,9 +152,13 @@ def test_a_weaker_unit_is_refused_when_the_source_is_opened(declared: dp.Privacy
     unit.check_covers(draft_of(declared).declared)  # nobody declared it
 
 
-@pytest.mark.parametrize("fields", [{"max_rows": 2**53}, {"max_rows": 0}, {"max_rows": 1, "id_column": ""}])
+@pytest.mark.parametrize(
+    "fields", [{"max_rows": 2**53}, {"max_rows": 0}, {"max_rows": 1, "id_column": ""}]
+)
 def test_a_unit_that_cannot_be_kept_is_refused(fields: dict[str, object]) -> None:
-    """A number that a browser rounds, or a column without a name, would become another unit on its way."""
+    """A number that a browser rounds, or a column without a name, would become another
+    unit on its way.
+    """
     with pytest.raises(dp.ParameterError):
         dp.PrivacyUnit(**fields)
     content = json.loads(schema_of(dp.PrivacyUnit(max_rows=1)).to_json())
@@ -145,8 +174,10 @@ def test_a_declared_bound_is_said_in_every_guarantee() -> None:
 
 
 def test_a_number_of_rows_is_chosen_before_the_rows_are_looked_at() -> None:
-    """At most 1 row was proposed for stays, and dropped two thirds of them without a word; or a number that
-    was chosen by what it keeps of this table would pass for a public one."""
+    """At most 1 row was proposed for stays, and dropped two thirds of them without a
+    word; or a number that was chosen by what it keeps of this table would pass for a
+    public one.
+    """
     proposed = dp.PrivacyUnit(max_rows=1, id_column="who")
     at, asked = walk(draft_of(proposed, capped=False))
     cap = at.get("button_group")[0]
@@ -159,13 +190,18 @@ def test_a_number_of_rows_is_chosen_before_the_rows_are_looked_at() -> None:
     assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who", from_data=True)]
     assert "every guarantee will say so" in at.warning[0].value
     assert at.dataframe[0].value.iloc[:, 1].tolist()[:2] == ["67\u202f%", "100\u202f%"]
-    at.get("button_group")[0].set_value(1).run()  # as it was chosen before anything was seen
+    # as it was chosen before anything was seen
+    at.get("button_group")[0].set_value(1).run()
     assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who")]
 
 
 def test_a_number_chosen_by_the_curve_is_marked() -> None:
-    """Whoever looks first and chooses then would publish a fact of the rows as one that everybody knows."""
-    at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False))
+    """Whoever looks first and chooses then would publish a fact of the rows as one that
+    everybody knows.
+    """
+    at, asked = walk(
+        draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False)
+    )
     at.button[0].click().run()
     assert asked == [None]
     at.get("button_group")[0].set_value(unit_view.OTHER).run()
@@ -178,8 +214,12 @@ def test_a_number_chosen_by_the_curve_is_marked() -> None:
 
 
 def test_a_number_is_found_privately_when_the_table_is_opened() -> None:
-    """Whoever knows nothing of the rows could only guess a number, or take it from the rows unpaid."""
-    at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False))
+    """Whoever knows nothing of the rows could only guess a number, or take it from the
+    rows unpaid.
+    """
+    at, asked = walk(
+        draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False)
+    )
     at.get("button_group")[0].set_value(unit_view.FOUND).run()
     assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who", found="1/20")]
     assert "at most 203 people" in at.caption[-1].value

@@ -1,4 +1,5 @@
-"""The way in to a server that opens files of its computer: an address that it prints, good for one browser.
+"""The way in to a server that opens files of its computer: an address that it prints,
+good for one browser.
 
 Whoever else has an account on the computer reaches its ports too.
 """
@@ -17,7 +18,9 @@ _OPEN = (*WITHOUT_COOKIE, "/_stcore/health")
 
 
 class Admission:
-    """Middleware that answers those alone who brought the token of a printed address."""
+    """Middleware that answers those alone who brought the token of a printed
+    address.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -26,7 +29,9 @@ class Admission:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_page = scope["type"] == "http"
-        if scope["type"] == "lifespan" or (is_page and any(part in scope["path"] for part in _OPEN)):
+        if scope["type"] == "lifespan" or (
+            is_page and any(part in scope["path"] for part in _OPEN)
+        ):
             await self._app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
@@ -34,7 +39,12 @@ class Admission:
             await self._app(scope, receive, send)
             return
         answer: Response = PlainTextResponse(
-            "This server opens files of this computer: use the last address that it printed.\n", 403
+            (
+                "This server opens files of this computer: use the last address that "
+                "it "
+                "printed.\n"
+            ),
+            403,
         )
         token = connection.query_params.get("token", "")
         if is_page and secrets.compare_digest(token.encode(), self._token.encode()):
@@ -47,5 +57,7 @@ class Admission:
     def _print_next(self) -> None:
         self._token = secrets.token_urlsafe(32)
         base = config.get_option("server.baseUrlPath").strip("/")
-        address = f"http://127.0.0.1:{config.get_option('server.port')}/{base and base + '/'}"
+        address = (
+            f"http://127.0.0.1:{config.get_option('server.port')}/{base and base + '/'}"
+        )
         print(f"\n  Open {address}?token={self._token}\n", flush=True)

@@ -1,4 +1,6 @@
-"""A script within Streamlit's page, of the focus on the heading of a new page and of the page's language."""
+"""A script within Streamlit's page, of the focus on the heading of a new page and of
+the page's language.
+"""
 
 from pathlib import Path
 
@@ -34,11 +36,16 @@ class Focus:
                 if not message.get("more_body"):
                     page = b"".join(parts)
                     if _ROOT in page:
-                        page = page.replace(b'lang="en"', f'lang="{language}"'.encode(), 1)
-                        page = page.replace(b"</head>", b"<script>" + SCRIPT + b"</script></head>", 1)
+                        page = page.replace(
+                            b'lang="en"', f'lang="{language}"'.encode(), 1
+                        )
+                        page = page.replace(
+                            b"</head>", b"<script>" + SCRIPT + b"</script></head>", 1
+                        )
                         sent = MutableHeaders(scope=pending[0])
                         sent["Content-Length"] = str(len(page))
-                        del sent["ETag"], sent["Last-Modified"]  # of the page without it
+                        # of the page without it
+                        del sent["ETag"], sent["Last-Modified"]
                     await send(pending[0])
                     await send({"type": "http.response.body", "body": page})
             else:

@@ -1,7 +1,9 @@
-"""Frames of other pages, in which the pages stay blank or could be used to steal a click.
+"""Frames of other pages, in which the pages stay blank or could be used to steal a
+click.
 
-`headers.frame_policy` keeps browsers from showing them there, and a browser then shows nothing at all. So a
-frame that is not allowed gets words, and a link that opens the page in a tab of its own.
+`headers.frame_policy` keeps browsers from showing them there, and a browser then shows
+nothing at all. So a frame that is not allowed gets words, and a link that opens the
+page in a tab of its own.
 """
 
 from starlette.datastructures import Headers
@@ -11,21 +13,27 @@ from workbench.server.web.words import page_of_words
 from workbench.store.settings import Settings
 
 _FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
-"""What browsers say in Sec-Fetch-Dest of a page that will be shown within another one."""
+"""What browsers say in Sec-Fetch-Dest of a page that will be shown within another
+one.
+"""
 
 
 class Frames:
-    """Middleware that answers with words where a page would be shown in a frame that is not allowed."""
+    """Middleware that answers with words where a page would be shown in a frame that is
+    not allowed.
+    """
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+        self._app = app
+        self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._is_refused(Headers(scope=scope)):
             answer = page_of_words(
                 "Open this page in its own tab",
                 [
-                    "This page is shown within a page of another site. There it could not recognize you, and "
+                    "This page is shown within a page of another site. There it "
+                    "could not recognize you, and "
                     "the other site could lay something over its buttons.",
                 ],
                 link="Open in its own tab",
@@ -38,4 +46,7 @@ class Frames:
     def _is_refused(self, headers: Headers) -> bool:
         if headers.get("sec-fetch-dest") not in _FRAMES:
             return False
-        return self._settings.frames == "none" or headers.get("sec-fetch-site") != "same-origin"
+        return (
+            self._settings.frames == "none"
+            or headers.get("sec-fetch-site") != "same-origin"
+        )

@@ -1,8 +1,9 @@
 """The guard of the server, which checks hosts, origins, and the owners of sessions.
 
-Streamlit takes the id of a session for its key, and that id is in every upload address. Here each browser
-gets a secret cookie. A digest of it is handed to Streamlit as the user of a websocket, so that nobody resumes
-a session without the cookie; uploads and downloads are held to the same cookie.
+Streamlit takes the id of a session for its key, and that id is in every upload address.
+Here each browser gets a secret cookie. A digest of it is handed to Streamlit as the
+user of a websocket, so that nobody resumes a session without the cookie; uploads and
+downloads are held to the same cookie.
 """
 
 import hashlib
@@ -31,7 +32,9 @@ from workbench.server.web.words import page_of_words
 from workbench.store.settings import CLOUD, CLOUD_PATH, Settings
 
 in_force = threading.Event()
-"""Set where this process has the guard before its pages; without it they open nothing."""
+"""Set where this process has the guard before its pages; without it they open
+nothing.
+"""
 
 COOKIE = "workbench_visitor"
 VISITOR = "x-workbench-visitor"
@@ -44,7 +47,8 @@ _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """Addresses of one session's downloads; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
-_METRICS, _AGENT = "/_stcore/metrics", "/_stcore/agent"
+_METRICS = "/_stcore/metrics"
+_AGENT = "/_stcore/agent"
 WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
@@ -57,7 +61,8 @@ class Guard:
     """Middleware around the whole server, as its settings say."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+        self._app = app
+        self._settings = settings
         in_force.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +70,8 @@ class Guard:
         await guarded.get(scope["type"], self._app)(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, path = Headers(scope=scope), scope["path"]
+        headers = Headers(scope=scope)
+        path = scope["path"]
         refusal = self._refusal(scope, headers) or self._file_refusal(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -77,11 +83,16 @@ class Guard:
         if leaves:  # in every tab of this browser
             tabs.sign_out(_visitor(_secret(headers)))
             await run_in_threadpool(who.sign_out, HTTPConnection(scope))
-        needs_cookie = _secret(headers) is None and not any(part in path for part in WITHOUT_COOKIE)
+        needs_cookie = _secret(headers) is None and not any(
+            part in path for part in WITHOUT_COOKIE
+        )
 
         def add_cookie(sent: MutableHeaders) -> None:
             if needs_cookie or leaves:
-                cookie = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
+                cookie = (
+                    f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; "
+                    "SameSite=Lax"
+                )
                 sent.append("set-cookie", cookie)
             if _is_encrypted(scope, headers):
                 _make_secure(sent)
@@ -96,9 +107,13 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         path = scope["path"]
-        host, origin, media = headers.get("host"), headers.get("origin"), _MEDIA.search(path)
+        host = headers.get("host")
+        origin = headers.get("origin")
+        media = _MEDIA.search(path)
         if not self._is_host(host) and not is_health(path):
-            return foreign_name(host or "", "https" if _is_encrypted(scope, headers) else "http")
+            return foreign_name(
+                host or "", "https" if _is_encrypted(scope, headers) else "http"
+            )
         if origin is not None and not self._is_own(origin, host):
             return _refused("Requests from other sites are refused.")
         closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
@@ -109,10 +124,13 @@ class Guard:
         return None
 
     def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        """Refuse a file before any of it is taken: of whom, for which tab, and how large."""
+        """Refuse a file before any of it is taken: of whom, for which tab, and how
+        large.
+        """
         if "/_stcore/upload_file/" not in scope["path"]:
             return None
-        person, upload = who.person(HTTPConnection(scope)), _UPLOAD.search(scope["path"])
+        person = who.person(HTTPConnection(scope))
+        upload = _UPLOAD.search(scope["path"])
         if self._settings.demo:
             return _refused("This is a demo: it takes no files.")
         if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
@@ -122,7 +140,9 @@ class Guard:
         if "transfer-encoding" in headers:
             return _refused("The size of the file is missing.", 411)
         if tabs.sent_bytes(upload[1]) + body_length(scope) > UPLOADS:
-            return _refused("This tab has sent enough; open what it has sent first.", 413)
+            return _refused(
+                "This tab has sent enough; open what it has sent first.", 413
+            )
         try:
             holders.check_room(body_length(scope))
         except DpcoreError as error:
@@ -131,7 +151,8 @@ class Guard:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        secret, refusal = _secret(headers), self._refusal(scope, headers)
+        secret = _secret(headers)
+        refusal = self._refusal(scope, headers)
         if not scope["path"].endswith(_STREAM):
             refusal = _refused("Not found.")
         elif headers.get("origin") is None or secret is None:
@@ -155,43 +176,64 @@ class Guard:
         return name is not None and ("*" in hosts or name.rstrip(".") in hosts)
 
     def _is_own(self, origin: str, host: str | None) -> bool:
-        """Return whether a request comes from a page of ours: of the name in it, or of the public root."""
-        own = {host.lower() if host else "", urlsplit(self._settings.address).netloc.lower()} - {""}
+        """Return whether a request comes from a page of ours: of the name in it, or of
+        the public root.
+        """
+        own = {
+            host.lower() if host else "",
+            urlsplit(self._settings.address).netloc.lower(),
+        } - {""}
         return urlsplit(origin).netloc.lower() in own
 
 
 def is_health(path: str) -> bool:
-    """Return whether an address tells the health of the server, to whatever name a probe asks for."""
+    """Return whether an address tells the health of the server, to whatever name a
+    probe asks for.
+    """
     base = config.get_option("server.baseUrlPath").strip("/")
     return path in ("/healthz", "/readyz", f"/{base}/_stcore/health".replace("//", "/"))
 
 
 def foreign_name(host: str, scheme: str) -> Response:
-    """Return the page that says what to set so that this server answers to the name in the address."""
+    """Return the page that says what to set so that this server answers to the name in
+    the address.
+    """
     name = host.lower() if _HOST.fullmatch(host) else ""
     lines = f'WORKBENCH_ADDRESS="{scheme}://{name or "NAME"}"'
     if name.partition(":")[0].endswith(CLOUD):
-        lines = f'WORKBENCH_ADDRESS = "https://{name}{CLOUD_PATH}"\nWORKBENCH_FRAMES = "self"'
+        lines = (
+            f'WORKBENCH_ADDRESS = "https://{name}{CLOUD_PATH}"\nWORKBENCH_FRAMES = '
+            '"self"'
+        )
     return page_of_words(
         "This server does not know the name in the address",
         [
-            f"It was asked for {name or 'another name'}, and answers only to names that it was given, so "
+            f"It was asked for {name or 'another name'}, and answers only to names "
+            "that it was given, so "
             "that no other site can reach the tables in it.",
-            "If you run it: set this among its environment variables, or its secrets, and start it again.",
+            (
+                "If you run it: set this among its environment variables, or its "
+                "secrets, and start it again."
+            ),
         ],
         code=lines,
-        after="More names go into WORKBENCH_HOSTS, with commas between. A proxy in front must pass the Host "
+        after="More names go into WORKBENCH_HOSTS, with commas between. A proxy in "
+        "front must pass the Host "
         "header on. docs/hosting.md says more.",
         status=421,
     )
 
 
 _WHOLE = "whole page"
-"""The fragment that browsers are asked to run, as they run only parts of a page by themselves."""
+"""The fragment that browsers are asked to run, as they run only parts of a page by
+themselves.
+"""
 
 
 def _asking_to_run(send: Send) -> Send:
-    """Have a tab that lost its session run its page once, or it would stay until the next click."""
+    """Have a tab that lost its session run its page once, or it would stay until the
+    next click.
+    """
 
     async def send_and_ask(message: Message) -> None:
         await send(message)
@@ -205,7 +247,9 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Messages that a page sends by itself, without those for developers, such as clear_cache."""
+    """Messages that a page sends by itself, without those for developers, such as
+    clear_cache.
+    """
 
     async def receive_page() -> Message:
         while True:
@@ -221,7 +265,8 @@ def _only_pages(receive: Receive) -> Receive:
                 return {"type": "websocket.disconnect", "code": 1002}
             kind = asked.WhichOneof("type")
             if asked.rerun_script.fragment_id == _WHOLE:
-                asked.rerun_script.fragment_id, asked.rerun_script.is_auto_rerun = "", False
+                asked.rerun_script.fragment_id = ""
+                asked.rerun_script.is_auto_rerun = False
                 message = {**message, "bytes": asked.SerializeToString()}
             if kind == "backend_operation_request":
                 kind = asked.backend_operation_request.WhichOneof("payload")
@@ -245,7 +290,9 @@ def _secret(headers: Headers) -> str | None:
 
 
 def _visitor(secret: str | None) -> str:
-    """Return the digest that the rest of the server knows a browser by, or nothing for none."""
+    """Return the digest that the rest of the server knows a browser by, or nothing for
+    none.
+    """
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 
@@ -254,7 +301,9 @@ def _without_cookies(sent: MutableHeaders) -> None:
 
 
 def _make_secure(sent: MutableHeaders) -> None:
-    """Keep cookies of an encrypted connection from leaving by another, as Streamlit's own do not say so."""
+    """Keep cookies of an encrypted connection from leaving by another, as Streamlit's
+    own do not say so.
+    """
     cookies = sent.getlist("set-cookie")
     del sent["set-cookie"]
     for cookie in cookies:

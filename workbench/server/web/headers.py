@@ -1,4 +1,6 @@
-"""Security headers of every answer, against frames, foreign scripts and leaked addresses."""
+"""Security headers of every answer, against frames, foreign scripts and leaked
+addresses.
+"""
 
 import base64
 import functools
@@ -15,42 +17,64 @@ from workbench.server.web import focus
 from workbench.store.settings import read_settings
 
 POLICY = "Content-Security-Policy"
-_FRAME_OPTIONS = {"frame-ancestors 'none'": "DENY", "frame-ancestors 'self'": "SAMEORIGIN"}
-"""What older browsers are told, by the directive of a policy; nothing where any page may show a frame."""
+_FRAME_OPTIONS = {
+    "frame-ancestors 'none'": "DENY",
+    "frame-ancestors 'self'": "SAMEORIGIN",
+}
+"""What older browsers are told, by the directive of a policy; nothing where any page
+may show a frame.
+"""
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
 @functools.cache
 def headers() -> dict[str, str]:
     """Return name and value of each, as `headers.toml` has them."""
-    fields = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    fields = tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    )
     policy = "; ".join(f"{name} {value}" for name, value in fields[POLICY].items())
     policy = f"{policy.format(inline=_inline_scripts())}; {frame_policy()}"
     return {**fields, POLICY: policy}
 
 
 def frame_policy() -> str:
-    """Return the directive on the pages that may show ours in a frame, as WORKBENCH_FRAMES says."""
+    """Return the directive on the pages that may show ours in a frame, as
+    WORKBENCH_FRAMES says.
+    """
     return f"frame-ancestors '{read_settings().frames}'"
 
 
 def frame_options(policy: str) -> dict[str, str]:
-    """Return the header that tells older browsers what the policy of an answer says of frames."""
-    options = [option for directive, option in _FRAME_OPTIONS.items() if directive in policy]
+    """Return the header that tells older browsers what the policy of an answer says of
+    frames.
+    """
+    options = [
+        option for directive, option in _FRAME_OPTIONS.items() if directive in policy
+    ]
     return {"X-Frame-Options": options[0]} if options else {}
 
 
 def _inline_scripts() -> str:
-    """Hashes of the scripts within Streamlit's page and of ours, which are allowed by their content."""
+    """Hashes of the scripts within Streamlit's page and of ours, which are allowed by
+    their content.
+    """
     import streamlit
 
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
-    digests = (hashlib.sha256(script).digest() for script in (*_INLINE_SCRIPT.findall(page), focus.SCRIPT))
-    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    digests = (
+        hashlib.sha256(script).digest()
+        for script in (*_INLINE_SCRIPT.findall(page), focus.SCRIPT)
+    )
+    return " ".join(
+        f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests
+    )
 
 
 def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
-    """Return a `send` of a middleware that lets `change` edit the headers of the answer."""
+    """Return a `send` of a middleware that lets `change` edit the headers of the
+    answer.
+    """
 
     async def send_changed(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -72,4 +96,6 @@ class SecurityHeaders:
                 sent.setdefault(name, value)
             sent.update(frame_options(sent[POLICY]))
 
-        await self._app(scope, receive, with_headers(send, add) if scope["type"] == "http" else send)
+        await self._app(
+            scope, receive, with_headers(send, add) if scope["type"] == "http" else send
+        )

@@ -1,4 +1,6 @@
-"""The addresses /healthz, where the process answers, and /readyz, where the ledger does, with its key."""
+"""The addresses /healthz, where the process answers, and /readyz, where the ledger
+does, with its key.
+"""
 
 import logging
 
@@ -22,7 +24,9 @@ async def _readyz(_: Request) -> PlainTextResponse:
         await run_in_threadpool(start.check_ready)
     except DpcoreError as error:  # the log says what, and not every passer-by
         _log.error("not ready: %s", error)
-        return PlainTextResponse("not ready\n", 503, headers={"Cache-Control": "no-store"})
+        return PlainTextResponse(
+            "not ready\n", 503, headers={"Cache-Control": "no-store"}
+        )
     return PlainTextResponse("ok\n", headers={"Cache-Control": "no-store"})
 
 

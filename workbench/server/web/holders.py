@@ -1,4 +1,6 @@
-"""Tabs that hold tables, the size of these, and the tabs that have been idle for too long."""
+"""Tabs that hold tables, the size of these, and the tabs that have been idle for too
+long.
+"""
 
 import threading
 import time
@@ -51,15 +53,21 @@ def sizes() -> list[int]:
 
 
 def check_room(size: int) -> None:
-    """Refuse one more table, or file, where the server holds as many, or as much, as it may.
+    """Refuse one more table, or file, where the server holds as many, or as much, as it
+    may.
 
     Raises: LimitError.
     """
-    settings, open_sizes = read_settings(), sizes()
+    settings = read_settings()
+    open_sizes = sizes()
     together = sum(open_sizes) + tabs.sent_bytes() + size
     if len(open_sizes) >= settings.tables or together > settings.table_bytes:
         raise LimitError(
-            "this server has no room for one more table: open are at most {tables}, of {limit} MB together",
+            (
+                "this server has no room for one more table: open are at most "
+                "{tables}, "
+                "of {limit} MB together"
+            ),
             remedy="close tabs that you no longer need, or try again in a while",
             tables=settings.tables,
             limit=settings.table_bytes // 10**6,
@@ -67,10 +75,16 @@ def check_room(size: int) -> None:
 
 
 def drop_idle() -> list[Holder]:
-    """Drop the tables of tabs that were idle for the time of the settings, and return these tabs."""
+    """Drop the tables of tabs that were idle for the time of the settings, and return
+    these tabs.
+    """
     before = time.monotonic() - 60 * read_settings().idle_minutes
     with _lock:
-        idle = [each for each in _holders if each.used < before and each.sizes() and not each.is_busy()]
+        idle = [
+            each
+            for each in _holders
+            if each.used < before and each.sizes() and not each.is_busy()
+        ]
     for holder in idle:
         holder.drop_tables()
     return idle

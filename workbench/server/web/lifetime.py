@@ -25,13 +25,17 @@ _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
 
 
 def _load() -> None:
-    """Load what pages are made of, and take it out of what Python looks through for garbage.
+    """Load what pages are made of, and take it out of what Python looks through for
+    garbage.
 
-    That search holds every tab, so it is made seldom; rows that were dropped have one of their own. No row
-    has come yet, so none is kept.
+    That search holds every tab, so it is made seldom; rows that were dropped have one
+    of their own. No row has come yet, so none is kept.
     """
     rooms = pkgutil.walk_packages(workbench.__path__, "workbench.")
-    for name in (*_PAGES_NEED, *(each.name for each in rooms if "__main__" not in each.name)):
+    for name in (
+        *_PAGES_NEED,
+        *(each.name for each in rooms if "__main__" not in each.name),
+    ):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
@@ -41,19 +45,25 @@ def _load() -> None:
 def _answer_at_once() -> None:
     """Send small answers without waiting 40 ms for more of them.
 
-    Python asks for that only on sockets that were made with a protocol, and Streamlit's is not; what it
-    accepts takes over what is asked of the one that listens.
+    Python asks for that only on sockets that were made with a protocol, and Streamlit's
+    is not; what it accepts takes over what is asked of the one that listens.
     """
     for handle in Path("/proc/self/fd").glob("*"):
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(handle.name))) as each:
+        with (
+            contextlib.suppress(OSError),
+            socket.socket(fileno=os.dup(int(handle.name))) as each,
+        ):
             is_listening = each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
             if is_listening and each.family in (socket.AF_INET, socket.AF_INET6):
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _settle() -> None:
-    """Write down what time brings about: links, surveys and runs that ended, and who signed out elsewhere."""
-    with contextlib.suppress(DpcoreError):  # the store has said so in the log; tried again
+    """Write down what time brings about: links, surveys and runs that ended, and who
+    signed out elsewhere.
+    """
+    # the store has said so in the log; tried again
+    with contextlib.suppress(DpcoreError):
         start.settle()
 
 
@@ -64,7 +74,9 @@ async def _settle_regularly() -> None:
 
 
 async def _forget_regularly(seconds: float) -> None:
-    """End closed tabs whose time is over, and have idle ones forget their tables, again and again."""
+    """End closed tabs whose time is over, and have idle ones forget their tables, again
+    and again.
+    """
     while True:
         await asyncio.sleep(seconds)
         try:
@@ -72,17 +84,25 @@ async def _forget_regularly(seconds: float) -> None:
             for holder in idle:
                 tabs.start_anew(holder.tab, holders.KEY, holder)
             ended = tabs.forget_closed()
-            tabs.give_back_rows(dropped=bool(ended or idle))  # in another thread, values stayed readable
-        except Exception as error:  # another version of Streamlit: said, and tried again
+            # in another thread, values stayed readable
+            tabs.give_back_rows(dropped=bool(ended or idle))
+        # another version of Streamlit: said, and tried again
+        except Exception as error:
             _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
         else:
             if ended or idle:
-                _log.info("%d closed tabs ended, %d idle ones gave up their tables", ended, len(idle))
+                _log.info(
+                    "%d closed tabs ended, %d idle ones gave up their tables",
+                    ended,
+                    len(idle),
+                )
 
 
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Check everything that the pages need, and say in the log, as the pages do, what is wrong."""
+    """Check everything that the pages need, and say in the log, as the pages do, what
+    is wrong.
+    """
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
     tabs.overwrite_freed_memory()

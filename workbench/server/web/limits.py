@@ -1,6 +1,7 @@
 """Limits on what one address, and all strangers together, may keep open at the server.
 
-A class of people may share one address. `deploy/nginx.conf` limits the same before, and times too.
+A class of people may share one address. `deploy/nginx.conf` limits the same before, and
+times too.
 """
 
 from collections import Counter
@@ -12,7 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from workbench.server.web import who
 
-BODIES, TABS = 300, 300
+BODIES = 300
+TABS = 300
 """Requests with a body, and open tabs, of one address."""
 STRANGERS = 1_000
 """Tabs of all who have not signed in, where people sign in."""
@@ -26,7 +28,8 @@ class Limits:
         self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address, most = (scope.get("client") or ("",))[0], dict[str, int]()
+        address = (scope.get("client") or ("",))[0]
+        most = dict[str, int]()
         if scope["type"] == "websocket":
             most[f"tabs of {address}"] = TABS
             if who.person(HTTPConnection(scope)) is None:
@@ -34,17 +37,24 @@ class Limits:
         elif body_length(scope):
             most[f"bodies of {address}"] = BODIES
         if any(self._open[name] >= number for name, number in most.items()):
-            await PlainTextResponse("Too much is open at once.\n", 429)(scope, receive, send)
+            await PlainTextResponse("Too much is open at once.\n", 429)(
+                scope, receive, send
+            )
             return
         self._open.update([*most])
         try:
             await self._app(scope, receive, send)
         finally:
-            self._open -= Counter([*most])  # also forgets names of which nothing is open
+            # also forgets names of which nothing is open
+            self._open -= Counter([*most])
 
 
 def body_length(scope: Scope) -> int:
-    """Return how many bytes a request announces, 1 where it does not say, and 0 for no body."""
+    """Return how many bytes a request announces, 1 where it does not say, and 0 for no
+    body.
+    """
     headers = Headers(scope=scope) if scope["type"] == "http" else {}
-    length = headers.get("content-length", "1" if "transfer-encoding" in headers else "0")
+    length = headers.get(
+        "content-length", "1" if "transfer-encoding" in headers else "0"
+    )
     return int(length) if length.isdecimal() and len(length) < 20 else 0

@@ -1,4 +1,6 @@
-"""The log, in short lines without ids of sessions and without the words of exceptions."""
+"""The log, in short lines without ids of sessions and without the words of
+exceptions.
+"""
 
 import logging
 import re
@@ -17,8 +19,8 @@ _log = logging.getLogger("workbench.program")
 class _Careful(logging.Formatter):
     """One line per event.
 
-    An exception gives its type alone, as its words and lines of code may hold values. So may the words of a
-    library, which gives the place in its code.
+    An exception gives its type alone, as its words and lines of code may hold values.
+    So may the words of a library, which gives the place in its code.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -28,7 +30,10 @@ class _Careful(logging.Formatter):
         else:
             text = f"at {record.module}:{record.lineno}"
         ending = f" [{type(error).__name__}]" if error else ""
-        return f"{self.formatTime(record)} {record.levelname} {record.name}: {text}{ending}"
+        return (
+            f"{self.formatTime(record)} {record.levelname} {record.name}: "
+            f"{text}{ending}"
+        )
 
 
 class _Limited(logging.StreamHandler[Any]):
@@ -36,31 +41,47 @@ class _Limited(logging.StreamHandler[Any]):
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
-        self._minute, self._counts = 0, Counter[tuple[str, int]]()
+        self._minute = 0
+        self._counts = Counter[tuple[str, int]]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        minute, kind = int(record.created // 60), (record.name, record.levelno)
+        minute = int(record.created // 60)
+        kind = (record.name, record.levelno)
         if minute != self._minute:
-            self._minute, self._counts = minute, Counter()
+            self._minute = minute
+            self._counts = Counter()
         self._counts[kind] += 1
         if self._counts[kind] <= LINES:
             super().emit(record)
         elif self._counts[kind] == LINES + 1:
-            _log.warning("too many lines of %s: no more of them in this minute", record.name)
+            _log.warning(
+                "too many lines of %s: no more of them in this minute", record.name
+            )
 
 
 def set_up(level: str) -> None:
-    """Send all that this program and its libraries say to the standard error output, carefully."""
+    """Send all that this program and its libraries say to the standard error output,
+    carefully.
+    """
     handler = _Limited()
     handler.setFormatter(_Careful())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    for name in [*logging.root.manager.loggerDict]:  # uvicorn and Streamlit bring handlers of their own
+    # uvicorn and Streamlit bring handlers of their own
+    for name in [*logging.root.manager.loggerDict]:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
         logger.setLevel(logging.NOTSET)  # that of the root
     logging.getLogger("workbench").setLevel(level.upper())
-    warnings.showwarning = lambda _words, kind, *_: _log.warning("a library warns [%s]", kind.__name__)
-    sys.excepthook = lambda _kind, error, _trace: _log.critical("the program ended", exc_info=error)
-    threading.excepthook = lambda ended: _log.error("a thread ended", exc_info=ended.exc_value)
-    sys.unraisablehook = lambda lost: _log.error("an error was lost", exc_info=lost.exc_value)
+    warnings.showwarning = lambda _words, kind, *_: _log.warning(
+        "a library warns [%s]", kind.__name__
+    )
+    sys.excepthook = lambda _kind, error, _trace: _log.critical(
+        "the program ended", exc_info=error
+    )
+    threading.excepthook = lambda ended: _log.error(
+        "a thread ended", exc_info=ended.exc_value
+    )
+    sys.unraisablehook = lambda lost: _log.error(
+        "an error was lost", exc_info=lost.exc_value
+    )

@@ -16,7 +16,9 @@ _ODD = re.compile(r"[^\x21-\x7e]")
 
 
 def shown_path(path: str) -> str:
-    """Return an address for the log, in which every part that may be an id or a token becomes "-"."""
+    """Return an address for the log, in which every part that may be an id or a token
+    becomes "-".
+    """
     return _ODD.sub("?", _LONG.sub("-", _SECRET.sub(r"\1-", path[:200])))
 
 
@@ -30,7 +32,9 @@ class RequestLog:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        started, status, size = time.monotonic(), 0, 0
+        started = time.monotonic()
+        status = 0
+        size = 0
 
         async def counted(message: Message) -> None:
             nonlocal status, size
@@ -42,10 +46,16 @@ class RequestLog:
         try:
             await self._app(scope, receive, counted)
         except ClientDisconnect:  # whoever sent it left, or was too slow
-            refusal = PlainTextResponse("The request was not whole.\n", 408, {"Connection": "close"})
+            refusal = PlainTextResponse(
+                "The request was not whole.\n", 408, {"Connection": "close"}
+            )
             await refusal(scope, receive, counted)
         finally:
-            level = logging.DEBUG if _QUIET.search(scope["path"]) and status < 400 else logging.INFO
+            level = (
+                logging.DEBUG
+                if _QUIET.search(scope["path"]) and status < 400
+                else logging.INFO
+            )
             _log.log(
                 level,
                 "%s %s %d %d bytes %d ms",

@@ -45,20 +45,27 @@ class SignIn:
 
         try:
             await self._app(scope, receive, unless_failed)
-        except Exception as error:  # settings that Streamlit cannot use: it would show its own page
+        # settings that Streamlit cannot use: it would show its own page
+        except Exception as error:
             _log.error("sign-in cannot begin: %s", type(error).__name__)
             failed = True
         if failed:
-            _log.error("sign-in cannot begin: the provider does not answer, or the settings are wrong")
+            _log.error(
+                "sign-in cannot begin: the provider does not answer, or the settings "
+                "are wrong"
+            )
             await RedirectResponse(f"../{_FAILED}", 303)(scope, receive, send)
 
 
 def _led_back(send: Send) -> Send:
-    """Add to the way back that nobody signed in, unless the answer holds the cookie of a person."""
+    """Add to the way back that nobody signed in, unless the answer holds the cookie of
+    a person.
+    """
 
     def mark(headers: MutableHeaders) -> None:
         person = any(
-            cookie.startswith(_COOKIE) and not cookie.startswith((f'{_COOKIE}"', f"{_COOKIE};"))
+            cookie.startswith(_COOKIE)
+            and not cookie.startswith((f'{_COOKIE}"', f"{_COOKIE};"))
             for cookie in headers.getlist("set-cookie")
         )
         if not person and "location" in headers:

@@ -1,7 +1,10 @@
-"""Streamlit's knowledge of open tabs, their owners and their files. Its inner names are used here only.
+"""Streamlit's knowledge of open tabs, their owners and their files.
 
-A tab that was closed is forgotten by Streamlit only when another one ends, so `forget_closed` is called by
-a clock. All of this is tested against the pinned version in tests/workbench/server/web.
+Its inner names are used here only.
+
+A tab that was closed is forgotten by Streamlit only when another one ends, so
+`forget_closed` is called by a clock. All of this is tested against the pinned version
+in tests/workbench/server/web.
 """
 
 import ctypes
@@ -17,7 +20,9 @@ from typing import Any
 from streamlit import runtime
 
 LOST = "x-workbench-lost"
-"""Header that only the guard writes: the browser asked for a session that is no more."""
+"""Header that only the guard writes: the browser asked for a session that is no
+more.
+"""
 
 
 def is_tab_of(session_id: str, visitor: str) -> bool:
@@ -54,7 +59,8 @@ def is_offered(file_id: str, visitor: str) -> bool:
 
 
 def hold_made_files() -> None:
-    """Count a file that is made when its button is pressed as offered by the page with the button.
+    """Count a file that is made when its button is pressed as offered by the page with
+    the button.
 
     Streamlit notes no page for such a file: `is_offered` would refuse it to everybody.
     """
@@ -78,12 +84,18 @@ arriving: Counter[str] = Counter()
 
 
 def sent_bytes(session_id: str = "") -> int:
-    """Return how many bytes a tab, or every one together, has sent that no page has read yet."""
+    """Return how many bytes a tab, or every one together, has sent that no page has
+    read yet.
+    """
     if not runtime.exists():
         return 0
     uploads: Any = runtime.get_instance().uploaded_file_mgr
     of_tabs = [session_id] if session_id else {*uploads.file_storage, *arriving}
-    files = [file for tab in of_tabs for file in [*uploads.file_storage.get(tab, {}).values()]]
+    files = [
+        file
+        for tab in of_tabs
+        for file in [*uploads.file_storage.get(tab, {}).values()]
+    ]
     return sum(arriving[tab] for tab in of_tabs) + sum(len(file.data) for file in files)
 
 
@@ -113,9 +125,11 @@ def forget_closed() -> int:
 
 
 def give_back_rows(*, dropped: bool) -> None:
-    """Give the memory of dropped rows back, now and at the next call: some of it is freed only by then.
+    """Give the memory of dropped rows back, now and at the next call: some of it is
+    freed only by then.
 
-    Args: dropped: whether rows were dropped since the last call.
+    Args:
+        dropped: whether rows were dropped since the last call.
     """
     if dropped or _left_behind.is_set():
         _left_behind.clear()
@@ -125,8 +139,15 @@ def give_back_rows(*, dropped: bool) -> None:
 
 
 def _empty(session: Any) -> None:
-    """Take away what an ended session holds, as Streamlit keeps the last one until another tab comes."""
-    for name in ("_session_state", "_fragment_storage", "_client_state", "_browser_queue"):
+    """Take away what an ended session holds, as Streamlit keeps the last one until
+    another tab comes.
+    """
+    for name in (
+        "_session_state",
+        "_fragment_storage",
+        "_client_state",
+        "_browser_queue",
+    ):
         setattr(session, name, type(getattr(session, name))())
 
 
@@ -134,25 +155,35 @@ _ALLOCATOR = "PYTHONMALLOC"
 
 
 def use_allocator_of_system() -> None:
-    """Start the process anew, once, so that small objects too are handed out by the C library.
+    """Start the process anew, once, so that small objects too are handed out by the C
+    library.
 
-    Python's own allocator keeps a page as long as one object lives in it, so that a server with many people
-    grows for hours, and what it frees stays readable.
+    Python's own allocator keeps a page as long as one object lives in it, so that a
+    server with many people grows for hours, and what it frees stays readable.
     """
-    if sys.getallocatedblocks() and _ALLOCATOR not in os.environ:  # no block where it is done
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # the socket that listens would stay open
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, _ALLOCATOR: "malloc"})
+    # no block where it is done
+    if sys.getallocatedblocks() and _ALLOCATOR not in os.environ:
+        # the socket that listens would stay open
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        os.execve(
+            sys.executable,
+            [sys.executable, *sys.orig_argv[1:]],
+            {**os.environ, _ALLOCATOR: "malloc"},
+        )
     os.environ.pop(_ALLOCATOR, None)  # processes that end give all back
 
 
-_FILL, _ARENAS = -6, -8
+_FILL = -6
+_ARENAS = -8
 """M_PERTURB and M_ARENA_MAX of glibc's malloc.h."""
 
 
 def overwrite_freed_memory() -> None:
-    """Overwrite memory when it is freed, from now on, and let all threads share two places for it.
+    """Overwrite memory when it is freed, from now on, and let all threads share two
+    places for it.
 
-    Each of many threads would keep some free memory of its own: it grows for an hour and more.
+    Each of many threads would keep some free memory of its own: it grows for an hour
+    and more.
     """
     try:
         library = ctypes.CDLL("libc.so.6")
@@ -163,7 +194,9 @@ def overwrite_freed_memory() -> None:
 
 
 def start_anew(session_id: str, key: str, value: Any) -> None:
-    """Take away what an idle tab holds, but for one value in its state, as if its browser had just come."""
+    """Take away what an idle tab holds, but for one value in its state, as if its
+    browser had just come.
+    """
     running = runtime.get_instance()
     info = running._session_mgr.get_session_info(session_id)
     if info is not None and info.session._scriptrunner is None:
@@ -175,9 +208,12 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
 
 
 def give_back_memory() -> None:
-    """Free what is unreachable, and hand free pages to the system, as rows would stay readable in them."""
+    """Free what is unreachable, and hand free pages to the system, as rows would stay
+    readable in them.
+    """
     gc.collect()
-    # a thread keeps seven freed places of each small size as they were; others are written there
+    # a thread keeps seven freed places of each small size as they were; others are
+    # written there
     places = [bytes(size) for size in range(8, 1_040, 16) for _ in range(8)]
     del places
     try:

@@ -1,7 +1,9 @@
-"""The person of a request to an address that is no page, from the cookies of Streamlit's sign-in.
+"""The person of a request to an address that is no page, from the cookies of
+Streamlit's sign-in.
 
-On pages, `person.person` answers the same question. The inner names of Streamlit that are used here are
-tested against the pinned version in tests/workbench/server/web/test_who.py.
+On pages, `person.person` answers the same question. The inner names of Streamlit that
+are used here are tested against the pinned version in
+tests/workbench/server/web/test_who.py.
 """
 
 import logging
@@ -20,7 +22,10 @@ _log = logging.getLogger("workbench.web")
 
 
 def person(connection: HTTPConnection) -> Person | None:
-    """Return the person of a request, or None for strangers. Without sign-in, the one person there is."""
+    """Return the person of a request, or None for strangers.
+
+    Without sign-in, the one person there is.
+    """
     try:
         return roles.person_of(_claims(connection.cookies))
     except ParameterError as error:  # secrets that cannot be read let nobody in
@@ -29,12 +34,16 @@ def person(connection: HTTPConnection) -> Person | None:
 
 
 def address(connection: HTTPConnection) -> str | None:
-    """Return the confirmed address of a person who signed in, with or without a role, or None for others."""
+    """Return the confirmed address of a person who signed in, with or without a role,
+    or None for others.
+    """
     return roles.address_of(_claims(connection.cookies))
 
 
 def sign_out(connection: HTTPConnection) -> None:
-    """End the sign-ins of the person of a request, also where their cookie was copied."""
+    """End the sign-ins of the person of a request, also where their cookie was
+    copied.
+    """
     claims = _claims(connection.cookies)
     signed_in = roles.address_of(claims)
     try:
@@ -45,7 +54,9 @@ def sign_out(connection: HTTPConnection) -> None:
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the provider's claims about the person from Streamlit's signed cookie, empty without one."""
+    """Return the provider's claims about the person from Streamlit's signed cookie,
+    empty without one.
+    """
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette import starlette_websocket as streamlit_cookies
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -53,5 +64,9 @@ def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
     origin = get_origin_from_redirect_uri()
     if origin is None:  # nobody signs in
         return {}
-    claims = streamlit_cookies._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
-    return streamlit_cookies._parse_decoded_user_cookie(claims, origin) if claims else {}
+    claims = streamlit_cookies._get_signed_cookie_with_chunks(
+        dict(cookies), USER_COOKIE_NAME
+    )
+    return (
+        streamlit_cookies._parse_decoded_user_cookie(claims, origin) if claims else {}
+    )

@@ -1,6 +1,8 @@
-"""Pages of a few words, for whoever cannot be shown the pages themselves: a name or a frame that is refused.
+"""Pages of a few words, for whoever cannot be shown the pages themselves: a name or a
+frame that is refused.
 
-They hold nothing private, run no script and take no input, so that any site may show them in a frame.
+They hold nothing private, run no script and take no input, so that any site may show
+them in a frame.
 """
 
 import base64
@@ -11,17 +13,20 @@ from html import escape
 from starlette.responses import HTMLResponse
 
 _STYLE = (
-    "body{font:17px/1.5 system-ui,sans-serif;max-width:38em;margin:8vh auto;padding:0 1.2em;"
+    "body{font:17px/1.5 system-ui,sans-serif;max-width:38em;margin:8vh "
+    "auto;padding:0 1.2em;"
     "color:#0e1116;background:#fff}"
     "h1{font-size:1.4em}pre{background:#f3f5f7;padding:.8em 1em;overflow:auto}"
-    "a{display:inline-block;background:#0072b2;color:#fff;padding:.6em 1.1em;border-radius:.4em;"
+    "a{display:inline-block;background:#0072b2;color:#fff;padding:.6em "
+    "1.1em;border-radius:.4em;"
     "text-decoration:none}"
 )
 _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
-        f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'; "
+        f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; "
+        "form-action 'none'; "
         "frame-ancestors *"
     ),
     "Cross-Origin-Resource-Policy": "cross-origin",
@@ -29,7 +34,13 @@ _HEADERS = {
 
 
 def page_of_words(
-    title: str, paragraphs: Sequence[str], *, code: str = "", after: str = "", link: str = "", status: int
+    title: str,
+    paragraphs: Sequence[str],
+    *,
+    code: str = "",
+    after: str = "",
+    link: str = "",
+    status: int,
 ) -> HTMLResponse:
     """Return a page of words.
 
@@ -38,18 +49,28 @@ def page_of_words(
         paragraphs: plain texts.
         code: lines to copy.
         after: a paragraph below them.
-        link: label of a link that opens the same address in a tab of its own; empty for none.
+        link: label of a link that opens the same address in a tab of its own; empty for
+            none.
         status: of the answer.
     """
-    parts = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(text)}</p>" for text in paragraphs)]
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        *(f"<p>{escape(text)}</p>" for text in paragraphs),
+    ]
     if code:
         parts.append(f"<pre>{escape(code)}</pre><p>{escape(after)}</p>")
     if link:
-        parts.append(f'<p><a href="" target="_blank" rel="noopener">{escape(link)}</a></p>')
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}'
+        parts.append(
+            f'<p><a href="" target="_blank" rel="noopener">{escape(link)}</a></p>'
+        )
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width"><title>{escape(title)}'
+    )
     body = "".join(parts)
     return HTMLResponse(
-        f'<!DOCTYPE html><html lang="en"><head>{head}</title><style>{_STYLE}</style></head>'
+        "<!DOCTYPE html><html "
+        f'lang="en"><head>{head}</title><style>{_STYLE}</style></head>'
         f"<body><main>{body}</main></body></html>\n",
         status,
         _HEADERS,

@@ -1,4 +1,6 @@
-"""Callbacks of a thread that waits for long work, which cancel it or report the rows it has read."""
+"""Callbacks of a thread that waits for long work, which cancel it or report the rows it
+has read.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -24,7 +26,9 @@ _callbacks = _Callbacks()
 
 def stopped() -> StoppedError:
     """Return the error that cancelled work ends with."""
-    return StoppedError("this was stopped before its end", remedy="start it again when you want it")
+    return StoppedError(
+        "this was stopped before its end", remedy="start it again when you want it"
+    )
 
 
 def check_cancelled() -> None:

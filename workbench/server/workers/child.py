@@ -1,7 +1,9 @@
-"""Workers, started as `python -m workbench.server.workers.child FD` by workbench.server.workers.process.
+"""Workers, started as `python -m workbench.server.workers.child FD` by
+workbench.server.workers.process.
 
-The program waits with its libraries loaded, and makes a copy of itself for each piece of work, which may be
-held to a size and a time. The copy ends with its work, and no row is left in any memory.
+The program waits with its libraries loaded, and makes a copy of itself for each piece
+of work, which may be held to a size and a time. The copy ends with its work, and no row
+is left in any memory.
 """
 
 import gc
@@ -25,7 +27,9 @@ from workbench.server.workers.remote_measurer import RemoteMeasurer
 LOADED = Path(__file__).with_name("loaded.txt").read_text(encoding="utf-8").split()
 """Modules that take long to import, loaded before the first work."""
 FAR = 10
-"""How many times the seconds of computing that it may take a worker may last, on a busy machine."""
+"""How many times the seconds of computing that it may take a worker may last, on a busy
+machine.
+"""
 
 
 def serve(channel: Channel) -> None:
@@ -70,12 +74,16 @@ def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, 
         return "memory", ""
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)[-4:]
-        places = " < ".join(f"{Path(frame.filename).stem}:{frame.lineno}" for frame in reversed(frames))
+        places = " < ".join(
+            f"{Path(frame.filename).stem}:{frame.lineno}" for frame in reversed(frames)
+        )
         return "failed", f"{type(error).__name__} at {places}"
 
 
 def main(control: socket.socket) -> None:
-    """Make a copy for each socket that comes over the control socket, and end all once that is closed."""
+    """Make a copy for each socket that comes over the control socket, and end all once
+    that is closed.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     logs.set_up("warning")

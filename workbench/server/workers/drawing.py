@@ -1,7 +1,8 @@
-"""Files, figures and questions of rows drawn from a release, made in a worker where these rows stay.
+"""Files, figures and questions of rows drawn from a release, made in a worker where
+these rows stay.
 
-Drawing is free and gives the same rows for the same seed, so nobody has to hold them; they are drawn for
-each use.
+Drawing is free and gives the same rows for the same seed, so nobody has to hold them;
+they are drawn for each use.
 """
 
 from collections.abc import Sequence
@@ -34,12 +35,20 @@ def steps(release: Release, rows: int, seed: int) -> tuple[Step, Step]:
     return sample_steps(release.sample_table(rows, seed=seed).frame)
 
 
-def combinations(release: Release, rows: int, seed: int, columns: Sequence[str], least: int) -> Step:
-    """Draw rows and return whether each combination of these columns occurs often enough among them."""
-    return combinations_step(release.sample_table(rows, seed=seed).frame, columns, least)
+def combinations(
+    release: Release, rows: int, seed: int, columns: Sequence[str], least: int
+) -> Step:
+    """Draw rows and return whether each combination of these columns occurs often
+    enough among them.
+    """
+    return combinations_step(
+        release.sample_table(rows, seed=seed).frame, columns, least
+    )
 
 
-def question(release: Release, rows: int, seed: int, columns: Sequence[str]) -> Closeness:
+def question(
+    release: Release, rows: int, seed: int, columns: Sequence[str]
+) -> Closeness:
     """Draw rows, and ask how far they lie from the table over these columns.
 
     Raises: LimitError.
@@ -64,7 +73,8 @@ def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> 
 
 
 def folder(release: Release, rows: int, place: Path) -> int:
-    """Write rows as a folder of Parquet, whole or not at all, and report how many are written.
+    """Write rows as a folder of Parquet, whole or not at all, and report how many are
+    written.
 
     Raises: as `write_drawn` and `process.compute`.
     """
@@ -83,9 +93,15 @@ def folder(release: Release, rows: int, place: Path) -> int:
         raise
 
 
-def _folder(release: Release, rows: int, place: Path, unfinished: Path, on_progress: OnProgress) -> int:
+def _folder(
+    release: Release, rows: int, place: Path, unfinished: Path, on_progress: OnProgress
+) -> int:
     return write_drawn(
-        release, rows, place, on_rows=lambda done: on_progress("drawing", done / rows), unfinished=unfinished
+        release,
+        rows,
+        place,
+        on_rows=lambda done: on_progress("drawing", done / rows),
+        unfinished=unfinished,
     )
 
 
@@ -94,4 +110,6 @@ def _csv(release: Release | Pooled, rows: int, seed: int) -> bytes:
 
 
 def _parquet(release: Release, rows: int, guarantee: str, seed: int) -> bytes:
-    return export.to_parquet(release.sample_table(rows, seed=seed), {"guarantee": guarantee})
+    return export.to_parquet(
+        release.sample_table(rows, seed=seed), {"guarantee": guarantee}
+    )

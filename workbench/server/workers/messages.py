@@ -1,7 +1,7 @@
 """Objects between the server and a worker, over a socket and never a file.
 
-Large arrays are sent without a copy. Private rows, which refuse to be pickled, cross these sockets alone. A
-measurer never does: the worker gets a `RemoteMeasurer` for it.
+Large arrays are sent without a copy. Private rows, which refuse to be pickled, cross
+these sockets alone. A measurer never does: the worker gets a `RemoteMeasurer` for it.
 """
 
 import io
@@ -30,7 +30,8 @@ class Channel:
 
         Raises: what pickling raises; OSError at the other end's end.
         """
-        data, buffers = io.BytesIO(), list[pickle.PickleBuffer]()
+        data = io.BytesIO()
+        buffers = list[pickle.PickleBuffer]()
         _Pickler(data, buffers, self.measurers).dump(message)
         parts = [data.getbuffer(), *(buffer.raw() for buffer in buffers)]
         self.connection.send([part.nbytes for part in parts])
@@ -50,7 +51,10 @@ class Channel:
 
 class _Pickler(pickle.Pickler):
     def __init__(
-        self, file: io.BytesIO, buffers: list[pickle.PickleBuffer], measurers: list[Measurer]
+        self,
+        file: io.BytesIO,
+        buffers: list[pickle.PickleBuffer],
+        measurers: list[Measurer],
     ) -> None:
         super().__init__(file, protocol=5, buffer_callback=buffers.append)
         self._measurers = measurers
@@ -61,7 +65,14 @@ class _Pickler(pickle.Pickler):
         if isinstance(obj, Measurer):
             self._measurers.append(obj)
             number = len(self._measurers) - 1
-            return RemoteMeasurer, (number, obj.domain, obj.declared, obj.loss, obj.rows, obj.part)
+            return RemoteMeasurer, (
+                number,
+                obj.domain,
+                obj.declared,
+                obj.loss,
+                obj.rows,
+                obj.part,
+            )
         return NotImplemented
 
 

@@ -1,4 +1,6 @@
-"""Work in a worker process, which is started, followed, and killed when it is cancelled."""
+"""Work in a worker process, which is started, followed, and killed when it is
+cancelled.
+"""
 
 import contextlib
 import logging
@@ -27,7 +29,9 @@ _log = logging.getLogger("workbench.work")
 
 
 class WorkEnded(Exception):
-    """Work that was cut off, by "memory", "time", or "failed" with type and place of its error."""
+    """Work that was cut off, by "memory", "time", or "failed" with type and place of
+    its error.
+    """
 
     def __init__(self, kind: str, where: str = "") -> None:
         super().__init__(where or kind)
@@ -67,7 +71,8 @@ class _Starter:
             try:
                 channel = self.connect()
                 return channel, channel.receive()
-            except (EOFError, OSError):  # the system ended the starter: it is started again
+            # the system ended the starter: it is started again
+            except (EOFError, OSError):
                 continue
         raise OSError("the process that computes cannot be started")
 
@@ -76,11 +81,20 @@ def _start() -> socket.socket:
     ours, theirs = socket.socketpair()
     with theirs:
         subprocess.Popen(
-            [sys.executable, "-m", "workbench.server.workers.child", str(theirs.fileno())],
+            [
+                sys.executable,
+                "-m",
+                "workbench.server.workers.child",
+                str(theirs.fileno()),
+            ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             cwd=CHECKOUT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"},
+            env={
+                **os.environ,
+                "OMP_NUM_THREADS": "1",
+                "ARROW_DEFAULT_MEMORY_POOL": "system",
+            },
             start_new_session=True,
         )
     return ours
@@ -90,7 +104,9 @@ _starter = _Starter()
 
 
 def warm() -> None:
-    """Start the process that starts workers, with its libraries loaded, before the first work comes."""
+    """Start the process that starts workers, with its libraries loaded, before the
+    first work comes.
+    """
     _starter.connect().connection.close()
 
 
@@ -105,26 +121,36 @@ def run(
 
     Args:
         function: of a module, or a method of an object that can be pickled.
-        given: anything that can be pickled; private rows; a measurer, for which the worker gets a stand-in.
-        on_progress: where it is given, the function gets a callback as its last argument.
+        given: anything that can be pickled; private rows; a measurer, for which the
+            worker gets a stand-in.
+        on_progress: where it is given, the function gets a callback as its last
+            argument.
         memory: limit in bytes, beyond what the libraries take; 0 for no limit.
-        seconds: limit of computing, of which a busy machine may take ten times as long; 0 for no limit.
-    Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which is polled five times a
-        second until all noise that was paid for is drawn; the DpcoreError of the work; WorkEnded; what
-        `on_progress` raises.
+        seconds: limit of computing, of which a busy machine may take ten times as long;
+            0 for no limit.
+
+    Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which
+        is polled five times a second until all noise that was paid for is drawn; the
+        DpcoreError of the work; WorkEnded; what `on_progress` raises.
     """
     channel, worker = _starter.start()
-    is_over, kind, started = False, "stopped", time.monotonic()
-    polled, computed = started, 0.0
+    is_over = False
+    kind = "stopped"
+    started = time.monotonic()
+    polled = started
+    computed = 0.0
     try:
         channel.send((function, given, on_progress is not None, memory, seconds))
         while not is_over:
             has_message = channel.connection.poll(POLL_SECONDS)
-            if time.monotonic() > polled + POLL_SECONDS:  # also where the work never falls silent
+            # also where the work never falls silent
+            if time.monotonic() > polled + POLL_SECONDS:
                 polled = time.monotonic()
                 with contextlib.suppress(OSError):  # it may have ended
-                    computed = time.clock_gettime(~worker << 3 | 2)  # the CPU clock of that process
-                if not any(each.is_spent for each in channel.measurers):  # what was paid for is finished
+                    # the CPU clock of that process
+                    computed = time.clock_gettime(~worker << 3 | 2)
+                # what was paid for is finished
+                if not any(each.is_spent for each in channel.measurers):
                     check_cancelled()
             if not has_message:
                 continue
@@ -134,16 +160,25 @@ def run(
             elif message == "asked":
                 channel.send(_answered(channel, *content))
             else:
-                is_over, kind = True, message
+                is_over = True
+                kind = message
     except (EOFError, OSError) as error:
         is_late = time.monotonic() - started >= FAR * seconds > 0
-        is_long = computed >= 0.8 * seconds > 0  # it was last seen shortly before its end
-        raise WorkEnded("time" if is_long else "busy" if is_late else "memory") from error
+        # it was last seen shortly before its end
+        is_long = computed >= 0.8 * seconds > 0
+        raise WorkEnded(
+            "time" if is_long else "busy" if is_late else "memory"
+        ) from error
     finally:
         if not is_over:
             _kill(worker)
         channel.connection.close()
-        _log.info("%s %s after %.1f s", function.__qualname__, kind, time.monotonic() - started)
+        _log.info(
+            "%s %s after %.1f s",
+            function.__qualname__,
+            kind,
+            time.monotonic() - started,
+        )
     if kind == "done":
         answer: Answer = content
         return answer
@@ -152,7 +187,9 @@ def run(
     raise WorkEnded(kind, content)
 
 
-def compute(function: Callable[..., Answer], *given: Any, on_progress: OnProgress | None = None) -> Answer:
+def compute(
+    function: Callable[..., Answer], *given: Any, on_progress: OnProgress | None = None
+) -> Answer:
     """Compute without limits, see `dpcore.progress.Compute`.
 
     Raises: as `run`; LimitError where the system ended the worker.
@@ -163,13 +200,20 @@ def compute(function: Callable[..., Answer], *given: Any, on_progress: OnProgres
         if error.kind == "failed":
             raise
         raise LimitError(
-            "the system ended the process that was computing, most likely because memory ran out",
+            (
+                "the system ended the process that was computing, most likely because "
+                "memory ran out"
+            ),
             remedy="try again when less is going on, or with fewer columns or rows",
         ) from error
 
 
 def _answered(
-    channel: Channel, number: int, name: str, given: tuple[Any, ...], named: dict[str, Any]
+    channel: Channel,
+    number: int,
+    name: str,
+    given: tuple[Any, ...],
+    named: dict[str, Any],
 ) -> tuple[str, Any]:
     try:
         return "answered", answer(channel.measurers[number], name, given, named)

@@ -1,4 +1,6 @@
-"""The queue of long work, first come, first served, with a limit on how much runs at once."""
+"""The queue of long work, first come, first served, with a limit on how much runs at
+once.
+"""
 
 import functools
 import threading
@@ -29,8 +31,11 @@ class RunQueue:
         """Wait for a turn, and keep it for the block.
 
         Args:
-            on_place: called twice a second with the place in the queue, from 1; may raise to leave it.
-        Raises: StoppedError where this thread's work is cancelled; what `on_place` raises.
+            on_place: called twice a second with the place in the queue, from 1; may
+                raise to leave it.
+
+        Raises: StoppedError where this thread's work is cancelled; what `on_place`
+            raises.
         """
         ticket = object()
         with self._changed:
@@ -54,7 +59,9 @@ class RunQueue:
                 self._changed.notify_all()
 
     def _place(self, ticket: object) -> int:
-        """Return the place in the queue, 0 when the turn has come, which is then taken."""
+        """Return the place in the queue, 0 when the turn has come, which is then
+        taken.
+        """
         with self._changed:
             place = self._waiting.index(ticket) + 1
             if place > self._at_once - self._running:

@@ -1,4 +1,6 @@
-"""Strangers' files to tables, through a process that the system holds to a size and a time."""
+"""Strangers' files to tables, through a process that the system holds to a size and a
+time.
+"""
 
 import logging
 from collections.abc import Callable
@@ -21,7 +23,12 @@ MEMORY = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
 SECONDS = 30
 """Of computing; how long a busy server takes for them is another matter."""
-STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = ("lines", "columns", "facts", "fingerprint")
+STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = (
+    "lines",
+    "columns",
+    "facts",
+    "fingerprint",
+)
 """Of reading a file; an interface has words for them."""
 _log = logging.getLogger("workbench.work")
 _FILES = RunQueue(2)
@@ -29,7 +36,9 @@ _FILES = RunQueue(2)
 
 @dataclass(frozen=True, kw_only=True)
 class TableFile:
-    """A table as it was read from a file and, with a key, its suggested schema and fingerprint."""
+    """A table as it was read from a file and, with a key, its suggested schema and
+    fingerprint.
+    """
 
     table: ReadResult
     schema: Schema | None
@@ -50,31 +59,41 @@ def read(
     Args:
         data: the file.
         name: of the file; its ending says how it is read.
-        key: of the ledger, for the fingerprint; None where the table is not to be opened.
+        key: of the ledger, for the fingerprint; None where the table is not to be
+            opened.
         on_progress: called with the stage, one of `STAGES`, and the share of the whole.
         on_place: called with the place in line while other files go first.
         options: of `read_table`.
+
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
     try:
         with _FILES.turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
-            table, schema, dataset = _limited(read_within, data, name, options, key, on_progress=on_progress)
+            table, schema, dataset = _limited(
+                read_within, data, name, options, key, on_progress=on_progress
+            )
     except StoppedError:
         raise interrupted() from None
     return TableFile(table=table, schema=schema, dataset=dataset)
 
 
-def _limited(function: Callable[..., Any], *given: Any, on_progress: OnProgress | None = None) -> Any:
+def _limited(
+    function: Callable[..., Any], *given: Any, on_progress: OnProgress | None = None
+) -> Any:
     try:
-        return process.run(function, *given, on_progress=on_progress, memory=MEMORY, seconds=SECONDS)
+        return process.run(
+            function, *given, on_progress=on_progress, memory=MEMORY, seconds=SECONDS
+        )
     except process.WorkEnded as error:
         raise _refusal(error) from None
 
 
 def interrupted() -> ReadError:
     """Return the error of reading that a person, or a closed tab, has ended."""
-    return ReadError("this was stopped before its end", remedy="start it again when you want it")
+    return ReadError(
+        "this was stopped before its end", remedy="start it again when you want it"
+    )
 
 
 def read_release(data: bytes) -> Release:
@@ -87,7 +106,11 @@ def read_release(data: bytes) -> Release:
 
 
 def read_within(
-    data: bytes, name: str, options: dict[str, Any], key: bytes | None, on_progress: OnProgress
+    data: bytes,
+    name: str,
+    options: dict[str, Any],
+    key: bytes | None,
+    on_progress: OnProgress,
 ) -> tuple[ReadResult, Schema | None, str]:
     """Return what was read, and with a key its suggested schema and fingerprint.
 
@@ -111,14 +134,18 @@ def read_within(
 def _refusal(ended: process.WorkEnded) -> DpcoreError:
     if ended.kind in ("memory", "time"):
         return LimitError(
-            "reading this file takes more than {limit} MB of memory or {seconds} seconds of computing",
+            (
+                "reading this file takes more than {limit} MB of memory or {seconds} "
+                "seconds of computing"
+            ),
             remedy="keep only the columns or rows that you need",
             limit=MEMORY // 2**20,
             seconds=SECONDS,
         )
     if ended.kind == "busy":
         return LimitError(
-            "the server is busy: this file was not read in time", remedy="try again in a minute"
+            "the server is busy: this file was not read in time",
+            remedy="try again in a minute",
         )
     return ReadError(
         "the file holds something that cannot be read ({kind})",

@@ -1,7 +1,9 @@
-"""A measurer as a recipe sees it in a worker, while the measurer itself, and every row, stays in the server.
+"""A measurer as a recipe sees it in a worker, while the measurer itself, and every row,
+stays in the server.
 
-The recipe gets noisy numbers alone. So the ledger's line is written in the server before the first of them,
-each event is on record there, and ending the worker loses nothing.
+The recipe gets noisy numbers alone. So the ledger's line is written in the server
+before the first of them, each event is on record there, and ending the worker loses
+nothing.
 """
 
 from collections.abc import Callable
@@ -16,10 +18,14 @@ from workbench.server.workers.callbacks import check_cancelled
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 Ask = Callable[[int, str, tuple[Any, ...], dict[str, Any]], Any]
-"""Sends a measurer's number, a method's name and its arguments to the server, and returns the answer."""
+"""Sends a measurer's number, a method's name and its arguments to the server, and
+returns the answer.
+"""
 
 
-def _remote(method: Callable[Concatenate[Any, Given], Answer]) -> Callable[Concatenate[Any, Given], Answer]:
+def _remote(
+    method: Callable[Concatenate[Any, Given], Answer],
+) -> Callable[Concatenate[Any, Given], Answer]:
     """Return the method as it is called from a worker.
 
     Raises: as the method.
@@ -37,7 +43,8 @@ def _no_counts(*given: Any, **named: Any) -> Any:
 
 
 class RemoteMeasurer(Measurer):
-    """The stand-in for a measurer, or for a view of one, with its public facts and its noisy answers.
+    """The stand-in for a measurer, or for a view of one, with its public facts and its
+    noisy answers.
 
     Attributes:
         number: of the measurer among those that the server has sent to this worker.
@@ -47,10 +54,17 @@ class RemoteMeasurer(Measurer):
     ask: Ask
 
     def __init__(
-        self, number: int, domain: Domain, declared: Domain, loss: Loss, rows: int, part: Any
+        self,
+        number: int,
+        domain: Domain,
+        declared: Domain,
+        loss: Loss,
+        rows: int,
+        part: Any,
     ) -> None:
         super().__init__(_no_counts, domain=domain, loss=loss, rows=rows, part=part)
-        self.number, self.declared = number, declared
+        self.number = number
+        self.declared = declared
 
     only = _remote(Measurer.only)
     coarsen = _remote(Measurer.coarsen)
@@ -67,10 +81,13 @@ REMOTE = frozenset(name for name in vars(RemoteMeasurer) if not name.startswith(
 """Methods that a worker may call; their answers are public or noisy."""
 
 
-def answer(measurer: Measurer, name: str, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def answer(
+    measurer: Measurer, name: str, given: tuple[Any, ...], named: dict[str, Any]
+) -> Any:
     """Call a method of a measurer for a worker, in the server.
 
-    Raises: the errors of the method; DisclosureError for a name that is not one of `REMOTE`.
+    Raises: the errors of the method; DisclosureError for a name that is not one of
+        `REMOTE`.
     """
     if name not in REMOTE:
         raise DisclosureError("a recipe may not call this", remedy="measure with noise")

@@ -1,7 +1,8 @@
 """Connections that answer within a time, to a SQLite file or a PostgreSQL server.
 
-Readers and writers have pools of their own, so that spends that wait for each other keep nobody from reading.
-A server that says nothing any more, its connection still open, is given up by the clock of this program.
+Readers and writers have pools of their own, so that spends that wait for each other
+keep nobody from reading. A server that says nothing any more, its connection still
+open, is given up by the clock of this program.
 """
 
 import os
@@ -21,9 +22,13 @@ from workbench.store.database.narrow import narrow
 from workbench.store.settings import Settings
 
 READ_TIMEOUT = 8.0
-"""Seconds that one statement of a reader may take; a writer has those it may wait for its lock on top."""
+"""Seconds that one statement of a reader may take; a writer has those it may wait for
+its lock on top.
+"""
 FIRST_TIMEOUT = 2
-"""Seconds in which a server must answer at first, on a connection of before and then on a new one."""
+"""Seconds in which a server must answer at first, on a connection of before and then on
+a new one.
+"""
 _WRITERS = 50
 
 
@@ -36,19 +41,25 @@ class Connections:
 
     def __init__(self, settings: Settings) -> None:
         url = sa.make_url(settings.database_url)
-        self.file = Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+        self.file = (
+            Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+        )
         if self.file is not None:
             make_folder(self.file.parent)
             _make_private(self.file)
             self._inode = _inode(self.file)
         make = _sqlite if self.file is not None else _postgres
         self._reader = make(url, settings.lock_timeout, READ_TIMEOUT)
-        self._writer = make(url, settings.lock_timeout, READ_TIMEOUT + settings.lock_timeout)
+        self._writer = make(
+            url, settings.lock_timeout, READ_TIMEOUT + settings.lock_timeout
+        )
         self._looker = make(url, settings.lock_timeout, READ_TIMEOUT)
         narrow(self._looker)
 
     def reading(self) -> AbstractContextManager[sa.Connection]:
-        """Begin a transaction that sees one state of the database, whatever others write."""
+        """Begin a transaction that sees one state of the database, whatever others
+        write.
+        """
         return self._begun(self._reader, writing=False)
 
     def writing(self) -> AbstractContextManager[sa.Connection]:
@@ -56,20 +67,33 @@ class Connections:
         return self._begun(self._writer, writing=True)
 
     def looking(self) -> AbstractContextManager[sa.Connection]:
-        """Begin a transaction that sees the table of links alone, and cannot write, see `narrow`."""
+        """Begin a transaction that sees the table of links alone, and cannot write, see
+        `narrow`.
+        """
         return self._begun(self._looker, writing=False)
 
     @contextmanager
     def _begun(self, engine: sa.Engine, *, writing: bool) -> Iterator[sa.Connection]:
         if self.file is not None and _inode(self.file) != self._inode:
             raise LedgerError(
-                "the ledger's file was replaced or removed while the program ran; nothing was written",
-                remedy="stop the program, put the right file in place, and start it again",
+                (
+                    "the ledger's file was replaced or removed while the program ran; "
+                    "nothing was written"
+                ),
+                remedy=(
+                    "stop the program, put the right file in place, and start it again"
+                ),
             )
         options: dict[str, Any] = {"writing": writing}
         if engine.dialect.name == "postgresql":
-            options["isolation_level"] = "READ COMMITTED" if writing else "REPEATABLE READ"
-        with explained(), engine.connect().execution_options(**options) as connection, connection.begin():
+            options["isolation_level"] = (
+                "READ COMMITTED" if writing else "REPEATABLE READ"
+            )
+        with (
+            explained(),
+            engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     def close(self) -> None:
@@ -81,7 +105,9 @@ class Connections:
 
 def insert_if_new(connection: sa.Connection, table: sa.Table, **values: Any) -> None:
     """Insert a row, unless one with its key is there."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    insert = (
+        postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    )
     connection.execute(insert(table).values(**values).on_conflict_do_nothing())
 
 
@@ -99,7 +125,9 @@ def _inode(file: Path) -> tuple[int, int] | None:
 
 
 def _make_private(file: Path) -> None:
-    """Make the file of the ledger its owner's alone, whatever the rights of its folder."""
+    """Make the file of the ledger its owner's alone, whatever the rights of its
+    folder.
+    """
     file.touch(mode=0o600)
     file.chmod(0o600)
 
@@ -114,10 +142,12 @@ def _sqlite(url: sa.URL, lock_timeout: float, _: float) -> sa.Engine:
     )
 
     def set_up(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # the driver must not begin transactions of its own
+        # the driver must not begin transactions of its own
+        connection.isolation_level = None
         _use_wal(connection, lock_timeout)
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA cache_size = -256")  # KiB; the system keeps the file for all connections
+        # KiB; the system keeps the file for all connections
+        connection.execute("PRAGMA cache_size = -256")
         connection.execute("PRAGMA foreign_keys = ON")
 
     sa.event.listen(engine, "connect", set_up)
@@ -132,11 +162,18 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
         """A connection that gives up a server that does not answer."""
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
-            timeout = FIRST_TIMEOUT if self.autocommit else answer_timeout  # a ping commits by itself
-            return super().wait(_until(gen, time.monotonic() + timeout, self), *given, **named)
+            # a ping commits by itself
+            timeout = FIRST_TIMEOUT if self.autocommit else answer_timeout
+            return super().wait(
+                _until(gen, time.monotonic() + timeout, self), *given, **named
+            )
 
     engine = sa.create_engine(
-        url, hide_parameters=True, pool_pre_ping=True, max_overflow=_WRITERS, pool_timeout=lock_timeout
+        url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        max_overflow=_WRITERS,
+        pool_timeout=lock_timeout,
     )
     milliseconds = round(lock_timeout * 1000)
 
@@ -155,8 +192,12 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     return engine
 
 
-def _until(steps: Generator[Any, Any, Any], deadline: float, connection: Any) -> Generator[Any, Any, Any]:
-    """Yield the same steps of a conversation with the server, broken off when their time is over."""
+def _until(
+    steps: Generator[Any, Any, Any], deadline: float, connection: Any
+) -> Generator[Any, Any, Any]:
+    """Yield the same steps of a conversation with the server, broken off when their
+    time is over.
+    """
     import psycopg
 
     try:
@@ -172,19 +213,25 @@ def _until(steps: Generator[Any, Any, Any], deadline: float, connection: Any) ->
 
 
 def _use_wal(connection: Any, patience: float) -> None:
-    """SQLite does not wait for its lock when several programs turn WAL on at once, on a new file."""
+    """SQLite does not wait for its lock when several programs turn WAL on at once, on a
+    new file.
+    """
     deadline = time.monotonic() + patience
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if (
+                error.sqlite_errorcode != sqlite3.SQLITE_BUSY
+                or time.monotonic() > deadline
+            ):
                 raise
             time.sleep(0.02)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    # a deferred BEGIN would fail with "locked" when a reader turns into a writer after another one wrote
+    # a deferred BEGIN would fail with "locked" when a reader turns into a writer after
+    # another one wrote
     writing = connection.get_execution_options().get("writing", True)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

@@ -37,12 +37,22 @@ _FORBIDDEN = (
     Text("the ledger's files cannot be opened for writing; nothing was written"),
     Text("give this program the right to write in the data directory"),
 )
-_BROKEN = Text("the ledger's database refused; nothing was written"), Text("see the log of the server")
-_LOST = (
-    Text("the ledger's database cannot be reached; a charge that it took before it was lost stays"),
-    Text("check that the database runs and that DATABASE_URL is right, then look into the ledger"),
+_BROKEN = (
+    Text("the ledger's database refused; nothing was written"),
+    Text("see the log of the server"),
 )
-# PostgreSQL: lock_not_available; disk_full; connection exceptions, the server stops, idle_in_transaction
+_LOST = (
+    Text(
+        "the ledger's database cannot be reached; a charge that it took before it "
+        "was lost stays"
+    ),
+    Text(
+        "check that the database runs and that DATABASE_URL is right, then look into "
+        "the ledger"
+    ),
+)
+# PostgreSQL: lock_not_available; disk_full; connection exceptions, the server stops,
+# idle_in_transaction
 _SIGNS = {
     _BUSY: ("SQLITE_BUSY", "55P03"),
     _FULL: ("SQLITE_FULL", "53100", "ENOSPC", "EDQUOT"),
@@ -52,17 +62,25 @@ _SIGNS = {
 
 
 def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
-    """By the codes of SQLite, PostgreSQL and the system: their sentences differ with the language."""
+    """By the codes of SQLite, PostgreSQL and the system: their sentences differ with
+    the language.
+    """
     code = _code(error)
     if not code and isinstance(error, OperationalError | InterfaceError):
         return _LOST
     if isinstance(error, PoolTimeout):
         return _BUSY
-    return next((words for words, signs in _SIGNS.items() if code.startswith(signs)), _BROKEN)
+    return next(
+        (words for words, signs in _SIGNS.items() if code.startswith(signs)), _BROKEN
+    )
 
 
 def _code(error: SQLAlchemyError | OSError) -> str:
     if isinstance(error, OSError):
         return errno.errorcode.get(error.errno or 0, "")
     cause = getattr(error, "orig", None)
-    return getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None) or ""
+    return (
+        getattr(cause, "sqlstate", None)
+        or getattr(cause, "sqlite_errorname", None)
+        or ""
+    )

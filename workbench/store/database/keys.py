@@ -1,9 +1,10 @@
 """The two keys of a ledger, of which one seals its lines and the other digests rows.
 
-The sealing key is `WORKBENCH_KEY`, or lies in `ledger.key` of the data directory, and stays in the processes
-of the server. The key of rows is drawn with the database and lies there, masked by the sealing key: another
-sealing key leaves all digests of rows, and what is filed under them, as they are. A ledger that began before
-version 4 digested rows under the sealing key of that day, which stays its key of rows.
+The sealing key is `WORKBENCH_KEY`, or lies in `ledger.key` of the data directory, and
+stays in the processes of the server. The key of rows is drawn with the database and
+lies there, masked by the sealing key: another sealing key leaves all digests of rows,
+and what is filed under them, as they are. A ledger that began before version 4 digested
+rows under the sealing key of that day, which stays its key of rows.
 """
 
 import hashlib
@@ -20,11 +21,14 @@ from workbench.store.database.connections import make_folder
 from workbench.store.database.tables import about
 from workbench.store.settings import Settings
 
-KEY, NEW_KEY = "ledger.key", "ledger.key.new"
+KEY = "ledger.key"
+NEW_KEY = "ledger.key.new"
 
 
 def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
-    """Return what the database keeps of both keys, a check of them and the key of rows under a mask."""
+    """Return what the database keeps of both keys, a check of them and the key of rows
+    under a mask.
+    """
     check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
     return {"key_check": check, "row_key": _masked(key, rows).hex()}
 
@@ -48,7 +52,10 @@ def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, byt
 def _wrong_key() -> LedgerError:
     return LedgerError(
         "the key of this ledger is missing, or is another",
-        remedy="restore ledger.key in the data directory, or WORKBENCH_KEY, with which it was made",
+        remedy=(
+            "restore ledger.key in the data directory, or WORKBENCH_KEY, with which "
+            "it was made"
+        ),
     )
 
 
@@ -57,7 +64,9 @@ def new_key(path: Path) -> bytes:
     key = secrets.token_bytes(32)
     make_folder(path.parent)
     draft = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    with os.fdopen(
+        os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+    ) as file:
         file.write(key.hex())
         file.flush()
         os.fsync(file.fileno())
@@ -66,7 +75,9 @@ def new_key(path: Path) -> bytes:
 
 
 def settle_key(folder: Path, key: bytes) -> None:
-    """Let a key on its way become `ledger.key`, once the database is sealed under it."""
+    """Let a key on its way become `ledger.key`, once the database is sealed under
+    it.
+    """
     try:
         if bytes.fromhex((folder / NEW_KEY).read_text(encoding="ascii")) == key:
             (folder / NEW_KEY).replace(folder / KEY)
@@ -81,7 +92,9 @@ def _masked(key: bytes, rows: bytes) -> bytes:
 
 
 def _keys_in(folder: Path) -> list[bytes]:
-    """Return the key in `ledger.key`, and the unfinished one of a start or new seal that was broken off."""
+    """Return the key in `ledger.key`, and the unfinished one of a start or new seal
+    that was broken off.
+    """
     keys = []
     for name in (KEY, NEW_KEY, KEY):  # another start may settle it between two looks
         try:

@@ -1,8 +1,10 @@
-"""Migrations from each version of the database to the next, in plain SQL that never changes.
+"""Migrations from each version of the database to the next, in plain SQL that never
+changes.
 
-`tables` says how the newest version is; `migrations.toml` says how an older one becomes it, in words that
-SQLite and PostgreSQL share. A migration that was delivered is not edited: the next one follows it.
-tests/workbench/store/versions holds a database of each version, as the program of its day left it.
+`tables` says how the newest version is; `migrations.toml` says how an older one becomes
+it, in words that SQLite and PostgreSQL share. A migration that was delivered is not
+edited: the next one follows it. tests/workbench/store/versions holds a database of each
+version, as the program of its day left it.
 """
 
 import tomllib
@@ -14,13 +16,17 @@ from workbench.store.database.tables import about
 
 _STATEMENTS: dict[int, tuple[str, ...]] = {
     int(version): tuple(statements)
-    for version, statements in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+    for version, statements in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text("utf-8")
+    ).items()
 }
 VERSION = max(_STATEMENTS) + 1
 
 
 def bring_forward(connection: sa.Connection, version: int) -> None:
-    """Lead a database of an older version to the newest, within the transaction of the connection."""
+    """Lead a database of an older version to the newest, within the transaction of the
+    connection.
+    """
     for each in range(version, VERSION):
         for statement in _STATEMENTS[each]:
             connection.exec_driver_sql(statement)

@@ -1,8 +1,9 @@
-"""Connections that can see one table and change nothing, the only ones of what answers strangers.
+"""Connections that can see one table and change nothing, the only ones of what answers
+strangers.
 
-SQLite asks an authorizer before it reads a column; on PostgreSQL the connection takes on a role that may
-read that table alone. Where the database's user may not make roles, its transactions are read-only, and the
-log says what is missing.
+SQLite asks an authorizer before it reads a column; on PostgreSQL the connection takes
+on a role that may read that table alone. Where the database's user may not make roles,
+its transactions are read-only, and the log says what is missing.
 """
 
 import logging
@@ -24,7 +25,10 @@ def narrow(engine: sa.Engine) -> None:
 
 
 def let_look(connection: sa.Connection) -> None:
-    """Make the role that may read the table, once that is there. For PostgreSQL only."""
+    """Make the role that may read the table, once that is there.
+
+    For PostgreSQL only.
+    """
     if connection.dialect.name != "postgresql":
         return
     try:
@@ -33,13 +37,16 @@ def let_look(connection: sa.Connection) -> None:
             if connection.execute(known, {"role": ROLE}).one_or_none() is None:
                 connection.exec_driver_sql(f"CREATE ROLE {ROLE} NOLOGIN")
             connection.exec_driver_sql(f"GRANT {ROLE} TO CURRENT_USER")
-            schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
+            schema = connection.execute(
+                sa.select(sa.func.current_schema())
+            ).scalar_one()
             quoted = connection.dialect.identifier_preparer.quote(schema)
             connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {quoted} TO {ROLE}")
             connection.exec_driver_sql(f"GRANT SELECT ON {SEEN} TO {ROLE}")
     except sa.exc.DBAPIError as error:
         _log.warning(
-            "links are read by the database's own user, in read-only transactions: the role %s could not be "
+            "links are read by the database's own user, in read-only transactions: "
+            "the role %s could not be "
             "made (%s)",
             ROLE,
             type(error).__name__,

@@ -1,8 +1,10 @@
-"""The database, in which one transaction at a time may spend, and what it commits outlasts a power failure.
+"""The database, in which one transaction at a time may spend, and what it commits
+outlasts a power failure.
 
-SQLite (WAL, synchronous=FULL) takes its single write lock at BEGIN IMMEDIATE; on PostgreSQL a spend locks the
-row of its account with SELECT ... FOR UPDATE. The ledger's key is not in the database, so that a copy of the
-database is not enough to forge a line or to find out which table an account belongs to.
+SQLite (WAL, synchronous=FULL) takes its single write lock at BEGIN IMMEDIATE; on
+PostgreSQL a spend locks the row of its account with SELECT ... FOR UPDATE. The ledger's
+key is not in the database, so that a copy of the database is not enough to forge a line
+or to find out which table an account belongs to.
 """
 
 import secrets
@@ -13,7 +15,14 @@ import sqlalchemy as sa
 from dpcore.errors import LedgerError
 from workbench.store.database.connections import Connections
 from workbench.store.database.failures import explained
-from workbench.store.database.keys import KEY, NEW_KEY, key_fields, new_key, read_keys, settle_key
+from workbench.store.database.keys import (
+    KEY,
+    NEW_KEY,
+    key_fields,
+    new_key,
+    read_keys,
+    settle_key,
+)
 from workbench.store.database.migrations import VERSION, bring_forward
 from workbench.store.database.tables import about, tables
 from workbench.store.database.witness import Witness
@@ -32,10 +41,11 @@ class Store(Connections):
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Open the database of the settings; make its tables and its key where both are new.
+        """Open the database of the settings; make its tables and its key where both are
+        new.
 
-        Raises: LedgerError when it cannot be reached, was made by a newer version or with another key, or
-            is gone although its key is there.
+        Raises: LedgerError when it cannot be reached, was made by a newer version or
+            with another key, or is gone although its key is there.
         """
         with explained():
             super().__init__(settings)
@@ -51,19 +61,30 @@ class Store(Connections):
         return self._latest
 
 
-def _initialize(connection: sa.Connection, settings: Settings, witness: Witness) -> tuple[bytes, bytes]:
-    """Make the tables where there are none, and return the keys that they were made with."""
+def _initialize(
+    connection: sa.Connection, settings: Settings, witness: Witness
+) -> tuple[bytes, bytes]:
+    """Make the tables where there are none, and return the keys that they were made
+    with.
+    """
     lock_start(connection)
     if not sa.inspect(connection).has_table(about.name):
         if (settings.data_dir / KEY).exists() or witness.datasets():
             raise LedgerError(
-                "the ledger's database is gone, but its key or its trace is there: budgets may be spent",
-                remedy="restore the database with `make restore`; or, to forget all that was spent, move "
+                (
+                    "the ledger's database is gone, but its key or its trace is there: "
+                    "budgets may be spent"
+                ),
+                remedy="restore the database with `make restore`; or, to forget all "
+                "that was spent, move "
                 "ledger.key and the folder seen out of the data directory",
             )
-        key, rows = settings.key or new_key(settings.data_dir / NEW_KEY), secrets.token_bytes(32)
+        key = settings.key or new_key(settings.data_dir / NEW_KEY)
+        rows = secrets.token_bytes(32)
         tables.create_all(connection)
-        connection.execute(sa.insert(about).values(version=VERSION, **key_fields(key, rows)))
+        connection.execute(
+            sa.insert(about).values(version=VERSION, **key_fields(key, rows))
+        )
         return key, rows
     version = connection.execute(sa.select(about.c.version)).scalar_one()
     if version > VERSION:
@@ -74,10 +95,13 @@ def _initialize(connection: sa.Connection, settings: Settings, witness: Witness)
             readable=VERSION,
         )
     bring_forward(connection, version)
-    return read_keys(connection, settings)  # a wrong key ends the transaction: nothing was brought forward
+    # a wrong key ends the transaction: nothing was brought forward
+    return read_keys(connection, settings)
 
 
 def lock_start(connection: sa.Connection) -> None:
-    """Let one process at a time make the tables, or change the keys (SQLite has locked the whole file)."""
+    """Let one process at a time make the tables, or change the keys (SQLite has locked
+    the whole file).
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_INITIALIZE_LOCK)))

@@ -1,4 +1,7 @@
-"""All tables of the database, as its newest version has them. A change here is a migration as well."""
+"""All tables of the database, as its newest version has them.
+
+A change here is a migration as well.
+"""
 
 import sqlalchemy as sa
 
@@ -21,9 +24,16 @@ accounts = sa.Table(
     "ledger_accounts",
     tables,
     sa.Column("dataset", sa.Text, primary_key=True),
-    sa.Column("rule", sa.Text, sa.CheckConstraint("rule IN ('basic', 'zcdp')"), nullable=False),
+    sa.Column(
+        "rule", sa.Text, sa.CheckConstraint("rule IN ('basic', 'zcdp')"), nullable=False
+    ),
     sa.Column("units", sa.BigInteger, sa.CheckConstraint("units > 0"), nullable=False),
-    sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
+    sa.Column(
+        "threshold_units",
+        sa.BigInteger,
+        sa.CheckConstraint("threshold_units >= 0"),
+        nullable=False,
+    ),
     *_texts("promise", "unit", "head"),
     sa.Column("standing", sa.Text, nullable=False, server_default=""),
 )
@@ -32,16 +42,31 @@ lines = sa.Table(
     "ledger_lines",
     tables,
     sa.Column("dataset", sa.ForeignKey(accounts.c.dataset), primary_key=True),
-    sa.Column("number", sa.Integer, sa.CheckConstraint("number >= 0"), primary_key=True, autoincrement=False),
+    sa.Column(
+        "number",
+        sa.Integer,
+        sa.CheckConstraint("number >= 0"),
+        primary_key=True,
+        autoincrement=False,
+    ),
     *_texts("request_id", "state"),
     sa.Column("units", sa.BigInteger, nullable=False),
-    sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
+    sa.Column(
+        "threshold_units",
+        sa.BigInteger,
+        sa.CheckConstraint("threshold_units >= 0"),
+        nullable=False,
+    ),
     sa.Column("part", sa.Text),
     *_texts("at", "previous", "digest", "content"),
     sa.Column("standing", sa.Text, nullable=False, server_default=""),
     sa.UniqueConstraint("dataset", "request_id", "state"),
-    sa.CheckConstraint("state IN ('opened', 'reserved', 'committed', 'failed', 'outside')"),
-    sa.CheckConstraint("units > 0 AND state = 'reserved' OR units = 0 AND state <> 'reserved'"),
+    sa.CheckConstraint(
+        "state IN ('opened', 'reserved', 'committed', 'failed', 'outside')"
+    ),
+    sa.CheckConstraint(
+        "units > 0 AND state = 'reserved' OR units = 0 AND state <> 'reserved'"
+    ),
 )
 releases = sa.Table(
     "ledger_releases",
@@ -59,7 +84,8 @@ running = sa.Table(
     sa.Column("request_id", sa.Text, primary_key=True),
     sa.Column("renewed", sa.BigInteger, nullable=False, server_default=sa.text("0")),
 )
-"""Leases of the processes that run the reserved requests, with the second in which each was renewed.
+"""Leases of the processes that run the reserved requests, with the second in which each
+was renewed.
 
 They are not sealed, as they can only end a request, never refund it.
 """
@@ -96,7 +122,9 @@ owners = sa.Table(
     sa.Column("opener", sa.Text, nullable=False),
     sa.Column("steward", sa.Text, nullable=False, index=True),
 )
-"""The person under whose key a data set is filed, for ever, and the one who may spend on it now."""
+"""The person under whose key a data set is filed, for ever, and the one who may spend
+on it now.
+"""
 
 sign_outs = sa.Table(
     "sign_outs",
@@ -104,7 +132,9 @@ sign_outs = sa.Table(
     sa.Column("person", sa.Text, primary_key=True),
     sa.Column("until", sa.BigInteger, nullable=False),
 )
-"""The second up to which sign-ins of a person have ended, by the clock of the provider."""
+"""The second up to which sign-ins of a person have ended, by the clock of the
+provider.
+"""
 
 viewers = sa.Table(
     "data_set_viewers",
@@ -124,4 +154,6 @@ shares = sa.Table(
     sa.Column("opened", sa.Integer, nullable=False),
     sa.Column("last_opened", sa.Text, nullable=False),
 )
-"""Links to releases, each with its release; `ended` is empty, "revoked" or "expired"."""
+"""Links to releases, each with its release; `ended` is empty, "revoked" or
+"expired".
+"""

@@ -1,9 +1,10 @@
 """The last line that was seen of each account, as number and digest, next to the key.
 
-A database that was put back from an older copy, or lost an account, is whole in itself. It is older than
-what was seen here. The files are small, written after each line and never waited for: one that is behind
-only notices less. A fingerprint names its own file; the name of a connected source, which may hold anything,
-is in a file that is named by its digest.
+A database that was put back from an older copy, or lost an account, is whole in itself.
+It is older than what was seen here. The files are small, written after each line and
+never waited for: one that is behind only notices less. A fingerprint names its own
+file; the name of a connected source, which may hold anything, is in a file that is
+named by its digest.
 """
 
 import hashlib
@@ -14,20 +15,30 @@ from pathlib import Path
 from dpcore.errors import LedgerCorrupt
 
 Seen = tuple[int, str] | None
-"""Number and digest of the last line that was seen, or None for a data set that was not."""
+"""Number and digest of the last line that was seen, or None for a data set that was
+not.
+"""
 _FORGOTTEN = -1
 _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def check_seen(is_seen: bool) -> None:
-    """Check that the line that was seen is there, or that none was seen of a data set without an account.
+    """Check that the line that was seen is there, or that none was seen of a data set
+    without an account.
 
     Raises: LedgerCorrupt where the line is absent or another.
     """
     if not is_seen:
         raise LedgerCorrupt(
-            "this ledger is older than what was seen of it, as if an older copy had been put back",
-            remedy="restore the newest copy of the ledger; or, to forget what was spent, run `make accept`",
+            (
+                "this ledger is older than what was seen of it, as if an older copy "
+                "had "
+                "been put back"
+            ),
+            remedy=(
+                "restore the newest copy of the ledger; or, to forget what was "
+                "spent, run `make accept`"
+            ),
         )
 
 
@@ -55,13 +66,17 @@ class Witness:
             draft.unlink(missing_ok=True)
 
     def forget(self, dataset: str) -> None:
-        """Take a data set for one without an account; how many lines were seen is kept for its next one."""
+        """Take a data set for one without an account; how many lines were seen is kept
+        for its next one.
+        """
         seen = self.last(dataset)
         if seen is not None:
             self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
 
     def last(self, dataset: str) -> Seen:
-        """Return what was seen; read before the transaction with the lines that it is compared with."""
+        """Return what was seen; read before the transaction with the lines that it is
+        compared with.
+        """
         seen = self._read(dataset)
         return None if seen is None or seen[0] == _FORGOTTEN else seen
 
@@ -72,7 +87,9 @@ class Witness:
 
     def _read(self, dataset: str) -> Seen:
         try:
-            number, digest, *_ = self._path(dataset).read_text(encoding="utf-8").split(" ", 2)
+            number, digest, *_ = (
+                self._path(dataset).read_text(encoding="utf-8").split(" ", 2)
+            )
             return int(number), digest
         except (FileNotFoundError, ValueError):
             return None
@@ -82,7 +99,10 @@ class Witness:
         if not self._folder.is_dir():
             return []
         files = [path for path in self._folder.iterdir() if _NAME.fullmatch(path.name)]
-        texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
+        texts = {
+            path.name: path.read_text(encoding="utf-8", errors="replace")
+            for path in files
+        }
         return sorted(
             text.split(" ", 2)[2] if text.count(" ") > 1 else name
             for name, text in texts.items()
@@ -91,4 +111,6 @@ class Witness:
 
     def _path(self, dataset: str) -> Path:
         named = _NAME.fullmatch(dataset) is not None
-        return self._folder / (dataset if named else hashlib.sha256(dataset.encode()).hexdigest())
+        return self._folder / (
+            dataset if named else hashlib.sha256(dataset.encode()).hexdigest()
+        )

@@ -1,7 +1,8 @@
 """Data sets on file, with their declarations, charges and releases, without any rows.
 
-What was declared public is kept as a line of the ledger, outside its total, so that it is sealed with the
-charges that rest on it. A later declaration is one more line; the last one holds.
+What was declared public is kept as a line of the ledger, outside its total, so that it
+is sealed with the charges that rest on it. A later declaration is one more line; the
+last one holds.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Declaration:
             "name": self.name,
             "schema": json.loads(self.schema.to_json()),
             "excluded": [dataclasses.asdict(column) for column in self.schema.excluded],
-            "reading": None if self.reading is None else dataclasses.asdict(self.reading),
+            "reading": None
+            if self.reading is None
+            else dataclasses.asdict(self.reading),
             "sample": self.sample,
         }
 
@@ -51,7 +54,11 @@ class Declaration:
         """Read what `to_dict` wrote. Raises: SchemaError."""
         schema = Schema.from_json(json.dumps(fields["schema"]))
         excluded = tuple(
-            Excluded(name=each["name"], reason=each["reason"], from_data=tuple(each["from_data"]))
+            Excluded(
+                name=each["name"],
+                reason=each["reason"],
+                from_data=tuple(each["from_data"]),
+            )
             for each in fields["excluded"]
         )
         reading = fields["reading"]
@@ -65,7 +72,8 @@ class Declaration:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet(OnFile):
-    """One account with its declaration; it answers what the ledger knows, and holds no rows.
+    """One account with its declaration; it answers what the ledger knows, and holds no
+    rows.
 
     Attributes:
         declaration: None for a table that was opened before declarations were kept.
@@ -87,7 +95,9 @@ class DataSet(OnFile):
 
     @property
     def unit(self) -> PrivacyUnit:
-        """The protected unit; while the number of rows is still to be found, one row a person."""
+        """The protected unit; while the number of rows is still to be found, one row a
+        person.
+        """
         one = {**self.account.unit, "max_rows": 1}
         return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
@@ -110,17 +120,22 @@ def is_declaration(line: Line) -> bool:
 
 
 def public_name(lines: Sequence[Line]) -> str:
-    """Return the name of a table for people who do not have it, as that of its file may tell of the rows.
+    """Return the name of a table for people who do not have it, as that of its file may
+    tell of the rows.
 
-    It is that of a sample or a connected source; else the one under which the table was shown last, or the
-    beginning of its keyed fingerprint.
+    It is that of a sample or a connected source; else the one under which the table was
+    shown last, or the beginning of its keyed fingerprint.
     """
     dataset = lines[0].dataset
     name = dataset.removeprefix("source ")
     name = dataset[:8] if name == dataset else name
     for line in lines:
         declared = line.content.get("declared", {})
-        name = declared["name"] if declared.get("sample") else line.content.get("shown as", name)
+        name = (
+            declared["name"]
+            if declared.get("sample")
+            else line.content.get("shown as", name)
+        )
     return name
 
 
@@ -130,20 +145,44 @@ SHOWN_KEYS = {
     "committed": ("events", "release", "by"),
     "failed": ("events", "error", "by"),
     "outside": (
-        *("kind", "by", "about", "declared_by", "evaluation", "anonymized", "forgotten", "before"),
-        *("people", "shown to", "shown as", "hidden from", "handed to"),
+        "kind",
+        "by",
+        "about",
+        "declared_by",
+        "evaluation",
+        "anonymized",
+        "forgotten",
+        "before",
+        "people",
+        "shown to",
+        "shown as",
+        "hidden from",
+        "handed to",
     ),
 }
-"""What of a line's content may be seen without the table, by its state. All else stays in the ledger: the
-digest of a plan, which has no key in older lines, the sketch of the table, the name of its file."""
+"""What of a line's content may be seen without the table, by its state.
+
+All else stays in the ledger: the digest of a plan, which has no key in older lines, the
+sketch of the table, the name of its file.
+"""
 
 
 def without_facts(line: Line, name: str) -> Line:
-    """Return a line without what may be taken from the rows. Args: name: the public one of the table."""
-    content = {key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content}
+    """Return a line without what may be taken from the rows.
+
+    Args:
+        name: the public one of the table.
+    """
+    content = {
+        key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
+    }
     if is_declaration(line):
         declared = line.content["declared"]
-        schema = {key: declared["schema"][key] for key in ("version", "unit") if key in declared["schema"]}
+        schema = {
+            key: declared["schema"][key]
+            for key in ("version", "unit")
+            if key in declared["schema"]
+        }
         content["declared"] = {
             "name": name,
             "schema": {**schema, "columns": []},
@@ -156,17 +195,22 @@ def without_facts(line: Line, name: str) -> Line:
 
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
-    """Find the data set with this fingerprint, or with the only one that has this prefix."""
+    """Find the data set with this fingerprint, or with the only one that has this
+    prefix.
+    """
     on_file = ledger.datasets()
     named = [each for each in on_file if dataset and each.startswith(dataset)]
-    named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another
+    # the name of a source may begin that of another
+    named = [dataset] if dataset in on_file else named
     return of(named[0], ledger) if len(named) == 1 else None
 
 
 def of(dataset: str, ledger: Ledger) -> DataSet | None:
     """Return the data set with this fingerprint, or None where it has no account."""
     account = ledger.account(dataset)
-    return None if account is None else _declared(account, ledger.lines(dataset), ledger)
+    return (
+        None if account is None else _declared(account, ledger.lines(dataset), ledger)
+    )
 
 
 def _declared(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSet:
@@ -177,22 +221,32 @@ def _declared(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSe
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A data set of a list, with its lines and its balance as they were when the list was made."""
+    """A data set of a list, with its lines and its balance as they were when the list
+    was made.
+    """
 
     data_set: DataSet
     lines: tuple[Line, ...]
     balance: Balance
 
 
-def known(ledger: Ledger, on_file: Sequence[str]) -> tuple[list[Entry], list[DpcoreError]]:
-    """Return those of these data sets that are in order, and what is wrong with the others."""
-    readable, broken = [], []
+def known(
+    ledger: Ledger, on_file: Sequence[str]
+) -> tuple[list[Entry], list[DpcoreError]]:
+    """Return those of these data sets that are in order, and what is wrong with the
+    others.
+    """
+    readable = []
+    broken = []
     for dataset in on_file:
         try:
-            standing, lines = ledger.standing(dataset), ledger.lines(dataset)
+            standing = ledger.standing(dataset)
+            lines = ledger.lines(dataset)
             data_set = _declared(standing.account, lines, ledger)
         except DpcoreError as error:
             broken.append(error)
         else:
-            readable.append(Entry(data_set=data_set, lines=lines, balance=standing.balance))
+            readable.append(
+                Entry(data_set=data_set, lines=lines, balance=standing.balance)
+            )
     return readable, broken

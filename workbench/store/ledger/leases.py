@@ -1,7 +1,9 @@
-"""Leases of processes on the requests that they run, by which others know that they still do.
+"""Leases of processes on the requests that they run, by which others know that they
+still do.
 
-A lease lasts a minute by the clock of the database, and is renewed in the background. A process that was cut
-off from the database for longer is taken for dead; it may come back with its release (`rows.charge_to_end`).
+A lease lasts a minute by the clock of the database, and is renewed in the background. A
+process that was cut off from the database for longer is taken for dead; it may come
+back with its release (`rows.charge_to_end`).
 """
 
 import threading
@@ -20,7 +22,9 @@ _NOW = sa.cast(sa.extract("epoch", sa.func.current_timestamp()), sa.BigInteger)
 
 
 class Leases:
-    """The leases of this process, which are renewed for as long as somebody holds this object."""
+    """The leases of this process, which are renewed for as long as somebody holds this
+    object.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -38,15 +42,22 @@ class Leases:
     def keep(self, dataset: str, request_id: str) -> None:
         """Renew a lease that was taken, until it is given up."""
         end = self._ends[dataset, request_id] = threading.Event()
-        threading.Thread(target=_renew, args=(self._store, dataset, request_id, end), daemon=True).start()
+        threading.Thread(
+            target=_renew, args=(self._store, dataset, request_id, end), daemon=True
+        ).start()
 
     def give_up(self, dataset: str, request_id: str) -> None:
         """Renew a lease no more."""
         self._ends.pop((dataset, request_id), threading.Event()).set()
 
     def run_out(self) -> list[tuple[str, str]]:
-        """Return data set and id of each request whose process is gone. Raises: LedgerError."""
-        silent = sa.select(running.c.dataset, running.c.request_id).where(running.c.renewed < _NOW - SECONDS)
+        """Return data set and id of each request whose process is gone.
+
+        Raises: LedgerError.
+        """
+        silent = sa.select(running.c.dataset, running.c.request_id).where(
+            running.c.renewed < _NOW - SECONDS
+        )
         with self._store.reading() as connection:
             rows = connection.execute(silent).all()
         return [(row[0], row[1]) for row in rows if tuple(row) not in self._ends]

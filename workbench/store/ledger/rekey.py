@@ -12,27 +12,41 @@ from dpcore.errors import LedgerError, ParameterError
 from workbench.store.database.keys import NEW_KEY, key_fields, new_key, settle_key
 from workbench.store.database.store import Store, lock_start
 from workbench.store.database.tables import about, accounts, lines, running
-from workbench.store.ledger.rows import account_row, all_lines, line_fields, release_texts, sealed_again
+from workbench.store.ledger.rows import (
+    account_row,
+    all_lines,
+    line_fields,
+    release_texts,
+    sealed_again,
+)
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.settings import Settings
 
 
 def rekey(settings: Settings, file: Path | None = None) -> int:
-    """Draw a new sealing key and seal every line of every account under it, and return how many accounts.
+    """Draw a new sealing key and seal every line of every account under it, and return
+    how many accounts.
 
-    What was done is a last line in each account, by which whoever saw the line before it under the old key
-    knows it again: nobody need have noted what the database took. Tables and plans on file are found as
-    before: the key of rows stays. Other processes must have ended: they would go on with the old key, and be
-    refused.
+    What was done is a last line in each account, by which whoever saw the line before
+    it under the old key knows it again: nobody need have noted what the database took.
+    Tables and plans on file are found as before: the key of rows stays. Other processes
+    must have ended: they would go on with the old key, and be refused.
 
     Args:
         settings: of the deployment.
-        file: where the new key goes, if the old one came from `WORKBENCH_KEY`; else it is `ledger.key`.
-    Raises: LedgerError, and nothing is changed, when an account is not in order or a run is in progress.
+        file: where the new key goes, if the old one came from `WORKBENCH_KEY`; else it
+            is `ledger.key`.
+
+    Raises: LedgerError, and nothing is changed, when an account is not in order or a
+        run is in progress.
     """
     if (settings.key is None) != (file is None) or (file is not None and file.exists()):
         raise ParameterError(
-            "a new key goes into a new file where the old one is WORKBENCH_KEY, else into ledger.key",
+            (
+                "a new key goes into a new file where the old one is WORKBENCH_KEY, "
+                "else "
+                "into ledger.key"
+            ),
             remedy="name a new file, which becomes WORKBENCH_KEY, or none",
         )
     store = Store(settings)
@@ -43,9 +57,13 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
     with store.writing() as connection:
         lock_start(connection)
         if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql("LOCK TABLE ledger_accounts, ledger_lines IN EXCLUSIVE MODE")
+            connection.exec_driver_sql(
+                "LOCK TABLE ledger_accounts, ledger_lines IN EXCLUSIVE MODE"
+            )
         if connection.execute(sa.select(running.c.dataset).limit(1)).all():
-            raise LedgerError("a paid run is in progress", remedy="stop the server first")
+            raise LedgerError(
+                "a paid run is in progress", remedy="stop the server first"
+            )
         key = new_key(file or settings.data_dir / NEW_KEY)
         sealed = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         for dataset in sealed:
@@ -55,15 +73,22 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
     return len(sealed)
 
 
-def _seal_again(connection: sa.Connection, dataset: str, store: Store, new: bytes) -> None:
+def _seal_again(
+    connection: sa.Connection, dataset: str, store: Store, new: bytes
+) -> None:
     """Seal the lines of an account under the new key, and one more that says so."""
-    row, chain = account_row(connection, dataset, lock=True), all_lines(connection, dataset)
+    row = account_row(connection, dataset, lock=True)
+    chain = all_lines(connection, dataset)
     standing = Standing.from_json(row.standing)
-    check_chain(store.key, standing, chain, release_texts(connection, dataset), row.head)
+    check_chain(
+        store.key, standing, chain, release_texts(connection, dataset), row.head
+    )
     store.witness.note(dataset, chain[-1].number, chain[-1].digest)
     previous = None
     for line in chain:
-        draft = dataclasses.replace(line, previous=previous.digest if previous else "", digest="")
+        draft = dataclasses.replace(
+            line, previous=previous.digest if previous else "", digest=""
+        )
         previous = dataclasses.replace(draft, digest=draft.seal(new))
         place = (lines.c.dataset == dataset) & (lines.c.number == line.number)
         sealed = {"previous": previous.previous, "digest": previous.digest}

@@ -1,4 +1,6 @@
-"""Rows of the ledger's tables to values, each of which may have been altered by others."""
+"""Rows of the ledger's tables to values, each of which may have been altered by
+others.
+"""
 
 import json
 from dataclasses import fields
@@ -7,40 +9,68 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import check_sealed
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, altered, altered_at, check_states
+from dpcore.accounting.ledger import (
+    NOTHING,
+    Account,
+    Charge,
+    Line,
+    altered,
+    altered_at,
+    check_states,
+)
 from workbench.store.database.tables import accounts, lines, releases
 
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
-_AS_THEY_ARE = [each.name for each in fields(Line) if each.name not in ("charge", "content")]
+_AS_THEY_ARE = [
+    each.name for each in fields(Line) if each.name not in ("charge", "content")
+]
 """The fields of a line that are columns of its row."""
 _OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
 # made once: every page reads them many times
 _ACCOUNT = sa.select(accounts).where(accounts.c.dataset == sa.bindparam("dataset"))
 _LAST = sa.select(lines).where(_OF_DATASET).order_by(lines.c.number.desc()).limit(1)
-_NUMBERED = sa.select(lines).where(_OF_DATASET, lines.c.number == sa.bindparam("number"))
-_SINCE = sa.select(lines).where(_OF_DATASET, lines.c.number >= sa.bindparam("since")).order_by(lines.c.number)
+_NUMBERED = sa.select(lines).where(
+    _OF_DATASET, lines.c.number == sa.bindparam("number")
+)
+_SINCE = (
+    sa.select(lines)
+    .where(_OF_DATASET, lines.c.number >= sa.bindparam("since"))
+    .order_by(lines.c.number)
+)
 
 
 def sealed_again(before: str) -> dict[str, str]:
-    """Return the content of the first line under a new key, with the old digest of the line before it."""
+    """Return the content of the first line under a new key, with the old digest of the
+    line before it.
+    """
     return {"kind": "new sealing key", "before": before}
 
 
-def is_seen(connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]) -> bool:
-    """Return whether the line that was seen is the same, or sealed again under a new key.
+def is_seen(
+    connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]
+) -> bool:
+    """Return whether the line that was seen is the same, or sealed again under a new
+    key.
 
-    Args: last: line of its data set.
+    Args:
+        last: line of its data set.
     """
-    there = last if seen[0] == last.number else last_line(connection, last.dataset, seen[0])
+    there = (
+        last if seen[0] == last.number else last_line(connection, last.dataset, seen[0])
+    )
     if there is None or there.digest == seen[1]:
         return there is not None
     after = last_line(connection, last.dataset, seen[0] + 1)
-    return after is not None and check_sealed(key, after).content == sealed_again(seen[1])
+    return after is not None and check_sealed(key, after).content == sealed_again(
+        seen[1]
+    )
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
-    """Return the account's row, locked until the transaction ends with `lock`, as SQLite's file always is."""
+    """Return the account's row, locked until the transaction ends with `lock`, as
+    SQLite's file always is.
+    """
     query = _ACCOUNT.with_for_update() if lock else _ACCOUNT
     return connection.execute(query, {"dataset": dataset}).one_or_none()
 
@@ -60,16 +90,23 @@ def account_of(row: Any) -> Account:
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
-    query = sa.select(lines.c.state).where(lines.c.dataset == dataset, lines.c.request_id == request_id)
+    query = sa.select(lines.c.state).where(
+        lines.c.dataset == dataset, lines.c.request_id == request_id
+    )
     check_states(request_id, connection.execute(query).scalars().all(), [])
 
 
-def charge_to_end(connection: sa.Connection, key: bytes, dataset: str, request_id: str) -> Charge:
+def charge_to_end(
+    connection: sa.Connection, key: bytes, dataset: str, request_id: str
+) -> Charge:
     """Return what the end of a request adds to the total that has ended.
 
-    That is its charge; nothing where it was presumed to have failed, and comes to its end after all.
+    That is its charge; nothing where it was presumed to have failed, and comes to its
+    end after all.
     """
-    of_request = sa.select(lines).where(lines.c.dataset == dataset, lines.c.request_id == request_id)
+    of_request = sa.select(lines).where(
+        lines.c.dataset == dataset, lines.c.request_id == request_id
+    )
     rows = connection.execute(of_request.order_by(lines.c.number)).all()
     own = [check_sealed(key, line_of(row)) for row in rows]
     presumed = [line.state for line in own if line.content == PRESUMED]
@@ -77,9 +114,12 @@ def charge_to_end(connection: sa.Connection, key: bytes, dataset: str, request_i
     return NOTHING if presumed else own[0].charge
 
 
-def release_text(connection: sa.Connection, dataset: str, request_id: str) -> str | None:
+def release_text(
+    connection: sa.Connection, dataset: str, request_id: str
+) -> str | None:
     query = sa.select(releases.c.text).where(
-        releases.c.dataset == dataset, releases.c.request_id == request_id
+        releases.c.dataset == dataset,
+        releases.c.request_id == request_id,
     )
     text: str | None = connection.execute(query).scalar_one_or_none()
     return text
@@ -87,18 +127,26 @@ def release_text(connection: sa.Connection, dataset: str, request_id: str) -> st
 
 def release_texts(connection: sa.Connection, dataset: str) -> dict[str, str]:
     """Return the stored releases of a data set, by request id."""
-    query = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
+    query = sa.select(releases.c.request_id, releases.c.text).where(
+        releases.c.dataset == dataset
+    )
     return {row.request_id: row.text for row in connection.execute(query)}
 
 
-def last_line(connection: sa.Connection, dataset: str, number: int | None = None) -> Line | None:
+def last_line(
+    connection: sa.Connection, dataset: str, number: int | None = None
+) -> Line | None:
     """Return the last line of a data set, or the one of this number."""
     query = _LAST if number is None else _NUMBERED
-    row = connection.execute(query, {"dataset": dataset, "number": number}).one_or_none()
+    row = connection.execute(
+        query, {"dataset": dataset, "number": number}
+    ).one_or_none()
     return None if row is None else line_of(row)
 
 
-def all_lines(connection: sa.Connection, dataset: str, since: int = 0) -> tuple[Line, ...]:
+def all_lines(
+    connection: sa.Connection, dataset: str, since: int = 0
+) -> tuple[Line, ...]:
     rows = connection.execute(_SINCE, {"dataset": dataset, "since": since})
     # all rows first: a cursor left open by an error would keep SQLite at an old state
     return tuple(line_of(row) for row in rows.all())
@@ -106,11 +154,17 @@ def all_lines(connection: sa.Connection, dataset: str, since: int = 0) -> tuple[
 
 def line_of(row: Any) -> Line:
     try:
-        charge = Charge(units=row.units, threshold_units=row.threshold_units, part=part_of(row.part))
+        charge = Charge(
+            units=row.units, threshold_units=row.threshold_units, part=part_of(row.part)
+        )
         content = json.loads(row.content)
     except (ValueError, TypeError) as error:
         raise altered_at(row.number) from error
-    return Line(charge=charge, content=content, **{name: getattr(row, name) for name in _AS_THEY_ARE})
+    return Line(
+        charge=charge,
+        content=content,
+        **{name: getattr(row, name) for name in _AS_THEY_ARE},
+    )
 
 
 def line_fields(line: Line) -> dict[str, Any]:

@@ -9,7 +9,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.chain import TAIL, check_chain, check_head, check_tail, digest_of, head_of, walk
+from dpcore.accounting.chain import (
+    TAIL,
+    check_chain,
+    check_head,
+    check_tail,
+    digest_of,
+    head_of,
+    walk,
+)
 from dpcore.accounting.ledger import (
     NOTHING,
     Account,
@@ -46,13 +54,18 @@ from workbench.store.ledger.rows import (
 
 _log = logging.getLogger("workbench.work")
 _KEPT = 50
-"""Ends of paid runs, with their releases, that are kept while the database cannot take them."""
+"""Ends of paid runs, with their releases, that are kept while the database cannot take
+them.
+"""
 _AT_HAND = 64
 """Data sets whose lines are kept, those read last, so that only new ones are read."""
 
 
 class SqlLedger:
-    """A ledger that all processes share. Check and append are one transaction, for each method."""
+    """A ledger that all processes share.
+
+    Check and append are one transaction, for each method.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -70,22 +83,32 @@ class SqlLedger:
     def datasets(self) -> list[str]:
         """All data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
-            accounted = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+            accounted = (
+                connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+            )
         return sorted({*accounted, *self._store.witness.datasets()})
 
     def last_used(self) -> dict[str, str]:
         """Return when the last line of each account was written."""
-        last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(lines.c.dataset)
+        last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(
+            lines.c.dataset
+        )
         of_last = sa.tuple_(lines.c.dataset, lines.c.number).in_(last)
         with self._store.reading() as connection:
-            rows = connection.execute(sa.select(lines.c.dataset, lines.c.at).where(of_last)).all()
+            rows = connection.execute(
+                sa.select(lines.c.dataset, lines.c.at).where(of_last)
+            ).all()
         return {row.dataset: row.at for row in rows}
 
     def noted(self, request_id: str) -> Iterator[Line]:
         """Yield the note of this id of each account that has one."""
-        query = sa.select(lines).where(lines.c.request_id == request_id, lines.c.state == "outside")
+        query = sa.select(lines).where(
+            lines.c.request_id == request_id, lines.c.state == "outside"
+        )
         with self._store.reading() as connection:
-            yield from map(line_of, connection.execution_options(yield_per=50).execute(query))
+            yield from map(
+                line_of, connection.execution_options(yield_per=50).execute(query)
+            )
 
     def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
@@ -108,12 +131,19 @@ class SqlLedger:
                 standing=standing.to_json(),
             )
             row = account_row(connection, account.dataset, lock=True)
-            if row is not None and not row.head:  # filed just now, and not by another tab
-                content = open_content(account, by, self._store.witness.forgotten(account.dataset))
-                line = self._append(connection, standing, None, "", "opened", NOTHING, content)
+            # filed just now, and not by another tab
+            if row is not None and not row.head:
+                content = open_content(
+                    account, by, self._store.witness.forgotten(account.dataset)
+                )
+                line = self._append(
+                    connection, standing, None, "", "opened", NOTHING, content
+                )
         self._saw(line)
         with self._reading(account.dataset) as (connection, seen):
-            return check_same(self._checked(connection, account.dataset, seen)[0].account, account)
+            return check_same(
+                self._checked(connection, account.dataset, seen)[0].account, account
+            )
 
     def account(self, dataset: str) -> Account | None:
         with self._reading(dataset) as (connection, seen):
@@ -122,20 +152,28 @@ class SqlLedger:
                 return None
             return self._checked(connection, dataset, seen)[0].account
 
-    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+    def reserve(
+        self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
+    ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
+            standing, last = self._checked(
+                connection, dataset, self._store.witness.last(dataset), lock=True
+            )
             check_unused(connection, dataset, request_id)
             since = max(0, last.number + 1 - TAIL)
             check_tail(self._store.key, all_lines(connection, dataset, since=since))
             check_reserve(standing, charge)
             after = standing.after("reserved", charge)
-            line = self._append(connection, after, last, request_id, "reserved", charge, content)
+            line = self._append(
+                connection, after, last, request_id, "reserved", charge, content
+            )
             self._leases.take(connection, dataset, request_id)
         self._leases.keep(dataset, request_id)
         self._saw(line)
 
-    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+    def commit(
+        self, dataset: str, request_id: str, content: dict[str, Any], release: str
+    ) -> None:
         sealed = {**content, "release": digest_of(release)}
         self._end_or_keep(dataset, request_id, "committed", sealed, release)
 
@@ -144,9 +182,13 @@ class SqlLedger:
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
+            standing, last = self._checked(
+                connection, dataset, self._store.witness.last(dataset), lock=True
+            )
             check_unused(connection, dataset, request_id)
-            line = self._append(connection, standing, last, request_id, "outside", NOTHING, content)
+            line = self._append(
+                connection, standing, last, request_id, "outside", NOTHING, content
+            )
         self._saw(line)
 
     def standing(self, dataset: str) -> Standing:
@@ -159,9 +201,13 @@ class SqlLedger:
         with self._lock:
             known = self._known.pop(dataset, ())
         with self._store.reading() as connection:
-            chain = all_lines(connection, dataset, since=known[-1].number if known else 0)
-            if known and (not chain or chain[0] != known[-1]):  # another database was put in its place
-                known, chain = (), all_lines(connection, dataset)
+            chain = all_lines(
+                connection, dataset, since=known[-1].number if known else 0
+            )
+            # another database was put in its place
+            if known and (not chain or chain[0] != known[-1]):
+                known = ()
+                chain = all_lines(connection, dataset)
         chain = (*known[:-1], *chain)
         with self._lock:
             self._known[dataset] = chain
@@ -179,63 +225,97 @@ class SqlLedger:
             standing, last = self._checked(connection, dataset, seen)
             row = account_row(connection, dataset)
             stored = release_texts(connection, dataset)
-            check_chain(self._store.key, standing, all_lines(connection, dataset), stored, row.head)
+            check_chain(
+                self._store.key,
+                standing,
+                all_lines(connection, dataset),
+                stored,
+                row.head,
+            )
         self._store.witness.note(dataset, last.number, last.digest)
 
     def is_kept(self, request_id: str) -> bool:
         """Return whether the release of a paid run waits for the database."""
-        return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
+        return any(
+            kept == request_id and end[2] for (_, kept), end in list(self._kept.items())
+        )
 
     def kept(self, dataset: str) -> dict[str, str]:
-        """Return the releases of paid runs on a data set that wait for the database, by request id."""
+        """Return the releases of paid runs on a data set that wait for the database, by
+        request id.
+        """
         ends = list(self._kept.items())
-        return {request_id: end[2] for (own, request_id), end in ends if own == dataset and end[2]}
+        return {
+            request_id: end[2]
+            for (own, request_id), end in ends
+            if own == dataset and end[2]
+        }
 
     def store_kept(self) -> None:
-        """Store the ends of paid runs that the database could not take before, if it takes them now.
+        """Store the ends of paid runs that the database could not take before, if it
+        takes them now.
 
-        One is kept until its line says that it was committed or failed for good, so also while an older copy
-        lies in the place of the newest. Where another page tries just now, nobody waits for it: the database
-        may take long to refuse.
+        One is kept until its line says that it was committed or failed for good, so
+        also while an older copy lies in the place of the newest. Where another page
+        tries just now, nobody waits for it: the database may take long to refuse.
         """
         if not self._kept or not self._storing.acquire(blocking=False):
             return
         try:
-            for (dataset, request_id), (state, content, release) in list(self._kept.items()):
+            for (dataset, request_id), (state, content, release) in list(
+                self._kept.items()
+            ):
                 try:
                     self._end(dataset, request_id, state, content, release)
                 except LedgerError as error:
                     if isinstance(error.__cause__, Exception):
                         return
-                    if isinstance(error, LedgerCorrupt) or not self._has_ended(dataset, request_id):
+                    if isinstance(error, LedgerCorrupt) or not self._has_ended(
+                        dataset, request_id
+                    ):
                         continue
                 del self._kept[dataset, request_id]
         finally:
             self._storing.release()
 
     def end_dead(self) -> int:
-        """End runs of processes that are gone as failed, with their charges, and return how many ended."""
+        """End runs of processes that are gone as failed, with their charges, and return
+        how many ended.
+        """
         ended = 0
         for dataset, request_id in self._leases.run_out():
             try:
                 self.fail(dataset, request_id, PRESUMED)
                 ended += 1
             except LedgerError:
-                continue  # ended by another server, or altered: then every use of the account says so
+                # ended by another server, or altered: then every use of the account
+                # says so
+                continue
         if ended:
-            _log.warning("%d runs of a program that ended were ended as failed; their charges stay", ended)
+            _log.warning(
+                (
+                    "%d runs of a program that ended were ended as failed; their "
+                    "charges "
+                    "stay"
+                ),
+                ended,
+            )
         return ended
 
     def accept(self, dataset: str) -> None:
-        """Go on with an older copy that was put back on purpose; a line says how many were forgotten.
+        """Go on with an older copy that was put back on purpose; a line says how many
+        were forgotten.
 
         Where the account is gone, the line that opens it again says so.
+
         Raises: LedgerCorrupt when the copy is not whole in itself.
         """
         with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
-            known = not (seen and last) or is_seen(connection, self._store.key, last, seen)
+            known = not (seen and last) or is_seen(
+                connection, self._store.key, last, seen
+            )
         if row is None or last is None:
             self._store.witness.forget(dataset)
             return
@@ -244,16 +324,25 @@ class SqlLedger:
         if seen is not None and not known:
             forgotten = max(0, seen[0] - last.number)
             self.note(
-                dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
+                dataset,
+                f"accepted {seen[1][:16]}",
+                {"kind": "older copy accepted", "forgotten": forgotten},
             )
 
     def _end_or_keep(
-        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
+        self,
+        dataset: str,
+        request_id: str,
+        state: State,
+        content: dict[str, Any],
+        release: str | None,
     ) -> None:
         try:
             self._end(dataset, request_id, state, content, release)
         except LedgerError as error:
-            if not isinstance(error, LedgerCorrupt) and not isinstance(error.__cause__, Exception):
+            if not isinstance(error, LedgerCorrupt) and not isinstance(
+                error.__cause__, Exception
+            ):
                 raise  # the request was refused, not by the database
             with self._lock:
                 room = len(self._kept) < _KEPT
@@ -263,41 +352,71 @@ class SqlLedger:
                 raise
             kind = LedgerCorrupt if isinstance(error, LedgerCorrupt) else LedgerError
             raise kind(
-                "the release was paid and computed, but could not be stored yet: {problem}"
+                (
+                    "the release was paid and computed, but could not be stored yet: "
+                    "{problem}"
+                )
                 if room
-                else "the release was paid and computed, but is lost, as too many wait already: {problem}",
-                remedy="it is kept in memory and stored once the database takes it; do not stop the server"
+                else (
+                    "the release was paid and computed, but is lost, as too many "
+                    "wait already: {problem}"
+                ),
+                remedy=(
+                    "it is kept in memory and stored once the database takes it; do "
+                    "not stop the server"
+                )
                 if room
                 else "its charge stays; mend the database before the next release",
                 problem=error.problem,
             ) from error
 
     def _has_ended(self, dataset: str, request_id: str) -> bool:
-        """Return whether the line of a request says that it was committed, or failed for good.
+        """Return whether the line of a request says that it was committed, or failed
+        for good.
 
         One that was presumed to have failed may still come to its end.
         """
         with self._store.reading() as connection:
-            own = [line for line in all_lines(connection, dataset) if line.request_id == request_id]
+            own = [
+                line
+                for line in all_lines(connection, dataset)
+                if line.request_id == request_id
+            ]
         return any(
-            line.state == "committed" or (line.state == "failed" and line.content != PRESUMED) for line in own
+            line.state == "committed"
+            or (line.state == "failed" and line.content != PRESUMED)
+            for line in own
         )
 
     def _end(
-        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
+        self,
+        dataset: str,
+        request_id: str,
+        state: State,
+        content: dict[str, Any],
+        release: str | None,
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
-            if release is not None and release_text(connection, dataset, request_id) == release:
+            standing, last = self._checked(
+                connection, dataset, self._store.witness.last(dataset), lock=True
+            )
+            if (
+                release is not None
+                and release_text(connection, dataset, request_id) == release
+            ):
                 return  # the answer to the first time was lost
             charge = charge_to_end(connection, self._store.key, dataset, request_id)
             if charge == NOTHING and state == "failed":
                 return  # as was presumed
             after = standing.after(state, charge)
-            line = self._append(connection, after, last, request_id, state, NOTHING, content)
+            line = self._append(
+                connection, after, last, request_id, state, NOTHING, content
+            )
             if release is not None:
                 connection.execute(
-                    sa.insert(releases).values(dataset=dataset, request_id=request_id, text=release)
+                    sa.insert(releases).values(
+                        dataset=dataset, request_id=request_id, text=release
+                    ),
                 )
             done = (running.c.dataset == dataset) & (running.c.request_id == request_id)
             connection.execute(sa.delete(running).where(done))
@@ -329,7 +448,7 @@ class SqlLedger:
         connection.execute(
             sa.update(accounts)
             .where(accounts.c.dataset == dataset)
-            .values(head=head_of(self._store.key, line), standing=standing.to_json())
+            .values(head=head_of(self._store.key, line), standing=standing.to_json()),
         )
         return line
 
@@ -347,20 +466,30 @@ class SqlLedger:
 
     @contextmanager
     def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
-        """Begin a transaction, and yield what was seen before it, without lines that others add meanwhile."""
+        """Begin a transaction, and yield what was seen before it, without lines that
+        others add meanwhile.
+        """
         seen = self._store.witness.last(dataset)
         with self._store.reading() as connection:
             yield connection, seen
 
     def _checked(
-        self, connection: sa.Connection, dataset: str, seen: Seen, *, lock: bool = False
+        self,
+        connection: sa.Connection,
+        dataset: str,
+        seen: Seen,
+        *,
+        lock: bool = False,
     ) -> tuple[Standing, Line]:
-        """Return the standing and the last line, checked against seals and witness in constant time."""
+        """Return the standing and the last line, checked against seals and witness in
+        constant time.
+        """
         row = account_row(connection, dataset, lock=lock)
         if row is None:
             check_seen(seen is None)
             raise no_account()
-        standing, last = Standing.from_json(row.standing), last_line(connection, dataset)
+        standing = Standing.from_json(row.standing)
+        last = last_line(connection, dataset)
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
@@ -370,19 +499,28 @@ class SqlLedger:
         return standing, last
 
     def _upgrade(self) -> None:
-        """Bring accounts of version 1 to standings that are sealed; those that were altered stay shut."""
+        """Bring accounts of version 1 to standings that are sealed; those that were
+        altered stay shut.
+        """
         with self._store.reading() as connection:
             unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
             old = connection.execute(unsealed).scalars().all()
         for dataset in old:
             with self._store.writing() as connection:
-                row, last = account_row(connection, dataset, lock=True), last_line(connection, dataset)
+                row = account_row(connection, dataset, lock=True)
+                last = last_line(connection, dataset)
                 stored = release_texts(connection, dataset)
                 try:
                     now = walk(
-                        self._store.key, account_of(row), all_lines(connection, dataset), stored, row.head
+                        self._store.key,
+                        account_of(row),
+                        all_lines(connection, dataset),
+                        stored,
+                        row.head,
                     )
                 except LedgerCorrupt:
                     continue
                 content = {"kind": "totals sealed"}
-                self._append(connection, now, last, "version 2", "outside", NOTHING, content)
+                self._append(
+                    connection, now, last, "version 2", "outside", NOTHING, content
+                )

@@ -13,10 +13,13 @@ from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 
 
-def auditor(frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any) -> Curator:
+def auditor(
+    frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any
+) -> Curator:
     """Open a table to be audited.
 
-    Where it has an account on file, what is computed leaves a line there. Without one it leaves none.
+    Where it has an account on file, what is computed leaves a line there. Without one
+    it leaves none.
 
     Args:
         frame: its rows.
@@ -32,7 +35,8 @@ def auditor(frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit
     account = None if on_file is None else account
     unit = on_file or replace(unit, found="")
     name = next((str(each) for each in frame.columns if each != unit.id_column), "")
-    nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
+    # says nothing of it
+    nothing = Categorical(name=name, categories=("any",), other=True, missing=True)
     return Curator.open(
         frame,
         Schema(columns=(nothing,), unit=unit),

@@ -1,8 +1,8 @@
 """Links that show one release to people without a table, and the release behind each.
 
-A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
-answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
-nothing again.
+A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept
+beside it: whoever answers a link needs no line of the ledger. An end is written down,
+so that a clock that is put back opens nothing again.
 """
 
 import base64
@@ -21,7 +21,13 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from dpcore.errors import DisclosureError, LimitError, ParameterError, long_text, nothing_named
+from dpcore.errors import (
+    DisclosureError,
+    LimitError,
+    ParameterError,
+    long_text,
+    nothing_named,
+)
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
@@ -33,11 +39,13 @@ from workbench.store.links.surveys import digest_of
 from workbench.store.people.roles import is_listed
 
 MAX_DAYS = 366
-MAX_TITLE, MAX_NOTE = 120, 2_000
+MAX_TITLE = 120
+MAX_NOTE = 2_000
 MAX_READERS = 200
 MAX_TEXT = 20_000_000
 """Letters of a release behind a link."""
-_SYNTACTIC, _SHOWN = '{"syntactic": ', '{"shown": '
+_SYNTACTIC = '{"syntactic": '
+_SHOWN = '{"shown": '
 _READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
 _TOKEN = 43
 """Letters of a link: 256 bits in base64."""
@@ -50,10 +58,12 @@ class LinkDraft:
     Attributes:
         expires: within `MAX_DAYS` days.
         contents: names of what is given beside pictures, tables and the guarantee.
-        readers: addresses of those who may open it once they have signed in, each a whole one or "*@" and a
-            domain; empty for anybody with the link.
-        pictures: columns of the charts of a release to show, in their order; None for all of them.
+        readers: addresses of those who may open it once they have signed in, each a
+            whole one or "*@" and a domain; empty for anybody with the link.
+        pictures: columns of the charts of a release to show, in their order; None for
+            all of them.
         earlier: a release to compare with.
+
     Raises: ParameterError for a title, note or reader that cannot be.
     """
 
@@ -72,10 +82,17 @@ class LinkDraft:
             if len(value) > most or (name == "title" and not value):
                 raise long_text(most)
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
-        object.__setattr__(self, "readers", tuple(each.lower() for each in self.readers))
-        if len(self.readers) > MAX_READERS or not all(map(_READER.fullmatch, self.readers)):
+        object.__setattr__(
+            self, "readers", tuple(each.lower() for each in self.readers)
+        )
+        if len(self.readers) > MAX_READERS or not all(
+            map(_READER.fullmatch, self.readers)
+        ):
             raise ParameterError(
-                "a reader is an address, or *@ and a domain, and there are at most {most}",
+                (
+                    "a reader is an address, or *@ and a domain, and there are at most "
+                    "{most}"
+                ),
                 remedy="write them like ada@example.org or *@example.org",
                 most=MAX_READERS,
             )
@@ -88,7 +105,8 @@ class Share(LinkDraft):
     Attributes:
         made: in UTC, as `expires`.
         ended: empty while it works, else "revoked" or "expired".
-        opened, last_opened: how often its page was asked for, and when last; None for never.
+        opened, last_opened: how often its page was asked for, and when last; None for
+            never.
     """
 
     id: str
@@ -103,7 +121,8 @@ class SharedPage:
     """The content of a link that works.
 
     Attributes:
-        text: a release, as `Release.to_json` wrote it, or what `releases` or `syntactic` reads.
+        text: a release, as `Release.to_json` wrote it, or what `releases` or
+            `syntactic` reads.
     """
 
     id: str
@@ -113,8 +132,14 @@ class SharedPage:
     text: str
 
     def releases(self) -> tuple[Release, Release | None, tuple[Clique, ...] | None]:
-        """Return a release, the earlier one that it is compared with, and the columns of its charts."""
-        fields: dict[str, Any] = {"release": self.text, "earlier": None, "pictures": None}
+        """Return a release, the earlier one that it is compared with, and the columns
+        of its charts.
+        """
+        fields: dict[str, Any] = {
+            "release": self.text,
+            "earlier": None,
+            "pictures": None,
+        }
         if self.text.startswith(_SHOWN):
             fields = json.loads(self.text)["shown"]
         earlier, pictures = (fields[name] for name in ("earlier", "pictures"))
@@ -123,12 +148,18 @@ class SharedPage:
         return Release.from_json(fields["release"]), before, shown
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
-        """Return an anonymized table, its guarantee, and what it does not promise, or None for a release."""
+        """Return an anonymized table, its guarantee, and what it does not promise, or
+        None for a release.
+        """
         if not self.text.startswith(_SYNTACTIC):
             return None
         fields = json.loads(self.text)["syntactic"]
         frame = pd.read_parquet(io.BytesIO(base64.b64decode(fields["rows"])))
-        return PublicTable(frame), Guarantee.from_dict(fields["guarantee"]), tuple(fields["not_promised"])
+        return (
+            PublicTable(frame),
+            Guarantee.from_dict(fields["guarantee"]),
+            tuple(fields["not_promised"]),
+        )
 
 
 class Shares:
@@ -144,38 +175,61 @@ class Shares:
     def make(self, release: Release, draft: LinkDraft, *, dataset: str) -> str:
         """Make a link to a release, and return its token, which is not kept.
 
-        Raises: DisclosureError for anything but a release; LimitError for one too large for a page;
-            ParameterError for a draft whose time is over.
+        Raises: DisclosureError for anything but a release; LimitError for one too large
+            for a page; ParameterError for a draft whose time is over.
         """
         if not isinstance(release, Release):
             raise _no_release(release)
-        text, earlier = release.to_json(), draft.earlier and draft.earlier.to_json()
+        text = release.to_json()
+        earlier = draft.earlier and draft.earlier.to_json()
         if earlier is not None or draft.pictures is not None:
-            text = json.dumps({"shown": {"release": text, "earlier": earlier, "pictures": draft.pictures}})
+            text = json.dumps(
+                {
+                    "shown": {
+                        "release": text,
+                        "earlier": earlier,
+                        "pictures": draft.pictures,
+                    }
+                }
+            )
         return self._store_new(text, draft, dataset)
 
     def make_syntactic(
-        self, made: AnonymizedTable, not_promised: Sequence[str], draft: LinkDraft, *, dataset: str
+        self,
+        made: AnonymizedTable,
+        not_promised: Sequence[str],
+        draft: LinkDraft,
+        *,
+        dataset: str,
     ) -> str:
-        """Make a link to an anonymized table, which has no epsilon and is a second choice.
+        """Make a link to an anonymized table, which has no epsilon and is a second
+        choice.
 
         Args:
             made: the table.
             draft: the link's texts, contents, readers and end.
             dataset: fingerprint of the data set that it was made from.
             not_promised: sentences that its page shows in a box; at least one.
+
         Raises: as `make`.
         """
         if not isinstance(made, AnonymizedTable) or not not_promised:
             raise _no_release(made)
         rows = base64.b64encode(to_parquet(made.table)).decode()
-        fields = {"rows": rows, "guarantee": made.guarantee.to_dict(), "not_promised": list(not_promised)}
+        fields = {
+            "rows": rows,
+            "guarantee": made.guarantee.to_dict(),
+            "not_promised": list(not_promised),
+        }
         return self._store_new(json.dumps({"syntactic": fields}), draft, dataset)
 
     def _store_new(self, text: str, draft: LinkDraft, dataset: str) -> str:
         if len(text) > MAX_TEXT:
-            raise LimitError("the release is too large for a page", remedy="send it as a file")
-        token, now = secrets.token_urlsafe(32), self._store.now()
+            raise LimitError(
+                "the release is too large for a page", remedy="send it as a file"
+            )
+        token = secrets.token_urlsafe(32)
+        now = self._store.now()
         _check_time(now, draft.expires)
         with self._store.writing() as connection:
             connection.execute(
@@ -193,14 +247,16 @@ class Shares:
                     ended="",
                     opened=0,
                     last_opened="",
-                )
+                ),
             )
         return token
 
     def of(self, dataset: str) -> list[Share]:
         """Return the links that were made for a data set, newest first."""
         self.settle()
-        query = sa.select(*(c for c in shares.c if c.name not in ("digest", "text", "dataset")))
+        query = sa.select(
+            *(c for c in shares.c if c.name not in ("digest", "text", "dataset"))
+        )
         with self._store.reading() as connection:
             rows = connection.execute(query.where(shares.c.dataset == dataset)).all()
         return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
@@ -208,41 +264,71 @@ class Shares:
     def revoke(self, dataset: str, share: str) -> None:
         """Let a link work no more, from now on."""
         with self._store.writing() as connection:
-            connection.execute(sa.update(shares).where(_one(dataset, share)).values(ended="revoked"))
+            connection.execute(
+                sa.update(shares).where(_one(dataset, share)).values(ended="revoked")
+            )
 
     def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
-        """Make a new token for a link; the one before works no more. Raises: ParameterError."""
-        token, now, expires = secrets.token_urlsafe(32), self._store.now(), expires.astimezone(UTC)
+        """Make a new token for a link; the one before works no more.
+
+        Raises: ParameterError.
+        """
+        token = secrets.token_urlsafe(32)
+        now = self._store.now()
+        expires = expires.astimezone(UTC)
         _check_time(now, expires)
         with self._store.writing() as connection:
             changed = connection.execute(
                 sa.update(shares)
                 .where(_one(dataset, share))
-                .values(digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended="")
+                .values(
+                    digest=digest_of(token),
+                    made=now.isoformat(),
+                    expires=expires.isoformat(),
+                    ended="",
+                ),
             )
         if changed.rowcount != 1:
             raise nothing_named()
         return token
 
     def open(self, token: str, address: str | None) -> str | None:
-        """Return the id of what a link shows; None where it is unknown, over, revoked or for other readers.
+        """Return the id of what a link shows; None where it is unknown, over, revoked
+        or for other readers.
 
-        One look into the database, always. Args: address: confirmed by a sign-in; None without one.
+        One look into the database, always.
+
+        Args:
+            address: confirmed by a sign-in; None without one.
         """
         wanted = digest_of(token if len(token) == _TOKEN else "")
-        query = sa.select(shares.c.id, shares.c.digest, shares.c.expires, shares.c.ended, shares.c.readers)
+        query = sa.select(
+            shares.c.id,
+            shares.c.digest,
+            shares.c.expires,
+            shares.c.ended,
+            shares.c.readers,
+        )
         with self._store.looking() as connection:
-            row = connection.execute(query.where(shares.c.digest == wanted)).one_or_none()
+            row = connection.execute(
+                query.where(shares.c.digest == wanted)
+            ).one_or_none()
         now = self._store.now().isoformat()
-        share, stored, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
+        share, stored, expires, ended, readers = (
+            ("", "", "", "unknown", "[]") if row is None else row
+        )
         listed = json.loads(readers)
-        is_theirs = not listed or ("@" in (address or "") and is_listed(address or "", listed))
+        is_theirs = not listed or (
+            "@" in (address or "") and is_listed(address or "", listed)
+        )
         is_open = hmac.compare_digest(stored, wanted) and now < expires and not ended
         return share if is_open and is_theirs else None
 
     def shown(self, share: str) -> SharedPage:
         """Return the page of a link that `open` returned."""
-        query = sa.select(shares.c.title, shares.c.note, shares.c.contents, shares.c.text)
+        query = sa.select(
+            shares.c.title, shares.c.note, shares.c.contents, shares.c.text
+        )
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.id == share)).one()
         return SharedPage(
@@ -259,9 +345,12 @@ class Shares:
             self._opened[share] += 1
 
     def settle(self) -> None:
-        """Write down what was opened since the last time, and which links have come to their end."""
+        """Write down what was opened since the last time, and which links have come to
+        their end.
+        """
         with self._lock:
-            opened, self._opened = self._opened, Counter()
+            opened = self._opened
+            self._opened = Counter()
         now = self._store.now().isoformat()
         over = (shares.c.ended == "") & (shares.c.expires <= now)
         try:
@@ -274,9 +363,11 @@ class Shares:
                     connection.execute(
                         sa.update(shares)
                         .where(shares.c.id == share)
-                        .values(opened=shares.c.opened + times, last_opened=now)
+                        .values(opened=shares.c.opened + times, last_opened=now),
                     )
-                connection.execute(sa.update(shares).where(over).values(ended="expired"))
+                connection.execute(
+                    sa.update(shares).where(over).values(ended="expired")
+                )
         except BaseException:
             with self._lock:
                 self._opened.update(opened)
@@ -311,6 +402,12 @@ def _one(dataset: str, share: str) -> sa.ColumnElement[bool]:
 
 def _share(row: Any) -> Share:
     fields = {**row._mapping, "contents": frozenset(json.loads(row.contents))}
-    moments = {name: datetime.fromisoformat(fields[name]) for name in ("made", "expires")}
+    moments = {
+        name: datetime.fromisoformat(fields[name]) for name in ("made", "expires")
+    }
     last = datetime.fromisoformat(row.last_opened) if row.last_opened else None
-    return Share(**fields | moments | {"readers": tuple(json.loads(row.readers)), "last_opened": last})
+    return Share(
+        **fields
+        | moments
+        | {"readers": tuple(json.loads(row.readers)), "last_opened": last}
+    )

@@ -1,7 +1,9 @@
-"""Surveys under local differential privacy, with their questions, invitations and reports.
+"""Surveys under local differential privacy, with their questions, invitations and
+reports.
 
-A link is 256 random bits, of which only the SHA-256 digest is kept. A report is stored under a random number
-and without a time, so that the database does not tell which invitation it answered.
+A link is 256 random bits, of which only the SHA-256 digest is kept. A report is stored
+under a random number and without a time, so that the database does not tell which
+invitation it answered.
 """
 
 import hashlib
@@ -44,22 +46,34 @@ class Survey:
 
 
 class Surveys:
-    """All surveys of a database. Their owner holds a key; everybody who is asked holds a link."""
+    """All surveys of a database.
+
+    Their owner holds a key; everybody who is asked holds a link.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def make(self, question: Question, *, people: int, days: int) -> tuple[str, list[str]]:
-        """Start a survey, and return its owner's key and one link's token per person, which are not kept.
+    def make(
+        self, question: Question, *, people: int, days: int
+    ) -> tuple[str, list[str]]:
+        """Start a survey, and return its owner's key and one link's token per person,
+        which are not kept.
 
-        Raises: ParameterError for numbers outside 1 to `MAX_PEOPLE` people and 1 to `MAX_DAYS` days.
+        Raises: ParameterError for numbers outside 1 to `MAX_PEOPLE` people and 1 to
+            `MAX_DAYS` days.
         """
-        for name, value, most in (("people", people, MAX_PEOPLE), ("days", days, MAX_DAYS)):
+        for name, value, most in (
+            ("people", people, MAX_PEOPLE),
+            ("days", days, MAX_DAYS),
+        ):
             if not 1 <= value <= most:
                 raise UsageError(
-                    f"{name} ({value}) must be from 1 to {most}", remedy="choose a number in between"
+                    f"{name} ({value}) must be from 1 to {most}",
+                    remedy="choose a number in between",
                 )
-        survey, key = secrets.token_hex(16), secrets.token_urlsafe(32)
+        survey = secrets.token_hex(16)
+        key = secrets.token_urlsafe(32)
         tokens = [secrets.token_urlsafe(32) for _ in range(people)]
         with self._store.writing() as connection:
             connection.execute(
@@ -69,11 +83,14 @@ class Surveys:
                     question=json.dumps(question.to_dict()),
                     expires=(self._store.now() + timedelta(days=days)).isoformat(),
                     closed=False,
-                )
+                ),
             )
             connection.execute(
                 sa.insert(invitations),
-                [{"digest": digest_of(token), "survey": survey, "answered": False} for token in tokens],
+                [
+                    {"digest": digest_of(token), "survey": survey, "answered": False}
+                    for token in tokens
+                ],
             )
         return key, tokens
 
@@ -83,9 +100,15 @@ class Surveys:
             row = _owned(connection, key)
             if row is None:
                 return None
-            count = sa.select(sa.func.count()).select_from(invitations).where(invitations.c.survey == row.id)
+            count = (
+                sa.select(sa.func.count())
+                .select_from(invitations)
+                .where(invitations.c.survey == row.id)
+            )
             invited = connection.execute(count).scalar_one()
-            answered = connection.execute(count.where(invitations.c.answered)).scalar_one()
+            answered = connection.execute(
+                count.where(invitations.c.answered)
+            ).scalar_one()
         return Survey(
             question=Question.from_dict(json.loads(row.question)),
             expires=datetime.fromisoformat(row.expires),
@@ -98,30 +121,44 @@ class Surveys:
         """Let none of its links work any more."""
         with self._store.writing() as connection:
             connection.execute(
-                sa.update(surveys).where(surveys.c.key_digest == digest_of(key)).values(closed=True)
+                sa.update(surveys)
+                .where(surveys.c.key_digest == digest_of(key))
+                .values(closed=True),
             )
 
     def lines(self, key: str) -> str:
-        """Return the reports so far as JSON lines that decode alone; empty for none, or for no such key."""
+        """Return the reports so far as JSON lines that decode alone; empty for none, or
+        for no such key.
+        """
         with self._store.reading() as connection:
             row = _owned(connection, key)
             if row is None:
                 return ""
-            query = sa.select(reports.c.report).where(reports.c.survey == row.id).order_by(reports.c.id)
-            plain = [json.loads(report) for report in connection.execute(query).scalars()]
+            query = (
+                sa.select(reports.c.report)
+                .where(reports.c.survey == row.id)
+                .order_by(reports.c.id)
+            )
+            plain = [
+                json.loads(report) for report in connection.execute(query).scalars()
+            ]
         question = Question.from_dict(json.loads(row.question))
         return to_lines(question, question.protocol.from_plain(plain))
 
     def asked(self, token: str) -> Question | None:
-        """Return the question of a link, or None where it is unknown, answered, expired or closed."""
+        """Return the question of a link, or None where it is unknown, answered, expired
+        or closed.
+        """
         with self._store.reading() as connection:
             row = self._invited(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
     def accept(self, token: str, report: Any) -> bool:
-        """Store a report that its question's protocol can have made, or False where the link does not work.
+        """Store a report that its question's protocol can have made, or False where the
+        link does not work.
 
-        Check and store are one transaction: of two reports of one invitation, one is stored.
+        Check and store are one transaction: of two reports of one invitation, one is
+        stored.
         """
         with self._store.writing() as connection:
             row = self._invited(connection, token)
@@ -129,18 +166,24 @@ class Surveys:
                 return False
             answered = connection.execute(
                 sa.update(invitations)
-                .where(invitations.c.digest == digest_of(token), ~invitations.c.answered)
-                .values(answered=True)
+                .where(
+                    invitations.c.digest == digest_of(token), ~invitations.c.answered
+                )
+                .values(answered=True),
             )
             if answered.rowcount != 1:
                 return False
             connection.execute(
-                sa.insert(reports).values(id=secrets.token_hex(16), survey=row.id, report=json.dumps(report))
+                sa.insert(reports).values(
+                    id=secrets.token_hex(16), survey=row.id, report=json.dumps(report)
+                ),
             )
         return True
 
     def settle(self) -> None:
-        """Write down which surveys have come to their end, so that a clock that is put back opens none."""
+        """Write down which surveys have come to their end, so that a clock that is put
+        back opens none.
+        """
         over = ~surveys.c.closed & (surveys.c.expires <= self._store.now().isoformat())
         with self._store.reading() as connection:
             ending = connection.execute(sa.select(surveys.c.id).where(over)).first()
@@ -149,14 +192,16 @@ class Surveys:
                 connection.execute(sa.update(surveys).where(over).values(closed=True))
 
     def _is_open(self, row: Any) -> bool:
-        return not row.closed and self._store.now() < datetime.fromisoformat(row.expires)
+        return not row.closed and self._store.now() < datetime.fromisoformat(
+            row.expires
+        )
 
     def _invited(self, connection: sa.Connection, token: str) -> Any:
         """Return the survey of a link that works, or None."""
         row = connection.execute(
             sa.select(surveys)
             .join(invitations)
-            .where(invitations.c.digest == digest_of(token), ~invitations.c.answered)
+            .where(invitations.c.digest == digest_of(token), ~invitations.c.answered),
         ).one_or_none()
         return row if row is not None and self._is_open(row) else None
 
@@ -167,4 +212,6 @@ def digest_of(token: str) -> str:
 
 
 def _owned(connection: sa.Connection, key: str) -> Any:
-    return connection.execute(sa.select(surveys).where(surveys.c.key_digest == digest_of(key))).one_or_none()
+    return connection.execute(
+        sa.select(surveys).where(surveys.c.key_digest == digest_of(key))
+    ).one_or_none()

@@ -30,13 +30,20 @@ class Alike:
     columns: int
 
     def sentence(self, name: str) -> Text:
-        """Return the warning before such a table is opened. Args: name: of the other one, for the page."""
+        """Return the warning before such a table is opened.
+
+        Args:
+            name: of the other one, for the page.
+        """
         if self.rows is None:
             how = Text("columns with the same content: {columns}", columns=self.columns)
         else:
-            how = Text("about {rows:,} rows are in one of the two tables only", rows=self.rows)
+            how = Text(
+                "about {rows:,} rows are in one of the two tables only", rows=self.rows
+            )
         return Text(
-            "This looks like {name} of {day}: {how}. That table has a budget of its own. If both are about "
+            "This looks like {name} of {day}: {how}. That table has a budget of its "
+            "own. If both are about "
             "the same people, what they lose is the sum of both budgets.",
             name=name,
             day=self.day,
@@ -45,19 +52,33 @@ class Alike:
 
 
 def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
-    """Find the table on file that this one is most similar to, or None where there is none."""
+    """Find the table on file that this one is most similar to, or None where there is
+    none.
+    """
     seen = Seen.of(frame, ledger.key)
     candidates: list[Alike] = []
     for line in ledger.noted(_LINE):
         likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
         if likeness is not None:
             candidates.append(_alike(line, likeness))
-    return min(candidates, key=lambda each: len(frame) if each.rows is None else each.rows, default=None)
+    return min(
+        candidates,
+        key=lambda each: len(frame) if each.rows is None else each.rows,
+        default=None,
+    )
 
 
-def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]) -> None:
-    """Keep the sketch of a table that was opened for the first time, with the answer that was given."""
-    content = {"sketch": Seen.of(frame, ledger.key).sketch.to_dict(), "name": name, **answer}
+def keep(
+    frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]
+) -> None:
+    """Keep the sketch of a table that was opened for the first time, with the answer
+    that was given.
+    """
+    content = {
+        "sketch": Seen.of(frame, ledger.key).sketch.to_dict(),
+        "name": name,
+        **answer,
+    }
     try:
         ledger.note(dataset, _LINE, content)
     except RequestConflict:
@@ -65,5 +86,12 @@ def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: d
 
 
 def _alike(line: Line, likeness: Likeness) -> Alike:
-    name, day = line.content["name"], line.at[:10]
-    return Alike(dataset=line.dataset, name=name, day=day, rows=likeness.rows, columns=likeness.columns)
+    name = line.content["name"]
+    day = line.at[:10]
+    return Alike(
+        dataset=line.dataset,
+        name=name,
+        day=day,
+        rows=likeness.rows,
+        columns=likeness.columns,
+    )

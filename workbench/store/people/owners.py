@@ -1,7 +1,8 @@
 """Owners of data sets, and people who may see their releases.
 
-An account's fingerprint was made with a key of whoever opened the table, for ever; its steward may change.
-What was opened before there were owners has no line here, and is of whoever sits at that computer.
+An account's fingerprint was made with a key of whoever opened the table, for ever; its
+steward may change. What was opened before there were owners has no line here, and is of
+whoever sits at that computer.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from workbench.store.database.connections import insert_if_new
 from workbench.store.database.store import Store
 from workbench.store.database.tables import accounts, owners, viewers
 
-_OWNER = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))  # made once: read very often
+# made once: read very often
+_OWNER = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +31,10 @@ class Owner:
 
 
 class Owners:
-    """The lists of a database. People are named by their addresses; "" is whoever sits at the computer."""
+    """The lists of a database.
+
+    People are named by their addresses; "" is whoever sits at the computer.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -37,7 +42,13 @@ class Owners:
     def claim(self, dataset: str, owner: Owner) -> None:
         """Write down whose a new data set is, unless somebody's it is already."""
         with self._store.writing() as connection:
-            insert_if_new(connection, owners, dataset=dataset, opener=owner.opener, steward=owner.steward)
+            insert_if_new(
+                connection,
+                owners,
+                dataset=dataset,
+                opener=owner.opener,
+                steward=owner.steward,
+            )
 
     def of(self, dataset: str) -> Owner:
         """Return the owner of a data set."""
@@ -46,9 +57,14 @@ class Owners:
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
     def owned(self, *stewards: str) -> dict[str, str]:
-        """Return the data sets that any of these people may spend on, with the opener of each."""
-        known = sa.select(accounts.c.dataset, sa.func.coalesce(owners.c.opener, "")).outerjoin(
-            owners, owners.c.dataset == accounts.c.dataset
+        """Return the data sets that any of these people may spend on, with the opener
+        of each.
+        """
+        known = sa.select(
+            accounts.c.dataset, sa.func.coalesce(owners.c.opener, "")
+        ).outerjoin(
+            owners,
+            owners.c.dataset == accounts.c.dataset,
         )
         mine = sa.func.coalesce(owners.c.steward, "").in_(stewards)
         with self._store.reading() as connection:
@@ -62,14 +78,24 @@ class Owners:
 
     def viewers(self, dataset: str) -> list[str]:
         """Return the people who may see the releases of a data set."""
-        query = sa.select(viewers.c.person).where(viewers.c.dataset == dataset).order_by(viewers.c.person)
+        query = (
+            sa.select(viewers.c.person)
+            .where(viewers.c.dataset == dataset)
+            .order_by(viewers.c.person)
+        )
         with self._store.reading() as connection:
             return list(connection.execute(query).scalars())
 
     def hand(self, dataset: str, steward: str) -> None:
-        """Give a data set to another steward; whoever had it sees nothing of it any more."""
+        """Give a data set to another steward; whoever had it sees nothing of it any
+        more.
+        """
         with self._store.writing() as connection:
-            connection.execute(sa.update(owners).where(owners.c.dataset == dataset).values(steward=steward))
+            connection.execute(
+                sa.update(owners)
+                .where(owners.c.dataset == dataset)
+                .values(steward=steward)
+            )
 
     def show(self, dataset: str, person: str) -> None:
         """Let somebody see the releases of a data set."""
@@ -80,11 +106,15 @@ class Owners:
         """Let somebody see them no longer."""
         with self._store.writing() as connection:
             connection.execute(
-                sa.delete(viewers).where(viewers.c.dataset == dataset, viewers.c.person == person)
+                sa.delete(viewers).where(
+                    viewers.c.dataset == dataset, viewers.c.person == person
+                ),
             )
 
     def adopt(self, steward: str) -> int:
-        """Give everything that was opened without a sign-in to somebody; how many data sets."""
+        """Give everything that was opened without a sign-in to somebody; how many data
+        sets.
+        """
         nobody = self.owned("")
         for dataset in nobody:
             self.claim(dataset, Owner())

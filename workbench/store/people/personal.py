@@ -1,4 +1,6 @@
-"""The ledger of one person, with their data sets only, in which every line names its writer."""
+"""The ledger of one person, with their data sets only, in which every line names its
+writer.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,20 @@ MAX_NAME = 120
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalLedger:
-    """A ledger whose data sets are those that a person may see; a steward's own may be spent on.
+    """A ledger whose data sets are those that a person may see; a steward's own may be
+    spent on.
 
     Attributes:
         ledger: of all persons.
         owners: of its data sets.
         person: who uses it.
-        still: returns that person as of now; None once the role was taken away. Called before reading.
-        opener: under whose key tables are recognized: the person's own, or that of whoever opened a table
-            that was handed on; "" is the key of the ledger itself.
-        visitor: a browser that nobody signed in with; its samples have budgets of their own.
+        still: returns that person as of now; None once the role was taken away. Called
+            before reading.
+        opener: under whose key tables are recognized: the person's own, or that of
+            whoever opened a table that was handed on; "" is the key of the ledger
+            itself.
+        visitor: a browser that nobody signed in with; its samples have budgets of their
+            own.
     """
 
     ledger: SqlLedger
@@ -47,36 +53,52 @@ class PersonalLedger:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return (self.person.address, self.visitor) if self.visitor else (self.person.address,)
+        return (
+            (self.person.address, self.visitor)
+            if self.visitor
+            else (self.person.address,)
+        )
 
     @property
     def key(self) -> bytes:
-        return own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
+        return (
+            own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
+        )
 
     def under(self, opener: str) -> PersonalLedger:
         """Return the same ledger, with tables recognized by another key."""
         return replace(self, opener=opener)
 
     def for_samples(self) -> PersonalLedger:
-        """Return the same ledger, in which a sample's budget is this person's, or this browser's, alone."""
+        """Return the same ledger, in which a sample's budget is this person's, or this
+        browser's, alone.
+        """
         return self.under(self._names[-1])
 
     def of(self, dataset: str) -> PersonalLedger:
-        """Return the same ledger under the key by which a data set on file is recognized."""
+        """Return the same ledger under the key by which a data set on file is
+        recognized.
+        """
         opener = self._owned().get(dataset)
         return self if opener is None else self.under(opener)
 
     def handed(self) -> list[PersonalLedger]:
-        """Return the same ledger under each key of a table that was handed to this person."""
+        """Return the same ledger under each key of a table that was handed to this
+        person.
+        """
         openers = {*self._owned().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
-    def filed(self, table: pd.DataFrame | Source, known: str = "") -> tuple[str, PersonalLedger]:
-        """Return the account of a table, which may not exist yet, and the ledger under the key for it.
+    def filed(
+        self, table: pd.DataFrame | Source, known: str = ""
+    ) -> tuple[str, PersonalLedger]:
+        """Return the account of a table, which may not exist yet, and the ledger under
+        the key for it.
 
         Args:
             table: the rows, or a connected source.
-            known: the table's fingerprint under this ledger's key, where it was taken before.
+            known: the table's fingerprint under this ledger's key, where it was taken
+                before.
         """
         if isinstance(table, Source):
             dataset = source_dataset(table.name)
@@ -94,7 +116,9 @@ class PersonalLedger:
         return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
 
     def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note of this id of each of the person's own data sets that has one."""
+        """Yield the note of this id of each of the person's own data sets that has
+        one.
+        """
         mine = self._owned()
         return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
 
@@ -103,8 +127,11 @@ class PersonalLedger:
         if self.ledger.account(account.dataset) is None:
             read_policy().check_budget(loss_from(account.promise))
             steward = self.opener if self.opener in self._names else self.person.address
-            self.owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
-        if not self.is_mine(account.dataset):  # also while whoever was first has a claim and no account yet
+            self.owners.claim(
+                account.dataset, Owner(opener=self.opener, steward=steward)
+            )
+        # also while whoever was first has a claim and no account yet
+        if not self.is_mine(account.dataset):
             raise _not_yours()
         return self.ledger.open(account, by=self.person.address)
 
@@ -114,11 +141,15 @@ class PersonalLedger:
             self._check_seen(dataset)
         return account
 
-    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+    def reserve(
+        self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
+    ) -> None:
         self.check_mine(dataset)
         self.ledger.reserve(dataset, request_id, charge, self._signed(content))
 
-    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+    def commit(
+        self, dataset: str, request_id: str, content: dict[str, Any], release: str
+    ) -> None:
         self.ledger.commit(dataset, request_id, self._signed(content), release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
@@ -133,7 +164,9 @@ class PersonalLedger:
         return self.ledger.standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """Return all lines; a viewer of the releases gets no line of work outside them, but the name."""
+        """Return all lines; a viewer of the releases gets no line of work outside them,
+        but the name.
+        """
         mine = self.is_mine(dataset)
         self._check(dataset, mine or dataset in self._shown())
         lines = self.ledger.lines(dataset)
@@ -141,7 +174,9 @@ class PersonalLedger:
             return lines
         name = public_name(lines)
         return tuple(
-            without_facts(each, name) for each in lines if each.state != "outside" or is_declaration(each)
+            without_facts(each, name)
+            for each in lines
+            if each.state != "outside" or is_declaration(each)
         )
 
     def release(self, dataset: str, request_id: str) -> str | None:
@@ -154,7 +189,10 @@ class PersonalLedger:
 
     def is_mine(self, dataset: str) -> bool:
         """Return whether this person may spend on a data set."""
-        return self.person.role == "steward" and self.owners.of(dataset).steward in self._names
+        return (
+            self.person.role == "steward"
+            and self.owners.of(dataset).steward in self._names
+        )
 
     def viewers(self, dataset: str) -> list[str]:
         """Return the other people who may see the releases of a data set."""
@@ -164,10 +202,13 @@ class PersonalLedger:
     def show(self, dataset: str, address: str, name: str) -> None:
         """Let somebody see the releases of a data set, and note it in the ledger.
 
-        Args: name: of the data set, for all who do not have the table; may not be empty.
+        Args:
+            name: of the data set, for all who do not have the table; may not be empty.
+
         Raises: ParameterError for somebody without a role.
         """
-        address, name = with_role(address), name.strip()
+        address = with_role(address)
+        name = name.strip()
         if not 0 < len(name) <= MAX_NAME:
             raise long_text(MAX_NAME)
         self._note_people(dataset, {"shown to": address, "shown as": name})
@@ -191,7 +232,9 @@ class PersonalLedger:
         self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
 
     def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
-        return {**content, "by": self.person.address} if self.person.address else content
+        return (
+            {**content, "by": self.person.address} if self.person.address else content
+        )
 
     def _owned(self) -> dict[str, str]:
         return self.owners.owned(*self._names) if self.person.role == "steward" else {}
@@ -203,7 +246,8 @@ class PersonalLedger:
         now = self.still()
         if now is None or now.role != "steward":
             raise LedgerError(
-                "you may not open data or spend here; nothing was read", remedy="ask whoever runs this server"
+                "you may not open data or spend here; nothing was read",
+                remedy="ask whoever runs this server",
             )
 
     def check_mine(self, dataset: str) -> None:

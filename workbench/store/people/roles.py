@@ -1,13 +1,14 @@
 """People who may use a server, and the roles that its settings give them.
 
-Without `[auth]` in Streamlit's secrets there is one person, who sits at this computer. With it, `[roles]`
-lists addresses, each a whole one or "*@" and a domain:
+Without `[auth]` in Streamlit's secrets there is one person, who sits at this computer.
+With it, `[roles]` lists addresses, each a whole one or "*@" and a domain:
 
     [roles]
     stewards = ["ada@example.org"]
     analysts = ["*@example.org"]
 
-The file is read anew when it changes: whoever is taken off the list is refused at the next click.
+The file is read anew when it changes: whoever is taken off the list is refused at the
+next click.
 """
 
 import re
@@ -25,7 +26,9 @@ HOURS = 12
 _ADDRESS = re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}")
 Role = Literal["steward", "analyst"]
 _signed_out: dict[str, float] = {}
-"""The last second of sign-ins that have ended, by address; `sign_outs` keeps it for all servers."""
+"""The last second of sign-ins that have ended, by address; `sign_outs` keeps it for all
+servers.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +36,10 @@ class Person:
     """Somebody who may use this server.
 
     Attributes:
-        address: as the provider confirmed it, in small letters; empty for the one person of a computer.
-        role: a steward opens data and spends; an analyst sees releases that were shared with them.
+        address: as the provider confirmed it, in small letters; empty for the one
+            person of a computer.
+        role: a steward opens data and spends; an analyst sees releases that were shared
+            with them.
     """
 
     address: str
@@ -50,12 +55,16 @@ def sign_in_needed() -> bool:
 
 
 def person_of(claims: Mapping[str, Any]) -> Person | None:
-    """Return the person of these claims, or None without a role, or when the sign-in is over."""
+    """Return the person of these claims, or None without a role, or when the sign-in is
+    over.
+    """
     if not sign_in_needed():
         return ALONE
     address = address_of(claims)
     role = None if address is None else role_of(address)
-    return None if address is None or role is None else Person(address=address, role=role)
+    return (
+        None if address is None or role is None else Person(address=address, role=role)
+    )
 
 
 def role_of(address: str) -> Role | None:
@@ -69,7 +78,8 @@ def role_of(address: str) -> Role | None:
 def with_role(address: str, role: Role = "analyst") -> str:
     """Return an address as it is listed.
 
-    Args: role: of a steward, or any.
+    Args:
+        role: of a steward, or any.
 
     Raises: ParameterError for somebody who has no such role.
     """
@@ -86,13 +96,23 @@ def with_role(address: str, role: Role = "analyst") -> str:
 def address_of(claims: Mapping[str, Any]) -> str | None:
     """Return the address of a person whose sign-in lasts, or None for all others.
 
-    An address counts that its provider confirmed; where it never says so, with `trust_unconfirmed = true`.
+    An address counts that its provider confirmed; where it never says so, with
+    `trust_unconfirmed = true`.
     """
-    address, issued = claims.get("email"), claims.get("iat")
-    if not claims.get("is_logged_in") or not isinstance(address, str) or not isinstance(issued, int | float):
+    address = claims.get("email")
+    issued = claims.get("iat")
+    if (
+        not claims.get("is_logged_in")
+        or not isinstance(address, str)
+        or not isinstance(issued, int | float)
+    ):
         return None
-    address, confirmed = address.strip().lower(), claims.get("email_verified")
-    if confirmed is None and secrets().get("roles", {}).get("trust_unconfirmed") is True:
+    address = address.strip().lower()
+    confirmed = claims.get("email_verified")
+    if (
+        confirmed is None
+        and secrets().get("roles", {}).get("trust_unconfirmed") is True
+    ):
         confirmed = True
     began = max(time.time() - HOURS * 3600, _signed_out.get(address, 0))
     is_now = began < issued < time.time() + 300
@@ -101,7 +121,9 @@ def address_of(claims: Mapping[str, Any]) -> str | None:
 
 
 def end_sign_ins(address: str, issued: float) -> None:
-    """Believe no sign-in of an address any more that its provider confirmed up to this second."""
+    """Believe no sign-in of an address any more that its provider confirmed up to this
+    second.
+    """
     _signed_out[address] = max(issued, _signed_out.get(address, 0))
 
 
@@ -112,10 +134,15 @@ def is_listed(address: str, listed: Sequence[str]) -> bool:
 
 
 def check_roles() -> None:
-    """Refuse settings under which nobody, or everybody, could come in. Raises: ParameterError."""
+    """Refuse settings under which nobody, or everybody, could come in.
+
+    Raises: ParameterError.
+    """
     sections = secrets()
     stewards = _texts(sections.get("roles", {}), "stewards")
-    if ("roles" in sections and "auth" not in sections) or ("auth" in sections and not stewards):
+    if ("roles" in sections and "auth" not in sections) or (
+        "auth" in sections and not stewards
+    ):
         raise ParameterError(
             "the secrets name who signs in or who has a role, but not both",
             remedy="correct it as docs/hosting.md says",
@@ -124,4 +151,8 @@ def check_roles() -> None:
 
 def _texts(section: Any, name: str) -> list[str]:
     addresses = section.get(name, []) if isinstance(section, Mapping) else []
-    return [each for each in addresses if isinstance(each, str)] if isinstance(addresses, Sequence) else []
+    return (
+        [each for each in addresses if isinstance(each, str)]
+        if isinstance(addresses, Sequence)
+        else []
+    )

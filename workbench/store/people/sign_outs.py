@@ -1,4 +1,6 @@
-"""People who signed out: their cookies of before are dead on every server, copies too."""
+"""People who signed out: their cookies of before are dead on every server, copies
+too.
+"""
 
 import time
 
@@ -17,13 +19,15 @@ class SignOuts:
         self._store = store
 
     def end(self, person: str, issued: int) -> None:
-        """End the sign-ins of a person up to one, with the second in which the provider confirmed that one.
+        """End the sign-ins of a person up to one, with the second in which the provider
+        confirmed that one.
 
         Raises: LedgerError where other servers will not hear of it.
         """
         roles.end_sign_ins(person, issued)
         with self._store.writing() as connection:
-            over = sign_outs.c.until < time.time() - 2 * roles.HOURS * 3600  # such cookies are over anyway
+            # such cookies are over anyway
+            over = sign_outs.c.until < time.time() - 2 * roles.HOURS * 3600
             connection.execute(sa.delete(sign_outs).where(over))
             insert_if_new(connection, sign_outs, person=person, until=issued)
             theirs = (sign_outs.c.person == person) & (sign_outs.c.until < issued)

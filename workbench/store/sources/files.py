@@ -1,4 +1,6 @@
-"""Files that are opened where they lie, those of the folder that the one person of a computer named."""
+"""Files that are opened where they lie, those of the folder that the one person of a
+computer named.
+"""
 
 import functools
 import hashlib
@@ -26,7 +28,8 @@ _KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
 
 
 def all_sources(settings: Settings) -> tuple[Listed, ...]:
-    """Return the connected sources of settings: those listed, and the files of a folder by other names.
+    """Return the connected sources of settings: those listed, and the files of a folder
+    by other names.
 
     Raises: ParameterError.
     """
@@ -34,11 +37,15 @@ def all_sources(settings: Settings) -> tuple[Listed, ...]:
     names = {each.source.name for each in listed}
     files = _lately_under(settings.files, int(time.monotonic() // _FRESH))
     every = (*listed, *(each for each in files if each.source.name not in names))
-    return tuple(replace(each, source=replace(each.source, threads=settings.threads)) for each in every)
+    return tuple(
+        replace(each, source=replace(each.source, threads=settings.threads))
+        for each in every
+    )
 
 
 def check_folder(settings: Settings) -> None:
-    """Refuse a folder where others than the person at this computer may come in, or that was meant otherwise.
+    """Refuse a folder where others than the person at this computer may come in, or
+    that was meant otherwise.
 
     Raises: ParameterError.
     """
@@ -46,24 +53,36 @@ def check_folder(settings: Settings) -> None:
         return
     if settings.demo or settings.hosts != LOOPBACK or roles.sign_in_needed():
         raise ParameterError(
-            "WORKBENCH_FILES is for one person at this computer", remedy="correct it as docs/hosting.md says"
+            "WORKBENCH_FILES is for one person at this computer",
+            remedy="correct it as docs/hosting.md says",
         )
     folder = settings.files.resolve()
-    is_wide = folder in (Path("/"), Path.home()) or any(part.startswith(".") for part in folder.parts)
+    is_wide = folder in (Path("/"), Path.home()) or any(
+        part.startswith(".") for part in folder.parts
+    )
     if not folder.is_dir() or (is_wide and folder != settings.files):
-        raise ParameterError("WORKBENCH_FILES must be a folder", remedy="correct it as docs/hosting.md says")
+        raise ParameterError(
+            "WORKBENCH_FILES must be a folder",
+            remedy="correct it as docs/hosting.md says",
+        )
 
 
 def files_under(folder: Path | None) -> tuple[Listed, ...]:
-    """Return each table under a folder: files of CSV and Parquet, and base tables of files of DuckDB.
+    """Return each table under a folder: files of CSV and Parquet, and base tables of
+    files of DuckDB.
 
-    What is hidden, a link, no file or somebody else's is left out; so are files that cannot be read.
+    What is hidden, a link, no file or somebody else's is left out; so are files that
+    cannot be read.
     """
     if folder is None:
         return ()
     folder = folder.resolve()
     files = itertools.islice(_files(folder), _FILES)
-    sources = (source for file in files for source in _sources(file, file.relative_to(folder).as_posix()))
+    sources = (
+        source
+        for file in files
+        for source in _sources(file, file.relative_to(folder).as_posix())
+    )
     return tuple(Listed(source=source) for source in itertools.islice(sources, MOST))
 
 
@@ -76,7 +95,9 @@ def _lately_under(folder: Path | None, _: int) -> tuple[Listed, ...]:
 def _files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place, name) for name in sorted(names) if not name.startswith("."))
+        yield from (
+            Path(place, name) for name in sorted(names) if not name.startswith(".")
+        )
 
 
 def _sources(file: Path, name: str) -> Iterator[Source]:
@@ -85,13 +106,20 @@ def _sources(file: Path, name: str) -> Iterator[Source]:
     except OSError:
         return
     kind = _KINDS.get(file.suffix.lower())
-    if kind is None or not name.isprintable() or not stat.S_ISREG(seen.st_mode) or seen.st_uid != os.getuid():
+    if (
+        kind is None
+        or not name.isprintable()
+        or not stat.S_ISREG(seen.st_mode)
+        or seen.st_uid != os.getuid()
+    ):
         return
     if kind != "duckdb":
         yield Source(name=_short(name), kind=kind, location=str(file), linked=False)
         return
     for table in _tables(str(file), seen.st_size, seen.st_mtime_ns):
-        yield Source(name=_short(f"{name}/{table}"), kind=kind, location=str(file), table=table)
+        yield Source(
+            name=_short(f"{name}/{table}"), kind=kind, location=str(file), table=table
+        )
 
 
 @functools.lru_cache
@@ -104,7 +132,9 @@ def _tables(file: str, *_: int) -> tuple[str, ...]:
 
 
 def _short(name: str) -> str:
-    """Return a name that is no longer than an account's, and still that of no other file."""
+    """Return a name that is no longer than an account's, and still that of no other
+    file.
+    """
     if len(name) <= LONGEST_NAME:
         return name
     return f"{name[:36]}~{hashlib.sha256(name.encode()).hexdigest()[:20]}"

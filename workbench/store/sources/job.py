@@ -18,7 +18,8 @@ class Job:
 
     Attributes:
         table: the name of a connected source, or the path of a file.
-        budget: all that may ever be spent on the table, as it was fixed when it was first opened.
+        budget: all that may ever be spent on the table, as it was fixed when it was
+            first opened.
         loss: what this release spends.
         part: the one part that is read; None for the whole table.
     """
@@ -57,7 +58,9 @@ class Job:
                 budget=loss_from(content["budget"]),
                 recipe=recipe,
                 loss=loss_from(content["loss"]),
-                part=None if content["part"] is None else (content["part"][0], content["part"][1]),
+                part=None
+                if content["part"] is None
+                else (content["part"][0], content["part"][1]),
             )
         except (json.JSONDecodeError, AttributeError, IndexError, KeyError, TypeError):
             raise other_kind() from None

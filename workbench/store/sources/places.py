@@ -10,28 +10,37 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
 
 
 def has_place() -> bool:
-    """Return whether anything may be written; visitors of a demo could fill its disk."""
+    """Return whether anything may be written; visitors of a demo could fill its
+    disk.
+    """
     return _output() is not None
 
 
 def place_for(name: str) -> Path:
     """Return the folder of this name, which is not there yet.
 
-    Raises: ParameterError where the settings allow no place, for a name that could lead elsewhere, and for
-        one that is taken.
+    Raises: ParameterError where the settings allow no place, for a name that could lead
+        elsewhere, and for one that is taken.
     """
     output = _output()
     if output is None:
         raise ParameterError(
-            "this server writes no folders", remedy="name a folder for them in WORKBENCH_OUTPUT"
+            "this server writes no folders",
+            remedy="name a folder for them in WORKBENCH_OUTPUT",
         )
     if not _NAME(name):
         raise ParameterError(
-            "the name of a folder has 1 to 80 letters, digits, blanks, dots, dashes or underscores",
+            (
+                "the name of a folder has 1 to 80 letters, digits, blanks, dots, "
+                "dashes "
+                "or underscores"
+            ),
             remedy="begin with a letter or digit, and leave all other signs out",
         )
     if (output / name).exists():
-        raise ParameterError("there is something at the place of the folder", remedy="name a new one")
+        raise ParameterError(
+            "there is something at the place of the folder", remedy="name a new one"
+        )
     return output / name
 
 

@@ -3,26 +3,30 @@
 [[source]]
 name = "Visits"                       # its identity: one account for all its days
 kind = "postgres"                     # or parquet, csv, duckdb, spark
-location = "host=db dbname=clinic user=reader"   # for files a path; for Spark a table, or a folder
-password = "CLINIC_PASSWORD"          # the name of an environment variable, for PostgreSQL
-table = "visits"                      # of PostgreSQL and DuckDB: a base table, no view
-columns = ["person", "age", "zip"]    # all of them where this is left out
-where = [["year", ">=", 2020]]        # = != < <= > >= and a text, number, truth value or day
-joins = [                             # each row gets what the row of the same key says there, if there is one
-  {table = "people", on = "person", columns = ["sex"]},    # by the id column: what is said of the same person
-  {table = "zips", on = "zip", key = "code", columns = ["region"], public = true},   # a table about nobody
+location = "host=db dbname=clinic user=reader"   # for files a path; for Spark a table,
+or a folder password = "CLINIC_PASSWORD"          # the name of an environment variable,
+for PostgreSQL table = "visits"                      # of PostgreSQL and DuckDB: a base
+table, no view columns = ["person", "age", "zip"]    # all of them where this is left
+out where = [["year", ">=", 2020]]        # = != < <= > >= and a text, number, truth
+value or day joins = [                             # each row gets what the row of the
+same key says there, if there is one
+  {table = "people", on = "person", columns = ["sex"]},    # by the id column: what is
+  said of the same person {table = "zips", on = "zip", key = "code", columns =
+  ["region"], public = true},   # a table about nobody
 ]
 delimiter = ";"                       # of CSV, where the header does not show it
-schema = "/data/visits-schema.json"   # what is publicly known, as the Data page saves it
-people = ["ada@example.org"]          # who may open it, as in [roles]; everybody where it is left out
+schema = "/data/visits-schema.json"   # what is publicly known, as the Data page saves
+it people = ["ada@example.org"]          # who may open it, as in [roles]; everybody
+where it is left out
 
-So each row that is counted comes from the rows of one person. A view, or `query = "SELECT ..."` in place of
-table, columns, where and joins (files are `source` in it), may look at rows of others, and nobody can tell.
-It is read only with
+So each row that is counted comes from the rows of one person. A view, or `query =
+"SELECT ..."` in place of table, columns, where and joins (files are `source` in it),
+may look at rows of others, and nobody can tell. It is read only with
 
 rows = "one person each, declared by Ada Lovelace"
 
-and every guarantee, ledger line and shared page of the source repeats whose word that is.
+and every guarantee, ledger line and shared page of the source repeats whose word that
+is.
 """
 
 import tomllib
@@ -37,7 +41,16 @@ from dpcore.schema.source import Condition, Join, Source, Value, wrong_source
 from workbench.store.people.roles import Person, is_listed
 from workbench.store.settings import unreadable
 
-_TEXTS = ("kind", "location", "table", "delimiter", "query", "rows", "password", "schema")
+_TEXTS = (
+    "kind",
+    "location",
+    "table",
+    "delimiter",
+    "query",
+    "rows",
+    "password",
+    "schema",
+)
 _KNOWN = {"name", *_TEXTS, "columns", "where", "joins", "people"}
 _DECLARED = "one person each, declared by "
 
@@ -48,7 +61,8 @@ class Listed:
 
     Attributes:
         schema: a file of what is publicly known; None where the page suggests it.
-        people: addresses that may open it, each a whole one or "*@" and a domain; empty for everybody.
+        people: addresses that may open it, each a whole one or "*@" and a domain; empty
+            for everybody.
     """
 
     source: Source
@@ -56,7 +70,10 @@ class Listed:
     people: tuple[str, ...] = ()
 
     def known(self) -> Schema | None:
-        """Read the public facts, where a file says them. Raises: ParameterError, SchemaError."""
+        """Read the public facts, where a file says them.
+
+        Raises: ParameterError, SchemaError.
+        """
         if self.schema is None:
             return None
         try:
@@ -85,13 +102,17 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
 
 
 def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """Return the sources that a person may open: a steward, and one of its people where it names any."""
+    """Return the sources that a person may open: a steward, and one of its people where
+    it names any.
+    """
     if person is None or person.role != "steward":
         return ()
     return tuple(
         each
         for each in listed
-        if not each.people or not person.address or is_listed(person.address, each.people)
+        if not each.people
+        or not person.address
+        or is_listed(person.address, each.people)
     )
 
 
@@ -104,21 +125,28 @@ def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
         if field not in _KNOWN:
             raise wrong_source(name, "it has a field that is not known")
     texts = {field: entry.get(field, "") for field in _TEXTS}
-    lists = {field: entry.get(field, []) for field in ("columns", "where", "joins", "people")}
+    lists = {
+        field: entry.get(field, []) for field in ("columns", "where", "joins", "people")
+    }
     if not all(isinstance(each, list) for each in lists.values()):
         raise wrong_source(name, "a field that holds several is no list")
     named = (*texts.values(), *lists["columns"], *lists["people"])
     if not all(isinstance(text, str) for text in named) or not texts["location"]:
         raise wrong_source(name, "a field is missing or no text")
     declared_by = texts["rows"].removeprefix(_DECLARED).strip()
-    if texts["rows"] and (declared_by == texts["rows"] or not declared_by.isprintable()):
+    if texts["rows"] and (
+        declared_by == texts["rows"] or not declared_by.isprintable()
+    ):
         raise wrong_source(name, f'"rows" does not say "{_DECLARED}" and a name')
     location = texts["location"]
     if texts["kind"] == "postgres":
         location = _with_password(name, location, texts["password"], environment)
     try:
         conditions = tuple(_condition(*each) for each in lists["where"])
-        joins = tuple(Join(**{**each, "columns": tuple(each.get("columns", ()))}) for each in lists["joins"])
+        joins = tuple(
+            Join(**{**each, "columns": tuple(each.get("columns", ()))})
+            for each in lists["joins"]
+        )
     except (TypeError, AttributeError):
         raise wrong_source(name, "a condition or a join") from None
     source = Source(
@@ -144,8 +172,12 @@ def _condition(column: str, comparison: str, value: Value) -> Condition:
     return Condition(column=column, comparison=comparison, value=value)
 
 
-def _with_password(name: str, location: str, variable: str, environment: Mapping[str, str]) -> str:
-    """Return a connection string with its password, which is in an environment variable alone."""
+def _with_password(
+    name: str, location: str, variable: str, environment: Mapping[str, str]
+) -> str:
+    """Return a connection string with its password, which is in an environment variable
+    alone.
+    """
     if "password" in location.lower() or "://" in location:
         raise wrong_source(name, "its location holds a password or an address")
     if not variable:

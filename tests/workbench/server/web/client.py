@@ -1,4 +1,6 @@
-"""A client of Streamlit's protocol without a browser: what an attacker, or a load test, would write."""
+"""A client of Streamlit's protocol without a browser: what an attacker, or a load test,
+would write.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,24 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
 ROOT = Path(__file__).resolve().parents[4]
-_ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+_ENDS = (
+    ForwardMsg.FINISHED_SUCCESSFULLY,
+    ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
+)
 
 
 class Server:
-    """The server as `make app` starts it, on a free port, with a ledger in a folder of its own."""
+    """The server as `make app` starts it, on a free port, with a ledger in a folder of
+    its own.
+    """
 
-    def __init__(self, folder: Path, port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-        self.folder, self.port, self.process, self.log = folder, port, process, log
+    def __init__(
+        self, folder: Path, port: int, process: subprocess.Popen[bytes], log: Path
+    ) -> None:
+        self.folder = folder
+        self.port = port
+        self.process = process
+        self.log = log
         self.host = f"127.0.0.1:{port}"
 
     def said(self) -> str:
@@ -50,13 +62,27 @@ def serving(script: str = "app.py", **settings: str) -> Iterator[Server]:
     port = free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
+        environment = {
+            key: value for key, value in os.environ.items() if key != "DATABASE_URL"
+        }
         log = folder / "log"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)],
+                [
+                    sys.executable,
+                    "-m",
+                    "streamlit",
+                    "run",
+                    script,
+                    "--server.port",
+                    str(port),
+                ],
                 cwd=ROOT,
-                env={**environment, "WORKBENCH_DATA_DIR": str(folder / "var"), **settings},
+                env={
+                    **environment,
+                    "WORKBENCH_DATA_DIR": str(folder / "var"),
+                    **settings,
+                },
                 stdout=out,
                 stderr=out,
             )
@@ -83,9 +109,17 @@ def wait_for(host: str, base: str = "") -> None:
 
 
 def get(
-    host: str, path: str, *, method: str = "GET", body: bytes | None = None, **headers: str
+    host: str,
+    path: str,
+    *,
+    method: str = "GET",
+    body: bytes | None = None,
+    **headers: str,
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
-    """Status, headers and body of one request. Underscores in header names become dashes."""
+    """Status, headers and body of one request.
+
+    Underscores in header names become dashes.
+    """
     connection = http.client.HTTPConnection(*host.split(":"), timeout=60)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body=body, headers=named)
@@ -99,9 +133,11 @@ class Visitor:
     """A browser: it keeps cookies, opens one tab and presses buttons.
 
     Args:
-        session: id of a session to ask for, as a browser does when its connection was lost.
+        session: id of a session to ask for, as a browser does when its connection was
+            lost.
         base: the path under which the pages are.
-        headers: further headers of the websocket; `Origin` and `Cookie` replace the right ones.
+        headers: further headers of the websocket; `Origin` and `Cookie` replace the
+            right ones.
     """
 
     def __init__(
@@ -156,7 +192,8 @@ class Visitor:
     def run(self, *triggers: str, seconds: float = 60, fragment: str = "") -> Visitor:
         """Run the page once, with these buttons pressed, and take all that it sends.
 
-        Args: fragment: id of the part of the page that is to be run alone.
+        Args:
+            fragment: id of the part of the page that is to be run alone.
         """
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
@@ -166,7 +203,9 @@ class Visitor:
         for state in self.states.values():
             message.rerun_script.widget_states.widgets.append(state)
         for widget in triggers:
-            message.rerun_script.widget_states.widgets.append(WidgetState(id=widget, trigger_value=True))
+            message.rerun_script.widget_states.widgets.append(
+                WidgetState(id=widget, trigger_value=True)
+            )
         self.send(message)
         return self.settle(seconds)
 
@@ -186,25 +225,40 @@ class Visitor:
                 self.query = message.page_info_changed.query_string
             if kind == "navigation":
                 self.pages = {
-                    each.url_pathname: each.page_script_hash for each in message.navigation.app_pages
+                    each.url_pathname: each.page_script_hash
+                    for each in message.navigation.app_pages
                 }
             if kind == "script_finished" and message.script_finished in _ENDS:
                 return self
 
     def again(self, seconds: float = 60) -> Visitor:
-        """Run the part that the last run wants to be run again after a time; the page, if there is none."""
-        wanted = [each.auto_rerun.fragment_id for each in self.received if each.HasField("auto_rerun")]
+        """Run the part that the last run wants to be run again after a time; the page,
+        if there is none.
+        """
+        wanted = [
+            each.auto_rerun.fragment_id
+            for each in self.received
+            if each.HasField("auto_rerun")
+        ]
         return self.run(fragment=wanted[-1] if wanted else "", seconds=seconds)
 
     def elements(self, kind: str) -> list[Any]:
         """All elements of a kind that the last run sent."""
-        deltas = (each.delta for each in self.received if each.WhichOneof("type") == "delta")
-        news = (each.new_element for each in deltas if each.WhichOneof("type") == "new_element")
+        deltas = (
+            each.delta for each in self.received if each.WhichOneof("type") == "delta"
+        )
+        news = (
+            each.new_element
+            for each in deltas
+            if each.WhichOneof("type") == "new_element"
+        )
         return [getattr(each, kind) for each in news if each.WhichOneof("type") == kind]
 
     def press(self, label: str, *, number: int = 0, seconds: float = 60) -> Visitor:
         """Press a button of the last run."""
-        found = [each for each in self.elements("button") if each.label.startswith(label)]
+        found = [
+            each for each in self.elements("button") if each.label.startswith(label)
+        ]
         assert found, [each.label for each in self.elements("button")]
         return self.run(found[number].id, seconds=seconds)
 
@@ -217,7 +271,9 @@ class Visitor:
         """Everything that the last run sent, as text."""
         return "\n".join(map(str, self.received))
 
-    def upload(self, content: bytes, name: str = "people.csv", *, settle: bool = True) -> int:
+    def upload(
+        self, content: bytes, name: str = "people.csv", *, settle: bool = True
+    ) -> int:
         """Send a table to share, and tell the page; the status of the upload."""
         uploaders = {each.label: each.id for each in self.elements("file_uploader")}
         widget = uploaders["A table to share"]
@@ -234,7 +290,9 @@ class Visitor:
         status = self.put(urls.upload_url, content, name)
         state = WidgetState(id=widget)
         info = state.file_uploader_state_value.uploaded_file_info.add()
-        info.file_id, info.name, info.size = urls.file_id, name, len(content)
+        info.file_id = urls.file_id
+        info.name = name
+        info.size = len(content)
         info.file_urls.CopyFrom(urls)
         self.states[widget] = state
         if settle:
@@ -243,12 +301,20 @@ class Visitor:
         return status
 
     def make(self, label: str) -> str:
-        """Press a download button whose file is made on demand; the address of the file."""
-        button = next(each for each in self.elements("download_button") if each.label.startswith(label))
+        """Press a download button whose file is made on demand; the address of the
+        file.
+        """
+        button = next(
+            each
+            for each in self.elements("download_button")
+            if each.label.startswith(label)
+        )
         message = BackMsg()
         message.backend_operation_request.request_id = "m"
         message.backend_operation_request.session_id = self.session
-        message.backend_operation_request.deferred_file.file_id = button.deferred_file_id
+        message.backend_operation_request.deferred_file.file_id = (
+            button.deferred_file_id
+        )
         self.send(message)
         while True:
             answer = ForwardMsg.FromString(self.socket.recv(timeout=60))

@@ -1,4 +1,6 @@
-"""Values that are looked for in the memory of a process, as somebody with its core dump would."""
+"""Values that are looked for in the memory of a process, as somebody with its core dump
+would.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,17 @@ def readable(process: int, values: list[bytes]) -> int:
 
 
 def _there(pages: Any, start: int, end: int) -> list[tuple[int, int]]:
-    """Start and size of the parts that were ever filled: a gigabyte may be reserved of which none is."""
+    """Start and size of the parts that were ever filled: a gigabyte may be reserved of
+    which none is.
+    """
     pages.seek(start // _PAGE * 8)
     entries = np.frombuffer(pages.read((end - start) // _PAGE * 8), dtype=np.uint64)
     there = (entries >> np.uint64(62)) > 0  # in memory, or swapped out
     edges = np.flatnonzero(np.diff(there, prepend=False, append=False))
-    return [(start + int(begin) * _PAGE, int(after - begin) * _PAGE) for begin, after in edges.reshape(-1, 2)]
+    return [
+        (start + int(begin) * _PAGE, int(after - begin) * _PAGE)
+        for begin, after in edges.reshape(-1, 2)
+    ]
 
 
 def _children(process: int) -> list[int]:

@@ -34,14 +34,22 @@ def app(capsys: pytest.CaptureFixture[str]) -> Admission:
     return Admission(Starlette(routes=routes))
 
 
-def test_who_brings_a_printed_address_is_let_in(app: Admission, capsys: pytest.CaptureFixture[str]) -> None:
-    """Everybody with an account on the computer would open the files of whoever started the server."""
+def test_who_brings_a_printed_address_is_let_in(
+    app: Admission, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everybody with an account on the computer would open the files of whoever started
+    the server.
+    """
     printed = PRINTED.search(capsys.readouterr().out)
     assert printed
-    stranger, owner = TestClient(app), TestClient(app)
+    stranger = TestClient(app)
+    owner = TestClient(app)
     for path in ("/", "/audit", "/?token=", "/?token=%C3%A4", "/?token=" + "a" * 43):
         assert (stranger.get(path).status_code, dict(stranger.cookies)) == (403, {})
-    with pytest.raises(WebSocketDisconnect), stranger.websocket_connect("/_stcore/stream" + printed[1][1:]):
+    with (
+        pytest.raises(WebSocketDisconnect),
+        stranger.websocket_connect("/_stcore/stream" + printed[1][1:]),
+    ):
         pass
     assert stranger.get("/healthz").text == "rows"
     assert owner.get(printed[1]).text == "rows"
@@ -52,8 +60,12 @@ def test_who_brings_a_printed_address_is_let_in(app: Admission, capsys: pytest.C
     assert forged.get("/").status_code == 403
 
 
-def test_an_address_is_good_once(app: Admission, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever reads it in a history would come in; or the owner's next browser would not."""
+def test_an_address_is_good_once(
+    app: Admission, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever reads it in a history would come in; or the owner's next browser would
+    not.
+    """
     first = PRINTED.search(capsys.readouterr().out)
     assert first
     assert TestClient(app).get(first[1]).status_code == 200
@@ -74,7 +86,9 @@ def test_the_server_opens_files_for_its_person_alone(tmp_path: Path) -> None:
         printed = PRINTED.search(server.said())
         assert printed
         _, headers, _ = get(server.host, printed[1])
-        cookies = "; ".join(line.split(";")[0] for line in headers.get_all("Set-Cookie"))
+        cookies = "; ".join(
+            line.split(";")[0] for line in headers.get_all("Set-Cookie")
+        )
         visitor = Visitor(server.host, visit=False, cookie=cookies).run()
         assert "large.csv" in str(visitor.received)
         assert server.said().count(printed[1]) == 1  # no log of requests repeats it

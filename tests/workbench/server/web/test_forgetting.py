@@ -13,27 +13,41 @@ from tests.workbench.server.web.memory import canaries, readable
 
 
 def test_an_upload_is_in_no_temporary_file(server: Server) -> None:
-    """Files over 1 MB lay in an unlinked temporary file, while the page said that nothing is written."""
+    """Files over 1 MB lay in an unlinked temporary file, while the page said that
+    nothing is written.
+    """
     visitor = Visitor(server.host).run()
-    visitor.put(f"/_stcore/upload_file/{visitor.session}/big", b"age,sex\n" + b"30,F\n" * 500_000, "x.csv")
+    visitor.put(
+        f"/_stcore/upload_file/{visitor.session}/big",
+        b"age,sex\n" + b"30,F\n" * 500_000,
+        "x.csv",
+    )
     handles = Path(f"/proc/{server.process.pid}/fd").iterdir()
     targets = [os.readlink(handle) for handle in handles if handle.is_symlink()]
     assert not [target for target in targets if "(deleted)" in target], targets
 
 
 def test_small_objects_are_handed_out_by_the_c_library(server: Server) -> None:
-    """Pages of Python's own allocator stayed while one object lived there, and the server grew for hours."""
+    """Pages of Python's own allocator stayed while one object lived there, and the
+    server grew for hours.
+    """
     settings = Path(f"/proc/{server.process.pid}/environ").read_bytes().split(b"\0")
     assert b"PYTHONMALLOC=malloc" in settings
-    assert server.said().count("You can now view") == 2  # without the setting it starts itself anew, once
+    # without the setting it starts itself anew, once
+    assert server.said().count("You can now view") == 2
 
 
 MAY_BE_LEFT = 60
-"""Of 3,000 values, in ends of memory that other objects use by now; 0 to 26 were seen."""
+"""Of 3,000 values, in ends of memory that other objects use by now; 0 to 26 were
+seen.
+"""
 
 
 def _table(values: list[bytes]) -> bytes:
-    rows = (b"%d,%s,%s" % (20 + i % 50, b"FM"[i % 2 : i % 2 + 1], each) for i, each in enumerate(values))
+    rows = (
+        b"%d,%s,%s" % (20 + i % 50, b"FM"[i % 2 : i % 2 + 1], each)
+        for i, each in enumerate(values)
+    )
     return b"\n".join([b"age,sex,note", *rows])
 
 
@@ -46,27 +60,44 @@ def _opened(server: Server, values: list[bytes]) -> Visitor:
     return visitor.press("Open the data set").go("audit")
 
 
-def _left(server: Server, values: list[bytes], *, at_most: int, ended: int, seconds: float = 60) -> int:
+def _left(
+    server: Server,
+    values: list[bytes],
+    *,
+    at_most: int,
+    ended: int,
+    seconds: float = 60,
+) -> int:
     """How many values can be read once no more than `at_most` can, or the time is over.
 
-    Args: ended: how often the log says by then that tabs ended; to look at all of the memory is dear.
+    Args:
+        ended: how often the log says by then that tabs ended; to look at all of the
+            memory is dear.
     """
     end = time.monotonic() + seconds
-    while server.said().count(" closed tabs ended, ") < ended and time.monotonic() < end:
+    while (
+        server.said().count(" closed tabs ended, ") < ended and time.monotonic() < end
+    ):
         time.sleep(0.2)
-    while (left := readable(server.process.pid, values)) > at_most and time.monotonic() < end:
+    while (
+        left := readable(server.process.pid, values)
+    ) > at_most and time.monotonic() < end:
         time.sleep(2)
     return left
 
 
 @pytest.mark.proof
 def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
-    """All 3,000 of 3,000 values were readable for as long as nobody else came, closed tab or not.
+    """All 3,000 of 3,000 values were readable for as long as nobody else came, closed
+    tab or not.
 
     Two in a hundred may be left in ends of memory that other objects use.
     """
-    first, second = canaries(3_000), canaries(3_000)
-    with serving(STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="3", WORKBENCH_IDLE_MINUTES="0.25") as server:
+    first = canaries(3_000)
+    second = canaries(3_000)
+    with serving(
+        STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="3", WORKBENCH_IDLE_MINUTES="0.25"
+    ) as server:
         closed = _opened(server, first)
         assert readable(server.process.pid, first) > 2_900  # the look itself works
         closed.close()
@@ -95,16 +126,22 @@ def _again(visitor: Visitor, values: list[bytes]) -> Visitor:
 
 
 def test_a_tab_that_lost_its_server_says_so(server: Server) -> None:
-    """After a restart, or a long time away, the tab became an empty first page without a word."""
+    """After a restart, or a long time away, the tab became an empty first page without
+    a word.
+    """
     first = Visitor(server.host).run()
     assert "This tab lost its server" not in first.text()
     cookie = first.cookie
     first.close()
-    back = Visitor(server.host, session=first.session, cookie=cookie).run()  # in time: nothing happened
+    # in time: nothing happened
+    back = Visitor(server.host, session=first.session, cookie=cookie).run()
     assert "This tab lost its server" not in back.text()
-    late = Visitor(server.host, session="00000000-0000-0000-0000-000000000000", cookie=cookie).run()
+    late = Visitor(
+        server.host, session="00000000-0000-0000-0000-000000000000", cookie=cookie
+    ).run()
     assert "This tab lost its server: it was restarted" in late.text()
-    assert [each for each in late.received if each.HasField("auto_rerun")]  # it runs without a click
+    # it runs without a click
+    assert [each for each in late.received if each.HasField("auto_rerun")]
     assert "This tab lost its server: it was restarted" in late.again().text()
     assert "Open the same table again to go on" in late.text()
     assert "This tab lost its server" not in late.press("Understood").text()

@@ -1,4 +1,6 @@
-"""A server that is killed in the middle of long work on a source that does not fit into memory."""
+"""A server that is killed in the middle of long work on a source that does not fit into
+memory.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ def states(folder: Path) -> list[str]:
     """States of the lines of the paid run, and how many releases are stored."""
     with sqlite3.connect(folder / "workbench.sqlite", timeout=60) as database:
         of_runs = (
-            "SELECT state FROM ledger_lines WHERE state IN ('reserved', 'failed', 'committed') ORDER BY at"
+            "SELECT state FROM ledger_lines WHERE state IN ('reserved', 'failed', "
+            "'committed') ORDER BY at"
         )
         stored = database.execute("SELECT count(*) FROM ledger_releases").fetchone()[0]
         return [*(state for (state,) in database.execute(of_runs)), f"{stored} stored"]
@@ -59,7 +62,10 @@ def descendants(process: int) -> set[int]:
             if fields[0] != "Z":
                 parents[int(status.parent.name)] = int(fields[1])
     children = {process}
-    while more := {each for each, parent in parents.items() if parent in children} - children:
+    while (
+        more := {each for each, parent in parents.items() if parent in children}
+        - children
+    ):
         children |= more
     return children
 
@@ -78,7 +84,9 @@ def opened(server: Server) -> Visitor:
 
 @contextmanager
 def to_be_killed(folder: Path, **settings: str) -> Iterator[Server]:
-    """A server with the source, which is killed at the end of the block and leaves no process behind."""
+    """A server with the source, which is killed at the end of the block and leaves no
+    process behind.
+    """
     with serving(WORKBENCH_DATA_DIR=str(folder / "var"), **settings) as server:
         yield server
         family = descendants(server.process.pid)
@@ -88,18 +96,26 @@ def to_be_killed(folder: Path, **settings: str) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "spark"])
-def test_a_server_that_is_killed_in_a_pass_over_a_source(tmp_path: Path, kind: str) -> None:
-    """A charge would come twice or be held for ever, or half a release or folder pass for a whole one."""
+def test_a_server_that_is_killed_in_a_pass_over_a_source(
+    tmp_path: Path, kind: str
+) -> None:
+    """A charge would come twice or be held for ever, or half a release or folder pass
+    for a whole one.
+    """
     if kind == "spark":
         need_spark()
-    place, out = tmp_path / "rows", tmp_path / "out"
+    place = tmp_path / "rows"
+    out = tmp_path / "out"
     place.mkdir()
     rng = np.random.default_rng(1)
     columns = {"age": rng.integers(0, 90, ROWS), "sex": rng.choice(["F", "M"], ROWS)}
     pd.DataFrame(columns).to_parquet(place / "a.parquet", row_group_size=50_000)
     listed = f'[[source]]\nname = "Visits"\nkind = "{kind}"\nlocation = "{place}"\n'
     (tmp_path / "sources.toml").write_text(listed)
-    settings = {"WORKBENCH_SOURCES": str(tmp_path / "sources.toml"), "WORKBENCH_OUTPUT": str(out)}
+    settings = {
+        "WORKBENCH_SOURCES": str(tmp_path / "sources.toml"),
+        "WORKBENCH_OUTPUT": str(out),
+    }
     with to_be_killed(tmp_path, **settings) as server:
         writing = opened(server).go("anonymize")
         paying = opened(server).go("synthesize").press("Release for", seconds=WAIT)
@@ -108,7 +124,8 @@ def test_a_server_that_is_killed_in_a_pass_over_a_source(tmp_path: Path, kind: s
         _begin(paying, "Pay and release")
         until(lambda: states(tmp_path / "var") == ["reserved", "0 stored"])
     assert not [each for each in out.iterdir() if not each.name.startswith(".")]
-    lease(tmp_path / "var", "renewed + 1000000")  # however long the machine takes to start a server
+    # however long the machine takes to start a server
+    lease(tmp_path / "var", "renewed + 1000000")
     with serving(WORKBENCH_DATA_DIR=str(tmp_path / "var"), **settings) as server:
         visitor = Visitor(server.host).run().press("Continue with Visits").go("ledger")
         assert "Being made: Histogram" in words(visitor)
@@ -126,8 +143,13 @@ def test_a_server_that_is_killed_in_a_pass_over_a_source(tmp_path: Path, kind: s
 
 def _begin(visitor: Visitor, label: str) -> None:
     """Press a button whose work nobody waits for."""
-    button = next(each for each in visitor.elements("button") if each.label.startswith(label))
+    button = next(
+        each for each in visitor.elements("button") if each.label.startswith(label)
+    )
     message = BackMsg()
-    message.rerun_script.page_script_hash, message.rerun_script.query_string = visitor.page, visitor.query
-    message.rerun_script.widget_states.widgets.append(WidgetState(id=button.id, trigger_value=True))
+    message.rerun_script.page_script_hash = visitor.page
+    message.rerun_script.query_string = visitor.query
+    message.rerun_script.widget_states.widgets.append(
+        WidgetState(id=button.id, trigger_value=True)
+    )
     visitor.send(message)

@@ -23,7 +23,9 @@ TOKEN = "t0ken" * 8 + "abc"
 def _abort(server: Server, head: str) -> None:
     """Send the head of a request and one byte of its body, and leave."""
     with socket.create_connection(("127.0.0.1", server.port)) as stranger:
-        stranger.sendall(f"{head}\r\nHost: {server.host}\r\nContent-Length: 90000\r\n\r\nx".encode())
+        stranger.sendall(
+            f"{head}\r\nHost: {server.host}\r\nContent-Length: 90000\r\n\r\nx".encode()
+        )
 
 
 @pytest.mark.parametrize("number", [20, pytest.param(1_000, marks=pytest.mark.proof)])
@@ -35,7 +37,10 @@ def test_an_aborted_request_is_one_line(number: int) -> None:
             _abort(server, f"POST /answer/{TOKEN} HTTP/1.1")
         assert get(server.host, "/healthz")[0] == 200
         end = time.monotonic() + 20
-        while server.said().count("POST /answer/- 408") < min(number, logs.LINES) and time.monotonic() < end:
+        while (
+            server.said().count("POST /answer/- 408") < min(number, logs.LINES)
+            and time.monotonic() < end
+        ):
             time.sleep(0.1)
         lines = server.said().splitlines()[before:]
         assert min(number, logs.LINES) <= len(lines) <= max(number, 25)
@@ -87,7 +92,11 @@ fail()
 def test_whatever_writes_to_the_log_says_no_value() -> None:
     """Words of an exception, arguments of a callback or a warning of a library hold a cell of a table."""
     said = subprocess.run(
-        [sys.executable, "-c", FAULTS], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", FAULTS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     ).stderr
     assert SECRET not in said
     assert "0123" not in said.partition("of session")[2]
@@ -114,7 +123,11 @@ def test_a_worker_writes_no_value() -> None:
         "process.run(warn)\n"
     )
     said = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stderr
     assert SECRET not in said
     assert "a library warns [UserWarning]" in said
@@ -129,7 +142,8 @@ def warn() -> None:
 
 def test_a_flood_of_one_logger_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who sends many requests hides what the operator has to see, or fills the disk."""
-    handler, out = logs._Limited(), io.StringIO()
+    handler = logs._Limited()
+    out = io.StringIO()
     handler.setStream(out)
     handler.setFormatter(logs._Careful())
 
@@ -139,13 +153,17 @@ def test_a_flood_of_one_logger_hides_no_other(monkeypatch: pytest.MonkeyPatch) -
         handler.emit(record)
 
     warned: list[str] = []
-    monkeypatch.setattr(logs._log, "warning", lambda words, *given: warned.append(words % given))
+    monkeypatch.setattr(
+        logs._log, "warning", lambda words, *given: warned.append(words % given)
+    )
     for _ in range(logs.LINES + 7):
         say("workbench.requests", 1)
     say("workbench.store", 1)
     assert len(out.getvalue().splitlines()) == logs.LINES + 1
     assert "workbench.store: said" in out.getvalue()
-    assert warned == ["too many lines of workbench.requests: no more of them in this minute"]
+    assert warned == [
+        "too many lines of workbench.requests: no more of them in this minute"
+    ]
     say("workbench.requests", 2)
     assert len(out.getvalue().splitlines()) == logs.LINES + 2
 
@@ -159,7 +177,10 @@ def test_a_flood_of_one_logger_hides_no_other(monkeypatch: pytest.MonkeyPatch) -
         ("/answer/static/draw.js", "/answer/static/draw.js"),
         (f"/media/{TOKEN}?.csv", "/media/-?.csv"),
         (f"/media/{TOKEN}.csv", "/media/-.csv"),
-        ("/_stcore/upload_file/01234567-89ab-cdef-0123-456789abcdef/1\n2", "/_stcore/upload_file/-/1?2"),
+        (
+            "/_stcore/upload_file/01234567-89ab-cdef-0123-456789abcdef/1\n2",
+            "/_stcore/upload_file/-/1?2",
+        ),
     ],
 )
 def test_addresses_hold_no_id(path: str, shown: str) -> None:

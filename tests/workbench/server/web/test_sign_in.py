@@ -1,4 +1,6 @@
-"""The way of a sign-in, from the button to the cookie and its end, with a provider on this computer."""
+"""The way of a sign-in, from the button to the cookie and its end, with a provider on
+this computer.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ class Browser:
         """Ask the server for an address."""
 
         async def ask() -> Any:
-            client = httpx.AsyncClient(transport=self._pages, base_url=PAGE, cookies=self.cookies)
+            client = httpx.AsyncClient(
+                transport=self._pages, base_url=PAGE, cookies=self.cookies
+            )
             async with client:
                 answer = await client.get(url)
                 self.cookies = client.cookies
@@ -85,10 +89,14 @@ class Browser:
         return asyncio.run(ask())
 
     def begin(self, address: str = ADA, **claims: Any) -> str:
-        """Press Sign in and let the provider confirm an address; the address of the way back."""
+        """Press Sign in and let the provider confirm an address; the address of the way
+        back.
+        """
         user = {"email": address, **claims}
         httpx.put(f"{self.provider}/users/{address}", json=user).raise_for_status()
-        there = self.get(f"/auth/login?provider={encode_provider_token('default')}").headers["location"]
+        there = self.get(
+            f"/auth/login?provider={encode_provider_token('default')}"
+        ).headers["location"]
         back = httpx.post(there, data={"sub": address}).headers["location"]
         assert back.startswith(f"{PAGE}/oauth2callback?")
         return back
@@ -101,11 +109,15 @@ class Browser:
     def person(self) -> roles.Person | None:
         """Say who the server takes this browser for."""
         header = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        return who.person(HTTPConnection({"type": "http", "headers": [(b"cookie", header.encode())]}))
+        return who.person(
+            HTTPConnection({"type": "http", "headers": [(b"cookie", header.encode())]})
+        )
 
 
 @pytest.fixture
-def arrive(provider: str, store: Store, write_secrets: Callable[[str], None]) -> Callable[..., Browser]:
+def arrive(
+    provider: str, store: Store, write_secrets: Callable[[str], None]
+) -> Callable[..., Browser]:
     """Opens browsers at a server with this provider."""
 
     def open_browser(more: str = "") -> Browser:
@@ -120,7 +132,7 @@ def arrive(provider: str, store: Store, write_secrets: Callable[[str], None]) ->
             [roles]
             stewards = ["{ADA}"]
             {more}
-            """
+            """,
         )
         return Browser(provider)
 
@@ -133,15 +145,23 @@ def test_a_confirmed_address_comes_in(arrive: Callable[..., Browser]) -> None:
 
 
 @pytest.mark.parametrize("said", [False, "false", 0, 1, None, "absent"])
-def test_an_address_that_nobody_confirmed_stays_out(arrive: Callable[..., Browser], said: Any) -> None:
-    """Whoever can write another's address into a profile would get that person's data sets."""
+def test_an_address_that_nobody_confirmed_stays_out(
+    arrive: Callable[..., Browser], said: Any
+) -> None:
+    """Whoever can write another's address into a profile would get that person's data
+    sets.
+    """
     browser = arrive()
     browser.get(browser.begin(**({} if said == "absent" else {"email_verified": said})))
     assert browser.person() is None
 
 
-def test_a_provider_without_that_word_is_trusted_by_a_setting_only(arrive: Callable[..., Browser]) -> None:
-    """Servers of such providers could let nobody in; with the setting, a no must still be one."""
+def test_a_provider_without_that_word_is_trusted_by_a_setting_only(
+    arrive: Callable[..., Browser],
+) -> None:
+    """Servers of such providers could let nobody in; with the setting, a no must still
+    be one.
+    """
     browser = arrive("trust_unconfirmed = true")
     browser.get(browser.begin())
     assert browser.person() is not None
@@ -156,10 +176,16 @@ OTHERS = {
 
 
 def _another(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """Let the provider answer with a token that was made for another request, time or application."""
+    """Let the provider answer with a token that was made for another request, time or
+    application.
+    """
     if what == "nonce":
         stored = provider_app.AuthorizationCode
-        monkeypatch.setattr(provider_app, "AuthorizationCode", lambda **of: replace(stored(**of), nonce="x"))
+        monkeypatch.setattr(
+            provider_app,
+            "AuthorizationCode",
+            lambda **of: replace(stored(**of), nonce="x"),
+        )
         return
     settle = provider_app.OpenIDCode.get_jwt_config
     other = lambda *given: {**settle(*given), **OTHERS[what]}  # noqa: E731
@@ -168,7 +194,9 @@ def _another(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
 
 @pytest.mark.parametrize("what", ["nonce", *OTHERS])
 def test_a_token_that_was_not_made_for_this_sign_in(
-    arrive: Callable[..., Browser], monkeypatch: pytest.MonkeyPatch, what: str
+    arrive: Callable[..., Browser],
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
 ) -> None:
     """A token of another application, or one that was caught, would open the data."""
     browser = arrive()
@@ -176,15 +204,20 @@ def test_a_token_that_was_not_made_for_this_sign_in(
     assert browser.sign_in() is None
 
 
-def test_a_code_is_good_for_one_browser_and_once(arrive: Callable[..., Browser]) -> None:
+def test_a_code_is_good_for_one_browser_and_once(
+    arrive: Callable[..., Browser],
+) -> None:
     """Whoever reads the address of the way back would come in as that person."""
-    ada, eve = arrive(), arrive()
+    ada = arrive()
+    eve = arrive()
     back = ada.begin(email_verified=True)
     eve.get(back)
     assert eve.person() is None  # another browser
     state = urllib.parse.parse_qs(urllib.parse.urlsplit(back).query)["state"][0]
     own = eve.begin("eve@example.org", email_verified=True)
-    caught = back.replace(state, urllib.parse.parse_qs(urllib.parse.urlsplit(own).query)["state"][0])
+    caught = back.replace(
+        state, urllib.parse.parse_qs(urllib.parse.urlsplit(own).query)["state"][0]
+    )
     ada.get(back)
     assert ada.person() is not None
     eve.get(caught)  # her own request, and the code that was used
@@ -194,8 +227,12 @@ def test_a_code_is_good_for_one_browser_and_once(arrive: Callable[..., Browser])
     assert ada.person() is None
 
 
-def test_a_copied_cookie_is_dead_after_the_sign_out(arrive: Callable[..., Browser], store: Store) -> None:
-    """Whoever copied it would come in for twelve hours, on this server or another one."""
+def test_a_copied_cookie_is_dead_after_the_sign_out(
+    arrive: Callable[..., Browser], store: Store
+) -> None:
+    """Whoever copied it would come in for twelve hours, on this server or another
+    one.
+    """
     ada = arrive()
     assert ada.sign_in() is not None
     copy = arrive()
@@ -210,8 +247,12 @@ def test_a_copied_cookie_is_dead_after_the_sign_out(arrive: Callable[..., Browse
     assert copy.person() is None
 
 
-def test_a_sign_in_of_later_goes_on(arrive: Callable[..., Browser], store: Store) -> None:
-    """Whoever signs out could not sign in again, or an older sign-out would count for more."""
+def test_a_sign_in_of_later_goes_on(
+    arrive: Callable[..., Browser], store: Store
+) -> None:
+    """Whoever signs out could not sign in again, or an older sign-out would count for
+    more.
+    """
     ends = SignOuts(store)
     now = int(time.time())
     ends.end(ADA, now - 100)

@@ -1,4 +1,6 @@
-"""A live session is nobody's but its browser's: raw websockets, on loopback and behind nginx."""
+"""A live session is nobody's but its browser's: raw websockets, on loopback and behind
+nginx.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ NUMBERS = count()
 
 @pytest.fixture(scope="module", params=["loopback", "nginx"])
 def host(
-    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    server: Server,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[str]:
     if request.param == "loopback":
         yield server.host
@@ -33,7 +37,9 @@ def host(
 
 
 def _table() -> bytes:
-    """A table that was not opened before: the rows of one on file would open at once, as it was declared."""
+    """A table that was not opened before: the rows of one on file would open at once,
+    as it was declared.
+    """
     number = next(NUMBERS)
     rows = "".join(f"{30 + number + i % 9},F,{CANARY}-{number}\n" for i in range(60))
     return f"age,sex,city\n{rows}".encode()
@@ -62,7 +68,9 @@ def _refused(host: str, **given: object) -> None:
 
 
 def test_an_id_without_the_cookie_opens_nothing(host: str) -> None:
-    """Whoever reads an access log could take over an open table and spend its budget."""
+    """Whoever reads an access log could take over an open table and spend its
+    budget.
+    """
     owner = _owner(host)
     _refused(host, session=owner.session, visit=False, origin=None)
     _refused(host, session=owner.session, visit=False)
@@ -91,24 +99,32 @@ def test_the_owner_comes_back(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:1"]
+    "origin",
+    ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost:1"],
 )
 def test_pages_of_others_are_refused(host: str, origin: str) -> None:
-    """A page of another site, or of another program on this computer, could act for its reader."""
+    """A page of another site, or of another program on this computer, could act for its
+    reader.
+    """
     _refused(host, origin=origin)
     assert get(host, "/", Origin=origin)[0] == 403
 
 
 def test_foreign_hosts_are_refused(host: str, server: Server) -> None:
-    """A name that an attacker points to this computer would get past the check of origins."""
+    """A name that an attacker points to this computer would get past the check of
+    origins.
+    """
     status, _, words = get(host, "/", Host="evil.example")
     assert status == 421
     assert b"WORKBENCH_HOSTS" in words
 
 
 def test_uploads_belong_to_the_tab(host: str) -> None:
-    """Somebody else could put a file into a tab whose id he knows, or fill the memory through it."""
-    owner, other = _owner(host), Visitor(host).run()
+    """Somebody else could put a file into a tab whose id he knows, or fill the memory
+    through it.
+    """
+    owner = _owner(host)
+    other = Visitor(host).run()
     path = f"/_stcore/upload_file/{owner.session}/{'0' * 8}"
     assert other.put(path, b"a,b\n1,2\n", "x.csv") == 404
     assert owner.put(path, b"a,b\n1,2\n", "x.csv") == 204
@@ -118,12 +134,17 @@ def test_one_tab_cannot_fill_the_memory(server: Server) -> None:
     """12 files of 45 MB would be kept for as long as a tab is open."""
     visitor = Visitor(server.host).run()
     big = b"x" * (45 * 2**20)
-    statuses = [visitor.put(f"/_stcore/upload_file/{visitor.session}/{n}", big, "x") for n in range(4)]
+    statuses = [
+        visitor.put(f"/_stcore/upload_file/{visitor.session}/{n}", big, "x")
+        for n in range(4)
+    ]
     assert statuses == [204, 204, 413, 413]
 
 
 def test_downloads_are_their_tabs_alone(host: str, server: Server) -> None:
-    """An internal download, with cell values in it, would lie open to everybody who has its address."""
+    """An internal download, with cell values in it, would lie open to everybody who has
+    its address.
+    """
     owner = _open(_owner(host)).go("codebook")
     url = owner.elements("download_button")[0].url
     assert url.startswith("/media/")
@@ -137,7 +158,9 @@ def test_downloads_are_their_tabs_alone(host: str, server: Server) -> None:
 
 
 def test_what_is_made_on_demand_is_its_tabs_alone(host: str) -> None:
-    """The files that hold the most would be refused to their owner, or lie open to everybody."""
+    """The files that hold the most would be refused to their owner, or lie open to
+    everybody.
+    """
     owner = _open(_owner(host))
     url = owner.go("audit").make("Download as one HTML")
     assert url.startswith("/media/")
@@ -153,10 +176,13 @@ def test_what_is_made_on_demand_is_its_tabs_alone(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", ["clear_cache", "debug_shutdown_runtime", "load_git_info", "set_run_on_save"]
+    "step",
+    ["clear_cache", "debug_shutdown_runtime", "load_git_info", "set_run_on_save"],
 )
 def test_messages_for_developers_are_dropped(server: Server, step: str) -> None:
-    """A stranger could clear what all tabs share, or ask for what is no business of his."""
+    """A stranger could clear what all tabs share, or ask for what is no business of
+    his.
+    """
     visitor = Visitor(server.host).run()
     message = BackMsg()
     setattr(message, step, True)
@@ -211,17 +237,27 @@ def test_health_and_readiness(host: str) -> None:
 
 
 def test_the_log_holds_no_ids_and_no_values(host: str, server: Server) -> None:
-    """An id of a session, a cookie or a value of the table in the log would be for every reader of it."""
+    """An id of a session, a cookie or a value of the table in the log would be for
+    every reader of it.
+    """
     owner = _owner(host)
     get(host, f"/share/{'s' * 43}?token=geheim")
     said = server.said()
     assert "PUT /_stcore/upload_file/-/- 204" in said
-    for secret in (owner.session, owner.cookies["workbench_visitor"], CANARY, "geheim", "s" * 43):
+    for secret in (
+        owner.session,
+        owner.cookies["workbench_visitor"],
+        CANARY,
+        "geheim",
+        "s" * 43,
+    ):
         assert secret not in said
 
 
 def test_a_server_that_cannot_reach_its_ledger_says_so(tmp_path: Path) -> None:
-    """With a wrong key the server would start, call itself healthy, and its log stay empty."""
+    """With a wrong key the server would start, call itself healthy, and its log stay
+    empty.
+    """
     url = "postgresql://me:secret-word@127.0.0.1:1/ledger"
     with serving(DATABASE_URL=url) as broken:
         assert get(broken.host, "/healthz")[0] == 200

@@ -36,7 +36,9 @@ def _signed_in(host: str, address: str) -> Visitor:
 
 @pytest.mark.proof
 def test_files_are_taken_from_stewards_alone(tmp_path: Path) -> None:
-    """Strangers who see only "Sign in" sent 90 MB from each tab, until the server was out of memory."""
+    """Strangers who see only "Sign in" sent 90 MB from each tab, until the server was
+    out of memory.
+    """
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(SECRETS)
     with serving(STREAMLIT_SECRETS_FILES=str(secrets)) as server:
@@ -53,13 +55,18 @@ def test_files_are_taken_from_stewards_alone(tmp_path: Path) -> None:
 
 @pytest.mark.proof  # a server of its own
 def test_all_tabs_have_one_limit() -> None:
-    """A hundred tabs with two files each take 9 GB, and the system ends the server for all."""
+    """A hundred tabs with two files each take 9 GB, and the system ends the server for
+    all.
+    """
     with serving(WORKBENCH_TABLE_MB="10") as server:
         one, other = (Visitor(server.host).run() for _ in range(2))
         big = b"x" * (6 * MB)
         assert one.put(f"/_stcore/upload_file/{one.session}/1", big, "x.csv") == 204
         assert other.put(f"/_stcore/upload_file/{other.session}/1", big, "x.csv") == 413
-        assert other.put(f"/_stcore/upload_file/{other.session}/1", big[: 2 * MB], "x.csv") == 204
+        assert (
+            other.put(f"/_stcore/upload_file/{other.session}/1", big[: 2 * MB], "x.csv")
+            == 204
+        )
 
 
 def test_a_file_on_its_way_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +74,8 @@ def test_a_file_on_its_way_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tabs.runtime, "exists", lambda: True)
 
     uploads = SimpleNamespace(file_storage={})
-    monkeypatch.setattr(tabs.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=uploads))
+    monkeypatch.setattr(
+        tabs.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=uploads)
+    )
     monkeypatch.setattr(tabs, "arriving", Counter(a=9, b=1))
     assert (tabs.sent_bytes("a"), tabs.sent_bytes("b"), tabs.sent_bytes()) == (9, 1, 10)

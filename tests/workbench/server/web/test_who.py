@@ -31,16 +31,22 @@ def cookie(secret: str = "a secret of the tests", **fields: Any) -> str:
         "is_logged_in": True,
         "provider": "default",
     }
-    signed = create_signed_value(secret, "_streamlit_user", json.dumps({**said, **fields}))
+    signed = create_signed_value(
+        secret, "_streamlit_user", json.dumps({**said, **fields})
+    )
     return f"_streamlit_user={signed.decode()}"
 
 
 def _asks(*cookies: str) -> HTTPConnection:
-    return HTTPConnection({"type": "http", "headers": [(b"cookie", "; ".join(cookies).encode())]})
+    return HTTPConnection(
+        {"type": "http", "headers": [(b"cookie", "; ".join(cookies).encode())]}
+    )
 
 
 def test_the_cookie_of_a_steward(write_secrets: Callable[[str], None]) -> None:
-    """The pinned version of Streamlit would sign otherwise, and nobody be known on a link."""
+    """The pinned version of Streamlit would sign otherwise, and nobody be known on a
+    link.
+    """
     assert who.person(_asks()) == ALONE
     assert who.address(_asks(cookie())) is None
     write_secrets(SECRETS)
@@ -51,8 +57,12 @@ def test_the_cookie_of_a_steward(write_secrets: Callable[[str], None]) -> None:
     assert who.address(_asks(cookie(email="eve@example.org"))) == "eve@example.org"
 
 
-def test_cookies_that_nobody_signed_in_with(write_secrets: Callable[[str], None]) -> None:
-    """A forged, altered or old cookie, or that of another server, would open the links of others."""
+def test_cookies_that_nobody_signed_in_with(
+    write_secrets: Callable[[str], None],
+) -> None:
+    """A forged, altered or old cookie, or that of another server, would open the links
+    of others.
+    """
     write_secrets(SECRETS)
     good = cookie()
     for bad in (
@@ -73,7 +83,9 @@ def test_cookies_that_nobody_signed_in_with(write_secrets: Callable[[str], None]
 
 
 def test_secrets_that_break_let_nobody_in(write_secrets: Callable[[str], None]) -> None:
-    """A typing error in the file of a running server would make every stranger its owner."""
+    """A typing error in the file of a running server would make every stranger its
+    owner.
+    """
     write_secrets(SECRETS)
     assert who.person(_asks(cookie())) is not None
     write_secrets(SECRETS + "[broken")

@@ -21,11 +21,15 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 
 @pytest.fixture(scope="module")
 def release() -> Release:
-    return opened().run(Independent(columns=("age", "sex", "city")), dp.PureDP(epsilon=1))
+    return opened().run(
+        Independent(columns=("age", "sex", "city")), dp.PureDP(epsilon=1)
+    )
 
 
 def test_what_is_made_of_drawn_rows(release: Release) -> None:
-    """The page would show other rows than its files hold, or test others than it shows."""
+    """The page would show other rows than its files hold, or test others than it
+    shows.
+    """
     table = release.sample_table(300, seed=0)
     head = process.compute(drawing.head, release, 300)
     pd.testing.assert_frame_equal(head, table.frame.head(drawing.SHOWN))
@@ -46,15 +50,22 @@ def test_what_is_made_of_drawn_rows(release: Release) -> None:
 
 def test_release_files_are_read_within_limits(release: Release) -> None:
     """A stranger's file of 50 MB would hold every page while it is parsed."""
-    assert reading.read_release(release.to_json().encode()).to_json() == release.to_json()
+    assert (
+        reading.read_release(release.to_json().encode()).to_json() == release.to_json()
+    )
     with pytest.raises(dp.errors.ReadError):
         reading.read_release(b"[" * 1_000_000)
 
 
 def test_a_folder_that_nobody_wants_any_more(release: Release, tmp_path: Path) -> None:
-    """The ended process cannot clean up: half a table would stay; or another writer's half would go."""
+    """The ended process cannot clean up: half a table would stay; or another writer's
+    half would go.
+    """
     other = unfinished_name(tmp_path / "out")
     other.mkdir()
-    with pytest.raises(StoppedError), cancelled_by(lambda: any(tmp_path.rglob("part-*.parquet"))):
+    with (
+        pytest.raises(StoppedError),
+        cancelled_by(lambda: any(tmp_path.rglob("part-*.parquet"))),
+    ):
         drawing.folder(release, 10**9, tmp_path / "out")
     assert list(tmp_path.iterdir()) == [other]

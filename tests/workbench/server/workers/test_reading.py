@@ -1,4 +1,6 @@
-"""Strangers' files are read within a size and a time; regular expressions are linear in their text."""
+"""Strangers' files are read within a size and a time; regular expressions are linear in
+their text.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def test_what_is_read_is_what_the_library_reads() -> None:
         (b"a,b\n,\n,\n", SchemaError, "no column is left"),
     ],
 )
-def test_refusals_keep_their_kind_and_words(data: bytes, error: type[Exception] | None, words: str) -> None:
+def test_refusals_keep_their_kind_and_words(
+    data: bytes, error: type[Exception] | None, words: str
+) -> None:
     """A refusal would come back without its remedy, or as another error."""
     if error is None:
         assert reading.read(data, "x.csv", key=KEY).schema is not None
@@ -60,7 +64,9 @@ def test_refusals_keep_their_kind_and_words(data: bytes, error: type[Exception] 
 
 
 def test_a_file_that_unpacks_to_more_memory_is_refused() -> None:
-    """1 MB of Parquet took 1.1 GB of the server, 200 columns that share a page never ended."""
+    """1 MB of Parquet took 1.1 GB of the server, 200 columns that share a page never
+    ended.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -74,7 +80,8 @@ def test_a_file_that_unpacks_to_more_memory_is_refused() -> None:
     limits = Limits(bytes=2**33)  # as if the footer had lied
     own = _memory()
     with pytest.raises(
-        LimitError, match=r"more than (900 MB of memory|30 seconds of computing)"
+        LimitError,
+        match=r"more than (900 MB of memory|30 seconds of computing)",
     ):  # whichever is first
         reading.read(data, "x.parquet", key=KEY, limits=limits)
     assert _memory() - own < 200 * 2**20
@@ -88,15 +95,24 @@ def _memory() -> int:
 
 def test_reading_ends_when_its_tab_is_closed() -> None:
     """A file of commas would be read for 171 s for nobody."""
-    data = b",".join(b"c%d" % i for i in range(1000)) + b"\n" + (b"," * 999 + b"\n") * 20_000
+    data = (
+        b",".join(b"c%d" % i for i in range(1000))
+        + b"\n"
+        + (b"," * 999 + b"\n") * 20_000
+    )
     started = time.monotonic()
-    with pytest.raises(ReadError, match="was stopped"), cancelled_by(lambda: time.monotonic() - started > 1):
+    with (
+        pytest.raises(ReadError, match="was stopped"),
+        cancelled_by(lambda: time.monotonic() - started > 1),
+    ):
         reading.read(data, "x.csv", key=KEY)
     assert time.monotonic() - started < 10
 
 
 def test_waiting_is_no_computing() -> None:
-    """A file of 10 MB was refused as too long to read because the machine was busy with something else."""
+    """A file of 10 MB was refused as too long to read because the machine was busy with
+    something else.
+    """
     with pytest.raises(process.WorkEnded) as ended:
         process.run(compute_for_ever, seconds=1)
     assert ended.value.kind == "time"
@@ -126,11 +142,20 @@ def wait(seconds: float) -> float:
     return seconds
 
 
-def test_who_waits_for_other_files_sees_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bar that does not move for a minute says nothing of the twenty files that go first."""
-    go_on, places = threading.Event(), list[int]()
-    monkeypatch.setattr(reading, "_limited", lambda *_, **__: (go_on.wait(30), None, ""))
-    others = [threading.Thread(target=reading.read, args=(b"", "x.csv")) for _ in range(2)]
+def test_who_waits_for_other_files_sees_the_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bar that does not move for a minute says nothing of the twenty files that go
+    first.
+    """
+    go_on = threading.Event()
+    places = list[int]()
+    monkeypatch.setattr(
+        reading, "_limited", lambda *_, **__: (go_on.wait(30), None, "")
+    )
+    others = [
+        threading.Thread(target=reading.read, args=(b"", "x.csv")) for _ in range(2)
+    ]
     for each in others:
         each.start()
     while reading._FILES._running < 2:
@@ -147,7 +172,9 @@ def test_who_waits_for_other_files_sees_the_place(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_reader_that_was_killed_is_started_again() -> None:
-    """The system may end the waiting process; then no file could be read until the server is restarted."""
+    """The system may end the waiting process; then no file could be read until the
+    server is restarted.
+    """
     process.warm()
     children = [
         int(name)
@@ -180,7 +207,9 @@ def _command(process: int) -> bytes:
 
 
 def test_others_work_while_a_file_is_read() -> None:
-    """A file would hold the interpreter: another person's page waited for as long as it was read, 26 s."""
+    """A file would hold the interpreter: another person's page waited for as long as it
+    was read, 26 s.
+    """
     data = b"a,b\n" + b"1,x y z\n" * 400_000
     longest = 0.0
     done = threading.Event()
@@ -203,7 +232,9 @@ def test_others_work_while_a_file_is_read() -> None:
 
 
 @pytest.mark.parametrize("text", ['" " ', ' a" ', '"" ', " ", '"|', '""|"a', "x  "])
-def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(text: str) -> None:
+def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(
+    text: str,
+) -> None:
     """One 5.6 MB file of categories with blanks stalled everybody for minutes."""
     times = []
     for length in (20_000, 80_000):
@@ -214,12 +245,19 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(text: str
             split(whole)
             tries.append(time.process_time() - started)
         times.append(min(tries))
-    assert times[1] < 12 * max(times[0], 0.002)  # four times the text; a square would take sixteen times
+    # four times the text; a square would take sixteen times
+    assert times[1] < 12 * max(times[0], 0.002)
 
 
 @pytest.mark.parametrize(
     "parts",
-    [("a", "b"), ("a|b", 'say "x"', " blank ", ""), ('"', '""', "|"), ("a b  c", "\u00a0x"), ('"a" b', "c")],
+    [
+        ("a", "b"),
+        ("a|b", 'say "x"', " blank ", ""),
+        ('"', '""', "|"),
+        ("a b  c", "\u00a0x"),
+        ('"a" b', "c"),
+    ],
 )
 def test_split_gives_back_what_join_joined(parts: tuple[str, ...]) -> None:
     """A category would change on its way through the grid."""

@@ -1,4 +1,6 @@
-"""Work in workers: the same results, the same errors, and charges that no end of a process undoes."""
+"""Work in workers: the same results, the same errors, and charges that no end of a
+process undoes.
+"""
 
 from __future__ import annotations
 
@@ -54,10 +56,16 @@ def opened(rows: int = 400, compute: Compute = here) -> Curator:
             "age": rng.integers(20, 70, rows),
             "sex": rng.choice(["F", "M"], rows),
             "city": rng.choice([*"ABCD"], rows),
-        }
+        },
     )
     schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
-    return Curator.open(frame, schema, budget=dp.PureDP(epsilon=10), ledger=MemoryLedger(), compute=compute)
+    return Curator.open(
+        frame,
+        schema,
+        budget=dp.PureDP(epsilon=10),
+        ledger=MemoryLedger(),
+        compute=compute,
+    )
 
 
 class Odd(Histogram):
@@ -101,24 +109,35 @@ def run(curator: Curator, recipe: Recipe, cancelled: Callable[[], bool] = never)
         try:
             return curator.run(recipe, COST, request_id="r", on_progress=on_progress)
         finally:
-            assert {**stages, "measuring": 2} == dict.fromkeys(("measuring", *stages), 2)  # charged before
+            # charged before
+            assert {**stages, "measuring": 2} == dict.fromkeys(
+                ("measuring", *stages), 2
+            )
 
 
-@pytest.mark.parametrize("recipe", [Histogram("age"), Adaptive()], ids=["histogram", "adaptive"])
+@pytest.mark.parametrize(
+    "recipe", [Histogram("age"), Adaptive()], ids=["histogram", "adaptive"]
+)
 def test_a_release_is_what_it_would_be_here(recipe: Recipe) -> None:
-    """Noise, events or models would get lost on the way; or it could not be opened again."""
+    """Noise, events or models would get lost on the way; or it could not be opened
+    again.
+    """
     curator = opened(compute=process.compute)
     release = run(curator, recipe)
     assert curator.release("r").to_json() == release.to_json()
     assert release.recipe == recipe.to_dict()
     events = curator.lines()[-1].content["events"]
     assert len(events) >= len(release.marginals)
-    assert {tuple(clique) for event in events for clique in event["reads"]} >= set(release.marginals)
+    assert {tuple(clique) for event in events for clique in event["reads"]} >= set(
+        release.marginals
+    )
     assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
 
 
 def test_another_process_is_told_noisy_numbers_alone() -> None:
-    """A recipe elsewhere could ask for exact counts, and a bug there would publish them."""
+    """A recipe elsewhere could ask for exact counts, and a bug there would publish
+    them.
+    """
     curator = opened()
     measurer = measurer_of(curator._engine, curator.schema, dp.PureDP(epsilon=1))
     for name in ("_exact", "_counts", "assigned", "events", "__reduce__"):
@@ -130,14 +149,17 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
     )  # a rule of a worker would be run on rows here
     ours, theirs = socket.socketpair()
     with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
-        server, worker = Channel(one), Channel(other)
+        server = Channel(one)
+        worker = Channel(other)
         server.send((measurer, measurer.only(("age",))))
         first, second = worker.receive()
     assert [type(each) for each in (first, second)] == [RemoteMeasurer] * 2
     assert server.measurers[0] is measurer
     assert (second.number, second.domain.names) == (1, ("age",))
     facts = ("domain", "declared", "loss", "rows", "part", "noise")
-    assert [getattr(first, each) for each in facts] == [getattr(measurer, each) for each in facts]
+    assert [getattr(first, each) for each in facts] == [
+        getattr(measurer, each) for each in facts
+    ]
     for private in (first._exact, first._counts):
         with pytest.raises(DisclosureError):
             private([("age",)])
@@ -148,8 +170,12 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
     [(Killed("age"), LimitError), (Broken("age"), process.WorkEnded)],
     ids=["killed", "broken"],
 )
-def test_what_ends_badly_stays_charged_and_says_so(recipe: Recipe, error: type[Exception]) -> None:
-    """A worker that the system ends would take the charge, or the record of what was drawn, with it."""
+def test_what_ends_badly_stays_charged_and_says_so(
+    recipe: Recipe, error: type[Exception]
+) -> None:
+    """A worker that the system ends would take the charge, or the record of what was
+    drawn, with it.
+    """
     curator = opened(compute=process.compute)
     with pytest.raises(error) as caught:
         run(curator, recipe)
@@ -158,7 +184,8 @@ def test_what_ends_badly_stays_charged_and_says_so(recipe: Recipe, error: type[E
     assert last.state == "failed"
     assert len(last.content["events"]) == 1
     assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
-    assert run(opened(compute=process.compute), Histogram("age")).request_id == "r"  # others work on
+    # others work on
+    assert run(opened(compute=process.compute), Histogram("age")).request_id == "r"
 
 
 def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
@@ -168,11 +195,17 @@ def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
         run(curator, Odd("age"), cancelled=lambda: len(curator.lines()) == 2)
     assert curator.balance().spent == 10**12
     assert curator.lines()[-1].content["error"] == "StoppedError"
-    line, curator, out = RunQueue(1), opened(), threading.Event()
+    line = RunQueue(1)
+    curator = opened()
+    out = threading.Event()
     places: list[int] = []
 
     def wait() -> None:
-        with pytest.raises(StoppedError), cancelled_by(out.is_set), line.turn(places.append):
+        with (
+            pytest.raises(StoppedError),
+            cancelled_by(out.is_set),
+            line.turn(places.append),
+        ):
             run(curator, Histogram("age"))
 
     with line.turn(places.append):
@@ -200,20 +233,29 @@ class Slow(Histogram):
 
 
 def test_a_stop_after_the_noise_keeps_the_release() -> None:
-    """What was paid for would be thrown away, by a button that somebody pressed too late."""
-    curator, stages = opened(compute=process.compute), []
+    """What was paid for would be thrown away, by a button that somebody pressed too
+    late.
+    """
+    curator = opened(compute=process.compute)
+    stages = []
     with cancelled_by(lambda: "learning" in stages):
-        release = curator.run(Slow("age"), COST, on_progress=lambda stage, share: stages.append(stage))
+        release = curator.run(
+            Slow("age"), COST, on_progress=lambda stage, share: stages.append(stage)
+        )
     assert curator.lines()[-1].state == "committed"
     assert curator.release(release.request_id).to_json() == release.to_json()
 
 
 def test_a_stop_ends_the_drawing_of_noise() -> None:
-    """The button would do nothing for as long as noise is drawn, which is most of a run over many cells."""
+    """The button would do nothing for as long as noise is drawn, which is most of a run
+    over many cells.
+    """
     frame = pd.DataFrame({"n": [0, 1] * 50, "m": [0, 1] * 50})
     columns = tuple(dp.Integer(name, low=0, high=499, bin_width=1) for name in frame)
     schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
-    curator = Curator.open(frame, schema, budget=COST, ledger=MemoryLedger(), compute=process.compute)
+    curator = Curator.open(
+        frame, schema, budget=COST, ledger=MemoryLedger(), compute=process.compute
+    )
     looks = 0
 
     def after_some() -> bool:
@@ -229,7 +271,9 @@ def test_a_stop_ends_the_drawing_of_noise() -> None:
 
 def test_the_line_is_kept_in_order() -> None:
     """Whoever came last would be served first, or two runs would go at once."""
-    line, order, places = RunQueue(1), [], {}
+    line = RunQueue(1)
+    order = []
+    places = {}
     running = 0
 
     def one(name: int) -> None:
@@ -254,12 +298,17 @@ def test_the_line_is_kept_in_order() -> None:
 
 
 def test_an_evaluation_is_what_it_would_be_here() -> None:
-    """The original would be changed on its way, or an internal result would not come back."""
-    curator, there = opened(), opened(compute=process.compute)
+    """The original would be changed on its way, or an internal result would not come
+    back.
+    """
+    curator = opened()
+    there = opened(compute=process.compute)
     stages: list[str] = []
     assert there.evaluate(RolesOf()).content == curator.evaluate(RolesOf()).content
     public = PublicTable(
-        pd.DataFrame({"age": [30, 40] * 50, "sex": ["F", "M"] * 50, "city": ["A", "B"] * 50})
+        pd.DataFrame(
+            {"age": [30, 40] * 50, "sex": ["F", "M"] * 50, "city": ["A", "B"] * 50}
+        ),
     )
     learned = Efficacy(
         release=public,
@@ -270,15 +319,25 @@ def test_an_evaluation_is_what_it_would_be_here() -> None:
     report = there.evaluate(learned, lambda stage, share: stages.append(stage))
     assert report.content == curator.evaluate(learned).content
     assert "logistic" in stages
-    kinds = [line.content["evaluation"] for line in there.lines() if line.state == "outside"]
+    kinds = [
+        line.content["evaluation"] for line in there.lines() if line.state == "outside"
+    ]
     assert kinds == ["proposed roles", "learning"]
 
 
 def test_an_anonymized_table_is_what_it_would_be_here() -> None:
-    """Rows or the plan would change on the way; a page would wait for a search without a word."""
-    curator, elsewhere, told = opened(), opened(compute=process.compute), {}
+    """Rows or the plan would change on the way; a page would wait for a search without
+    a word.
+    """
+    curator = opened()
+    elsewhere = opened(compute=process.compute)
+    told = {}
     hierarchies = curator.evaluate(HierarchiesOf(columns=("age", "sex"))).content
-    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "insensitive"}
+    roles = {
+        "age": "quasi-identifier",
+        "sex": "quasi-identifier",
+        "city": "insensitive",
+    }
     for method in ("full-domain", "mondrian"):
         plan = default_plan(roles, hierarchies, k=5)
         plan = (
@@ -295,16 +354,24 @@ def test_an_anonymized_table_is_what_it_would_be_here() -> None:
 
 
 def test_a_plan_is_decided_as_it_would_be_here() -> None:
-    """Another class would be suppressed; workers would be sent the callback of a page, or who holds what."""
+    """Another class would be suppressed; workers would be sent the callback of a page,
+    or who holds what.
+    """
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"age": rng.integers(20, 24, 900), "id": rng.integers(0, 200, 900)})
-    schema = Schema(columns=suggest_schema(frame[["age"]]).columns, unit=PrivacyUnit(max_rows=1))
+    frame = pd.DataFrame(
+        {"age": rng.integers(20, 24, 900), "id": rng.integers(0, 200, 900)}
+    )
+    schema = Schema(
+        columns=suggest_schema(frame[["age"]]).columns, unit=PrivacyUnit(max_rows=1)
+    )
     engine = FrameEngine(frame, schema, key=b"k" * 32)
     roles = {"age": "quasi-identifier", "id": "identifier"}
     trees = HierarchiesOf(columns=("age",)).compute(Microdata(frame), schema)
     plan = default_plan(roles, trees, k=150).counting("id")
     tuples = engine.tuples(["age"], by="id")
-    expected, there = (compute(Recoding.of, tuples, plan) for compute in (here, process.compute))
+    expected, there = (
+        compute(Recoding.of, tuples, plan) for compute in (here, process.compute)
+    )
     assert there.plan.to_json() == expected.plan.to_json()
     assert (there.rows, there.plan.method) == (expected.rows, plan.method)
     sent = pickle.dumps(there)
@@ -313,9 +380,14 @@ def test_a_plan_is_decided_as_it_would_be_here() -> None:
 
 
 def test_large_arrays_and_errors_come_through() -> None:
-    """A table would come back as something else; a refusal would lose its kind, or a stage its share."""
-    numbers, told = np.arange(300_000), []
-    frame = pd.DataFrame({"a": numbers, "b": pd.Series(["x", None] * 150_000, dtype="str")})
+    """A table would come back as something else; a refusal would lose its kind, or a
+    stage its share.
+    """
+    numbers = np.arange(300_000)
+    told = []
+    frame = pd.DataFrame(
+        {"a": numbers, "b": pd.Series(["x", None] * 150_000, dtype="str")}
+    )
     back = process.run(give_back, frame, on_progress=lambda *each: told.append(each))
     pd.testing.assert_frame_equal(back, frame)
     back.iloc[0, 0] = 5  # it may be written to
@@ -338,7 +410,9 @@ def test_what_nobody_wants_any_more_ends() -> None:
     """A page that was left would go on computing for nobody."""
     process_id: list[int] = []
     with pytest.raises(StoppedError), cancelled_by(lambda: bool(process_id)):
-        process.run(sleep, on_progress=lambda stage, share: process_id.append(int(stage)))
+        process.run(
+            sleep, on_progress=lambda stage, share: process_id.append(int(stage))
+        )
     looks = 3_000
     while looks and is_alive(process_id[0]):  # it would sleep for an hour
         looks -= 1
@@ -371,8 +445,12 @@ def test_messages_are_no_files() -> None:
 def test_distinct_tuples_of_a_large_table_come_through() -> None:
     """An audit of a table that does not fit would count every tuple as one row."""
     frame = pd.DataFrame({"age": [30, 40]})
-    tuples = replace(CodedRows.of(["age"], lambda _: frame, None), counts=np.array([1, 9]))
-    report = process.compute(Audit(quasi_identifiers=("age",)).compute, tuples, opened().schema)
+    tuples = replace(
+        CodedRows.of(["age"], lambda _: frame, None), counts=np.array([1, 9])
+    )
+    report = process.compute(
+        Audit(quasi_identifiers=("age",)).compute, tuples, opened().schema
+    )
     assert report.risk.uniques == pytest.approx(0.1)
     with pytest.raises(DisclosureError):
         pickle.dumps(tuples)
