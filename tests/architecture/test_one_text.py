@@ -20,8 +20,8 @@ MAKERS = {"map", "apply", "astype", "array", "asarray", "Series"}
 TYPES = {"str", "string", "U"}
 ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
-        "anonymize.hierarchies.hierarchy": {"str(series.name)"},
-        "anonymize.hierarchies.suggest": {"str(series.name)"},
+        "anonymization.hierarchies.hierarchy": {"str(series.name)"},
+        "anonymization.hierarchies.suggest": {"str(series.name)"},
         "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "risk.roles": {"map(str, frame.columns)"},
@@ -67,7 +67,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
-        "anonymize.plan": {"map(str, self.models)"},
+        "anonymization.plan": {"map(str, self.models)"},
         "accounting.events": {"str(self.delta)"},
         "accounting.ledger": {"datetime.now(UTC).isoformat(timespec='seconds')"},
         "accounting.loss": {"str(getattr(loss, name))"},
@@ -90,8 +90,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.discrete.model": {"str(loss.amount)"},
     },
     "texts of `values` already, given their Python type": {
-        "anonymize.hierarchies.builders": {"pd.Series(distinct, dtype='str')"},
-        "anonymize.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
+        "anonymization.hierarchies.builders": {"pd.Series(distinct, dtype='str')"},
+        "anonymization.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
         "engines.work": {"str(text)"},
         "evaluation.records": {"texts[unread].astype('str')"},
     },
@@ -101,7 +101,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "be "
         "equal"
     ): {
-        "anonymize.apply": {"column.astype('str')"},
+        "anonymization.apply": {"column.astype('str')"},
     },
     "a cell of a file, on its way to being a value": {
         "io.locales": {"str(moment)", "str(moment.date())"},

@@ -69,13 +69,13 @@ def package(module: str) -> str:
 
 
 def methods_of_anonymization(module: str, imported: str) -> str | None:
-    """2: inside anonymize, hierarchies < models, recoded < fulldomain, partition < plan
+    """2: inside anonymization, hierarchies < models, recoded < fulldomain, partition < plan
     < apply.
     """
     ours, other = ([*each.split("."), "", ""][:3] for each in (module, imported))
     if (
-        ours[:2] != ["dpcore", "anonymize"]
-        or other[:2] != ["dpcore", "anonymize"]
+        ours[:2] != ["dpcore", "anonymization"]
+        or other[:2] != ["dpcore", "anonymization"]
         or ours[2] == other[2]
     ):
         return None
