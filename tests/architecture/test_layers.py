@@ -24,7 +24,6 @@ LAYERS = {
     "app": 10,
     "navigation": 10,
     "pages": 9,
-    "share": 9,
     "workbench": 8,
     "dpcore.curator": 7,
     "dpcore.synthesis": 6,

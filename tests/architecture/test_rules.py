@@ -40,27 +40,25 @@ STREAMLIT = {
 """The modules that may draw beside the `form` and `view` of a page's package, and parts
 of those under other names; settings read the secrets.
 """
-SHARE = (
+FOR_STRANGERS = (
     "dpcore.errors",
     "dpcore.text",
     "dpcore.schema",
     "dpcore.local",
     "dpcore.tables",
     "dpcore.release",
+    "dpcore.risk",
     "dpcore.synthesis",
     "dpcore.io.export",
-    "workbench.store",
-    "workbench.language.wording",
-    "workbench.language.messages",
+    "dpcore.accounting.loss",
     "workbench.language",
-    "workbench.report.charts",
-    "workbench.report.files",
-    "workbench.report",
+    "workbench.store",
     "workbench.server.web.headers",
     "workbench.server.web.who",
-    "dpcore.accounting.loss",
-    "share",
+    "workbench.report",
+    "workbench.share",
 )
+"""What pages for strangers may import."""
 
 
 def package(module: str) -> str:
@@ -99,7 +97,16 @@ def a_page_owns_its_package(module: str, imported: str) -> str | None:
     return None if ours == package(imported) else "not its page"
 
 
-WORKBENCH = ("samples", "locale", "store", "server", "session", "ui")
+WORKBENCH = (
+    "samples",
+    "language",
+    "store",
+    "server",
+    "report",
+    "share",
+    "session",
+    "ui",
+)
 """The packages of workbench that pages share, each of which may import those before
 it.
 """
@@ -157,7 +164,7 @@ def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
     """6: what answers strangers, and makes their pages, knows releases and words; no
     curator or session.
     """
-    if not module.startswith(("share.", "workbench.report.")) or imported.split(".")[
+    if not module.startswith(("workbench.share.", "workbench.report.")) or imported.split(".")[
         0
     ] not in (
         "dpcore",
@@ -166,7 +173,7 @@ def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
         "app",
     ):
         return None
-    return None if imported.startswith(SHARE) else "not for strangers"
+    return None if imported.startswith(FOR_STRANGERS) else "not for strangers"
 
 
 RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
@@ -177,7 +184,7 @@ RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
     a_page_owns_its_package: ("pages.audit", "workbench.anonymize.work"),
     inside_workbench: ("workbench.session", "workbench.ui.widgets"),
     who_draws: ("workbench.records.lines", "streamlit"),
-    what_is_shared_knows_no_rows: ("share.pages", "dpcore.curator"),
+    what_is_shared_knows_no_rows: ("workbench.share.pages", "dpcore.curator"),
 }
 """Each rule, and an arrow that it must refuse."""
 
