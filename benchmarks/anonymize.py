@@ -233,8 +233,10 @@ def frontier(data: Data) -> Table:
         prepared, table = cpu(lambda: data.adult.tuples(setup, []))  # noqa: B023
         counted, pass_ = cpu(lambda: Frontier(table, KS))  # noqa: B023
         answered, points = cpu(
-            lambda: pass_.points(LIMITS, [METRICS[name] for name in FOUR_METRICS])
-        )  # noqa: B023
+            lambda: pass_.points(  # noqa: B023
+                LIMITS, [METRICS[name] for name in FOUR_METRICS]
+            )
+        )
         predicted = tried(table)
         sizes = [predicted.nodes, len(points), predicted.seconds]
         rows.append([setup, *sizes, prepared, counted, answered, counted + answered])
@@ -263,9 +265,9 @@ def growth(data: Data) -> Table:
         strict, _ = cpu(lambda: _ask(table, [KAnonymity(k=5)], 0.0, "loss_geomean"))  # noqa: B023
         loose, _ = cpu(lambda: _ask(table, [KAnonymity(k=5)], 0.02, "loss_geomean"))  # noqa: B023
         whole, _ = cpu(
-            lambda: Frontier(table, KS).points(
+            lambda: Frontier(table, KS).points(  # noqa: B023
                 LIMITS, [METRICS[name] for name in FOUR_METRICS]
-            ),  # noqa: B023
+            ),
         )
         peak = peak_mb()
         rows.append([count, len(table.keys), prepared, strict, loose, whole, peak])
@@ -306,8 +308,8 @@ def recoding(data: Data) -> Table:
             frame = data.adult.frame
             names = list(trees)
             local_s, local = cpu(
-                lambda: local_recoding(frame, trees, gate=_gate(frame, k))
-            )  # noqa: B023
+                lambda: local_recoding(frame, trees, gate=_gate(frame, k))  # noqa: B023
+            )
             free_s, free = cpu(lambda: mondrian(frame, names, gate=_gate(frame, k)))  # noqa: B023
             rows.append([setup, k, local.ncp, bar, local_s, free.ncp, cut_bar, free_s])
     columns = [
@@ -334,8 +336,8 @@ def microaggregation(data: Data) -> Table:
         frame = pd.DataFrame(values, columns=[f"x{i}" for i in range(width)])
         for k in (5, 10):
             seconds, clusters = cpu(
-                lambda: microaggregate(frame, list(frame), gate=_gate(frame, k))
-            )  # noqa: B023
+                lambda: microaggregate(frame, list(frame), gate=_gate(frame, k))  # noqa: B023
+            )
             loss = plain.information_loss(_scaled(frame), clusters)
             rows.append([count, width, k, loss, seconds])
     return Table.of("MDAV, exact", ["rows", "columns", "k", "SSE / SST", "s"], rows)

@@ -105,9 +105,8 @@ class Recipe(Registered, ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data with `kind`, tuples as lists."""
-        fields = {
-            field.name: getattr(self, field.name) for field in dataclasses.fields(self)
-        }  # type: ignore[arg-type]
+        own = dataclasses.fields(self)  # type: ignore[arg-type]
+        fields = {field.name: getattr(self, field.name) for field in own}
         return {
             "kind": self.kind,
             **{name: _plain(value) for name, value in fields.items()},

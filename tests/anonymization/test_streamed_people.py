@@ -246,9 +246,9 @@ def test_what_is_written_is_what_is_made_in_memory(
         )
         made: list[Bag[tuple[str, ...]] | str] = []
         for make in (
-            lambda: apply(frame, plan),
-            lambda: carried_out(found, frame, plan),
-        ):  # noqa: B023
+            lambda: apply(frame, plan),  # noqa: B023
+            lambda: carried_out(found, frame, plan),  # noqa: B023
+        ):
             try:
                 made.append(rows_of(make()))
             except InfeasibleError as error:

@@ -24,8 +24,10 @@ from dpcore.tables.classes import dense, equivalence_classes, leaves_of
     together=st.sampled_from([1, 7, 10**6]),
 )
 def test_against_the_definitions(
-    rows: list[tuple[int, int]], l: int, together: int
-) -> None:  # noqa: E741
+    rows: list[tuple[int, int]],
+    l: int,  # noqa: E741
+    together: int,
+) -> None:
     """Broken: a figure is not what its definition, applied class by class, gives; some
     or all at once.
     """

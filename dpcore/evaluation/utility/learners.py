@@ -52,9 +52,8 @@ def svm(features: Floats, labels: Codes) -> Trained:
     if np.bincount(labels)[np.unique(labels)].min() < _FOLDS:
         return SVC().fit(features, labels)  # type: ignore[no-any-return]
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=SEED)
-    return GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds).fit(
-        features, labels
-    )  # type: ignore[no-any-return]
+    search = GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds)
+    return search.fit(features, labels)  # type: ignore[no-any-return]
 
 
 def logistic(features: Floats, labels: Codes) -> Trained:
@@ -68,9 +67,8 @@ def trees(features: Floats, labels: Codes) -> Trained:
     """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(max_iter=60, random_state=SEED).fit(
-        features, labels
-    )  # type: ignore[no-any-return]
+    boosted = HistGradientBoostingClassifier(max_iter=60, random_state=SEED)
+    return boosted.fit(features, labels)  # type: ignore[no-any-return]
 
 
 def linear(features: Floats, numbers: Floats) -> Trained:
