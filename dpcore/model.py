@@ -21,7 +21,7 @@ MOST = 20_000_000
 """Rows that are drawn at most to find those that are asked for."""
 
 
-class Model(Registered, ABC):
+class Model(Registered, ABC, home="dpcore.synthesis"):
     """A model learned from noisy marginals only, whose use is free post-processing."""
 
     @property

@@ -1,35 +1,44 @@
 """Families of classes that are found by their `kind`, such as the kinds of columns."""
 
+import importlib
 from typing import Any, ClassVar, Self
 
 from dpcore.errors import UsageError
 
 
 class Registered:
-    """A base whose direct subclasses are families of classes that register themselves
-    by their `kind`.
+    """A base whose direct subclasses are families of classes found by their `kind`.
 
     A class with a `kind` in its own body is registered when it is defined. One without
-    is abstract, or a variant that is read back as its base. The package of a family
-    imports all of its modules, so that the registry is complete as soon as the family
-    can be imported.
+    is abstract, or a variant that is read back as its base. A family names its `home`,
+    a module that imports all of its classes; it is imported before kinds are looked up.
 
     Attributes:
         kind: the name of the class in its family.
         place: in the order of the family; classes of one place follow each other as
             they are defined.
 
-    Raises: ParameterError when two classes of a family have one kind.
+    Raises:
+        UsageError: when two classes of a family have one kind.
+
+    >>> class Animal(Registered):
+    ...     pass
+    >>> class Dog(Animal):
+    ...     kind = "dog"
+    >>> Animal.of_kind("dog").__name__
+    'Dog'
     """
 
     kind: ClassVar[str]
     place: ClassVar[int] = 100
     _family: ClassVar[dict[str, type[Any]]]
+    _home: ClassVar[str]
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, home: str = "", **options: Any) -> None:
         super().__init_subclass__(**options)
         if Registered in cls.__bases__:
             cls._family = {}
+            cls._home = home
         kind = vars(cls).get("kind")
         if not isinstance(kind, str):
             return
@@ -47,6 +56,8 @@ class Registered:
     @classmethod
     def kinds(cls) -> dict[str, type[Self]]:
         """Return this class and those below it by their kind, in their order."""
+        if cls._home:
+            importlib.import_module(cls._home)
         ordered = sorted(cls._family.items(), key=lambda each: each[1].place)
         return {kind: each for kind, each in ordered if issubclass(each, cls)}
 

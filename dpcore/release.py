@@ -199,6 +199,12 @@ class Release:
         }
         object.__setattr__(self, "marginals", described)
 
+    def __repr__(self) -> str:
+        loss = " ".join(f"{name}={text}" for name, text in self.guarantee.loss.items())
+        tables = " ".join(" x ".join(clique) for clique in list(self.marginals)[:5])
+        more = " ..." if len(self.marginals) > 5 else ""
+        return f"Release({self.recipe.get('kind')!r}, {loss}, tables: {tables}{more})"
+
     @property
     def model_columns(self) -> tuple[str, ...]:
         """Columns of the rows that `sample` draws, in the schema's order."""

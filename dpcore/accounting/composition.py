@@ -24,6 +24,7 @@ from dpcore.accounting.loss import (
     Loss,
     Number,
     PureDP,
+    check_loss,
     epsilon_of,
     rho_of_pure,
     units_up,
@@ -71,6 +72,7 @@ class Rule(StrEnum):
 
         Raises: BudgetError when the loss has no meaning under the rule.
         """
+        check_loss(loss, name="loss")
         if isinstance(loss, ApproxDP):
             loss = ZCDP(rho=loss.rho)
         if self.pure and not isinstance(loss, PureDP):

@@ -23,8 +23,10 @@ from typing import Any, Literal, Protocol
 from dpcore.accounting.composition import Rule, total
 from dpcore.accounting.loss import (
     DELTA_UNIT,
+    UNIT,
     AnyLoss,
     ApproxDP,
+    check_loss,
     loss_fields,
     units_down,
 )
@@ -68,7 +70,12 @@ class Account:
 
     @classmethod
     def of(cls, dataset: str, unit: dict[str, Any], budget: AnyLoss) -> Account:
-        """Return the account of a budget and a privacy unit."""
+        """Return the account of a budget and a privacy unit.
+
+        Raises:
+            UsageError: if the budget is no privacy loss.
+        """
+        check_loss(budget, name="budget")
         return cls(
             dataset=dataset,
             rule=Rule.of(budget),
@@ -188,8 +195,14 @@ class Balance:
     spent: int
     held: int
 
+    def __repr__(self) -> str:
+        parts = ("left", "spent", "held", "budget")
+        numbers = (f"{name}={getattr(self, name) / UNIT:g}" for name in parts)
+        return f"Balance({', '.join(numbers)})"
+
     @property
     def left(self) -> int:
+        """Units that may still be spent."""
         return self.budget - self.spent - self.held
 
 

@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import ClassVar
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.roots import crossing
 
 Number = str | int | float | Decimal | Fraction
@@ -156,6 +156,19 @@ class ApproxDP:
 
 Loss = PureDP | ZCDP
 AnyLoss = PureDP | ZCDP | ApproxDP
+
+
+def check_loss(loss: object, *, name: str) -> None:
+    """Refuse what is no privacy loss, such as a plain number.
+
+    Raises:
+        UsageError: names the argument, and how to write a loss.
+    """
+    if not isinstance(loss, AnyLoss):
+        raise UsageError(
+            f"the {name} must be a privacy loss, not {type(loss).__name__}",
+            remedy="write dp.PureDP(epsilon=1), or ZCDP or ApproxDP likewise",
+        )
 
 
 def split(

@@ -22,7 +22,7 @@ from dpcore.registry import Registered
 
 
 @dataclass(frozen=True)
-class Method(Registered, ABC):
+class Method(Registered, ABC, home="dpcore.anonymization"):
     """One method of anonymization, which registers itself by its `kind`.
 
     Equal kinds are equal methods.

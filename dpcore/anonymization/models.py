@@ -26,7 +26,7 @@ from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray
 
 
-class PrivacyModel(Registered, ABC):
+class PrivacyModel(Registered, ABC, home="dpcore.anonymization"):
     """One privacy model, a frozen class of its parameters, which registers itself by
     its `kind`.
     """

@@ -58,7 +58,7 @@ class Readable(Protocol):
         """
 
 
-class Evaluation(Registered, ABC, Generic[Read, Result]):
+class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation"):
     """A question that reads the original, outside differential privacy.
 
     The ledger notes its kind.
@@ -106,7 +106,7 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
         return table.counted(rows) if self.counted else rows
 
 
-class PrivateEvaluation(Registered, ABC):
+class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
     """A question about the original that is charged and answered with noise, and may be
     shared.
     """

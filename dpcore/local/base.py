@@ -29,7 +29,7 @@ MAX_BITS = 400_000_000
 
 
 @dataclass(frozen=True, init=False)
-class Protocol(Registered, ABC):
+class Protocol(Registered, ABC, home="dpcore.local"):
     """One way to answer a question with `categories` possible answers, at a loss of
     `epsilon` per answer.
 

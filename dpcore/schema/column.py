@@ -71,7 +71,7 @@ class Outside:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column(Registered, ABC):
+class Column(Registered, ABC, home="dpcore.schema"):
     """A column with its public facts, the base of every kind.
 
     Attributes:

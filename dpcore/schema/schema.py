@@ -95,6 +95,10 @@ class Schema:
                     f"column {name!r} is declared twice", remedy="declare it once"
                 )
 
+    def __repr__(self) -> str:
+        cells = ", ".join(f"{column.name}: {column.size}" for column in self.columns)
+        return f"Schema(cells of {cells}; {self.unit})"
+
     @cached_property
     def domain(self) -> Domain:
         """Names and numbers of cells."""

@@ -77,7 +77,7 @@ class Join:
         object.__setattr__(self, "key", self.key or self.on)
 
 
-class SourceKind(Registered):
+class SourceKind(Registered, home="dpcore.engines.connect"):
     """A kind of place where tables lie, by what its sources can say.
 
     `dpcore.engines` opens each.

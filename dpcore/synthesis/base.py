@@ -45,7 +45,7 @@ class Expected:
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
 
-class Recipe(Registered, ABC):
+class Recipe(Registered, ABC, home="dpcore.synthesis"):
     """A frozen dataclass that describes the learning from a table, registered by its
     `kind`.
     """

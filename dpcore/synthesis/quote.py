@@ -34,6 +34,10 @@ class Quote:
     expected: tuple[Expected, ...]
     memory: int = MAX_BYTES
 
+    def __repr__(self) -> str:
+        charge = f"charge={self.charge / UNIT:g}, left_after={self.left_after / UNIT:g}"
+        return f"Quote({charge}, {len(self.expected)} expected errors)"
+
     @classmethod
     def of(
         cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]

@@ -22,7 +22,7 @@ from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
-class Metric(Registered, ABC):
+class Metric(Registered, ABC, home="dpcore.anonymization"):
     """A measure of what a node loses, a frozen class of its parameters that is
     registered by its `kind`.
     """
