@@ -9,6 +9,7 @@ a line a fault, and exits with the number of faults that were missed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,8 +31,8 @@ class Fault:
     Attributes:
         breaks: what would no longer hold.
         file: from the root of the project.
-        old, new: the text that is replaced, which occurs once, and what takes its
-            place.
+        old, new: the code that is replaced, which occurs once, and what takes its
+            place; blanks and line breaks do not matter.
         test: the one that must fail, as pytest names it.
     """
 
@@ -40,6 +41,15 @@ class Fault:
     old: str
     new: str
     test: str
+
+
+def place_of(old: str) -> re.Pattern[str]:
+    """Return what finds a piece of code, however the formatter has broken its lines."""
+    words = re.findall(r"\w+|[^\w\s]", old)
+    parts = [
+        (",?" + r"\s*" if word in ")]}" else "") + re.escape(word) for word in words
+    ]
+    return re.compile(r"\s*".join(parts))
 
 
 MEASURER = "dpcore/mechanisms/measurer.py"
@@ -297,7 +307,9 @@ def planted(fault: Fault, copy: Path) -> bool:
     """Whether the named test fails on a copy of the project with this fault."""
     file = copy / fault.file
     text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    new = fault.new.removeprefix(fault.old[: -len(fault.old.lstrip())])
+    broken = place_of(fault.old).sub(lambda _: new, text)
+    file.write_text(broken, encoding="utf-8")
     try:
         name, _, parameter = fault.test.partition("[")
         command = [

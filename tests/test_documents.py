@@ -135,11 +135,12 @@ def test_the_tree_is_true() -> None:
     there |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(
         ROOT
     )
-    there |= {f"share/{name}" for name in folders(ROOT / "share")} | {
-        "docs/decisions/",
-        "app.py",
-        "navigation.py",
+    there |= {
+        f"workbench/{parent}/{name}"
+        for parent in ("server", "share", "store")
+        for name in folders(ROOT / "workbench" / parent)
     }
+    there |= {"docs/decisions/", "app.py", "navigation.py"}
     there |= {
         path.relative_to(ROOT).as_posix()
         for top in ("dpcore", "workbench")

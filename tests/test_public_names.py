@@ -6,12 +6,15 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import dpcore
 from dpcore import errors
+from tests.architecture.modules import ROOT
 
 NAMED_IN_THE_GUIDE = {
     "ApproxDP",
@@ -54,6 +57,53 @@ def test_every_error_is_public() -> None:
         assert name in (errors.__doc__ or "")
 
 
+AT_THE_TOP = {
+    "Audit",
+    "KAnonymity",
+    "OptimizedUnary",
+    "Plan",
+    "RandomizedResponse",
+    "anonymize",
+    "audit",
+    "evaluate",
+    "read_table",
+}
+
+
+def test_what_a_script_needs_is_at_the_top() -> None:
+    """Half of the library would have no name at the door."""
+    assert public("dpcore") >= AT_THE_TOP
+
+
+def test_names_for_type_checkers_are_those_of_the_program() -> None:
+    """A name would be there for an editor and missing when the script runs."""
+    tree = ast.parse(Path(dpcore.__file__ or "").read_text(encoding="utf-8"))
+    seen = {
+        (name.name, node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpcore")
+        for name in node.names
+    }
+    assert seen == {(name, dpcore._HOME[name]) for name in dpcore.__all__}
+    for name in dpcore.__all__:
+        assert getattr(dpcore, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = dpcore.no_such_name
+
+
+def test_the_library_loads_what_is_used() -> None:
+    """A script that states one loss would wait for all engines and pandas."""
+    code = """
+import sys, dpcore
+print([name for name in sys.modules if name.startswith(("dpcore.", "pandas"))])
+dpcore.PureDP(epsilon=1)
+print(any(name.startswith("dpcore.engines") for name in sys.modules))
+"""
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["[]", "False"]
+
+
 PROMISED = {
     "dpcore.anonymization": {
         "Hierarchy",
@@ -83,7 +133,10 @@ PROMISED = {
 
 def public(package: str) -> set[str]:
     """The names of a package that are neither its modules nor for itself."""
-    names = vars(importlib.import_module(package)).items()
+    module = importlib.import_module(package)
+    if package == "dpcore":
+        return set(module.__all__)
+    names = vars(module).items()
     return {
         name
         for name, value in names
@@ -113,9 +166,10 @@ def test_what_a_package_imports_is_public_by_its_name(package: str) -> None:
         )
     )
     lines = [
-        each
-        for each in tree.body
-        if isinstance(each, ast.ImportFrom) and each.module != "__future__"
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and node.module not in ("__future__", "typing")
     ]
     names = [name for line in lines for name in line.names]
     assert [name.name for name in names if name.asname != name.name] == []

@@ -13,6 +13,15 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
+from tests.anonymization.oracle import (
+    MODELS,
+    RISKS,
+    SECRET,
+    SECRET_HIERARCHY,
+    Case,
+    evaluate,
+    optimum,
+)
 
 from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,

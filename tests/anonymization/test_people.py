@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from tests.anonymization.oracle import gate
 
 import dpcore as dp
 from dpcore.anonymization.apply import apply

@@ -238,3 +238,27 @@ def test_everything_public_is_explained() -> None:
             one_line = isinstance(node, ast.FunctionDef) and len(node.body) == 1
             explained = ast.get_docstring(node) or node.name in known or one_line
             assert explained, f"{name_of(path)}.{node.name} has no docstring"
+
+
+REACH = """
+import sys
+import workbench.share.links, workbench.share.answers
+print(*sys.modules, sep="\\n")
+"""
+NOT_FOR_STRANGERS = (
+    "dpcore.curator",
+    "dpcore.engines",
+    "dpcore.evaluation",
+    "workbench.session",
+    "workbench.ui",
+    "streamlit",
+)
+
+
+def test_pages_for_strangers_load_nothing_that_reads_rows() -> None:
+    """A fault in a page for strangers would run beside what holds the rows."""
+    command = [sys.executable, "-c", REACH]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = run.stdout.splitlines()
+    assert "workbench.share.links" in loaded
+    assert [name for name in loaded if name.startswith(NOT_FOR_STRANGERS)] == []

@@ -21,6 +21,7 @@ TYPES = {"str", "string", "U"}
 ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
         "anonymization.hierarchies.hierarchy": {"str(series.name)"},
+        "curator.one_call": {"map(str, table.columns)"},
         "anonymization.hierarchies.suggest": {"str(series.name)"},
         "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},

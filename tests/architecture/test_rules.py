@@ -164,9 +164,9 @@ def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
     """6: what answers strangers, and makes their pages, knows releases and words; no
     curator or session.
     """
-    if not module.startswith(("workbench.share.", "workbench.report.")) or imported.split(".")[
-        0
-    ] not in (
+    if not module.startswith(
+        ("workbench.share.", "workbench.report.")
+    ) or imported.split(".")[0] not in (
         "dpcore",
         "workbench",
         "pages",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from tests.workbench.share.asgi import Answer, call
 
 import dpcore.local as dl
 from dpcore.errors import LedgerError
