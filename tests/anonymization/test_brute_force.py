@@ -13,15 +13,6 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from tests.anonymization.oracle import (
-    MODELS,
-    RISKS,
-    SECRET,
-    SECRET_HIERARCHY,
-    Case,
-    evaluate,
-    optimum,
-)
 
 from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,

@@ -9,15 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
-from tests.anonymization.oracle import (
-    MODELS,
-    SECRET,
-    SECRET_HIERARCHY,
-    Case,
-    cases,
-    classes_at,
-    holds,
-)
 
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.grouper import Grouper

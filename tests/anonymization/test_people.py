@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.anonymization.oracle import gate
 
 import dpcore as dp
 from dpcore.anonymization.apply import apply

@@ -9,14 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import (
-    METRICS,
-    MODELS,
-    SECRET,
-    SECRET_HIERARCHY,
-    Case,
-    cases,
-)
 
 from dpcore.anonymization.apply import anonymized, apply
 from dpcore.anonymization.closeness import TCloseness

@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from tests.anonymization.oracle import SECRET, SECRET_HIERARCHY
 
 import dpcore as dp
 from dpcore.anonymization.apply import Anonymization, anonymized, carried_out

@@ -17,15 +17,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.anonymization.oracle import (
-    MODELS,
-    SECRET,
-    SECRET_HIERARCHY,
-    Case,
-    classes_at,
-    held,
-)
-from tests.anonymization.test_brute_force import LIMITS, METRICS, table
 
 import dpcore as dp
 from dpcore.anonymization.apply import apply

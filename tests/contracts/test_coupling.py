@@ -190,7 +190,7 @@ def coupled(
         of_part = RECIPES[name]
         ask = lambda curator, request: curator.run(
             of_part, loss, part=part, request_id=request
-        )  # noqa: E731
+        )
     # what the question is about was paid for on the first one
     if len(curators[0].lines()) > 1:
         curators[1].run(dp.Marginals(cliques=[("age", "sex"), ("pay",)]), loss)

@@ -12,15 +12,6 @@ import random
 
 import numpy as np
 import pytest
-from tests.anonymization.oracle import (
-    MODELS,
-    SECRET,
-    SECRET_HIERARCHY,
-    Case,
-    classes_at,
-    holds,
-)
-from tests.anonymization.test_brute_force import table
 
 from dpcore.anonymization.closeness import Distance, TCloseness
 from dpcore.anonymization.fulldomain.counter import Counter

@@ -15,9 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.workbench.share.asgi import call
-from tests.workbench.share.test_explore import EVERYTHING, PAGE, codes_of, content_of
-from tests.workbench.share.test_links import HOSTILE, Shared
 
 import dpcore as dp
 from tests.e2e.browser import PHONE

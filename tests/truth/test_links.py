@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
-from tests.workbench.share.asgi import call
 
 import dpcore as dp
 from tests.truth.figures import check, figures, of_html

@@ -22,7 +22,6 @@ import pandas as pd
 import pytest
 import scipy.stats
 from starlette.applications import Starlette
-from tests.workbench.share.asgi import call
 
 import dpcore as dp
 from dpcore.release import Release

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import METRICS, MODELS, Case, cases, evaluate
 
 from benchmarks.large import blocks, optimum
 from dpcore.anonymization.apply import anonymized

@@ -9,8 +9,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from tests.anonymization.oracle import Case, classes_at, evaluate, score
-from tests.anonymization.test_brute_force import table
 
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import METRICS, MODELS, Case, cases, evaluate, optimum
 
 from dpcore.anonymization.fulldomain.coded import EXACT, CodedClasses
 from dpcore.anonymization.fulldomain.counter import Counted

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import SECRET, SECRET_HIERARCHY, Case, cases, classes_at
 
 from dpcore.anonymization.fulldomain import bits
 from dpcore.anonymization.fulldomain import counter as counter_module

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from tests.anonymization.oracle import hierarchies
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import HierarchyError

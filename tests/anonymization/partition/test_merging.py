@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import gate
 
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.closeness import TCloseness

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import gate
 
 from benchmarks.plain import information_loss
 from dpcore.anonymization.partition import microaggregation as module

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.anonymization.oracle import gate
 
 from dpcore.anonymization.models import DistinctL
 from dpcore.anonymization.partition.mondrian import mondrian

@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.anonymization.oracle import gate
-from tests.anonymization.test_brute_force import table as any_table
 
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy

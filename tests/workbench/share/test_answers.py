@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
-from tests.workbench.share.asgi import Answer, call
 
 import dpcore.local as dl
 from dpcore.errors import LedgerError

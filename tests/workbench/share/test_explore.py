@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.workbench.share.test_links import ALL, CANARY, RELEASE, Shared, make_release
-from tests.workbench.share.test_links import shared as shared
 
 import dpcore as dp
 from dpcore.release import AnonymizedTable, Guarantee

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.workbench.share.asgi import call
-from tests.workbench.share.test_links import Shared
 
 import dpcore as dp
 from dpcore.local import Question

@@ -19,7 +19,6 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 from starlette.applications import Starlette
-from tests.workbench.share.asgi import Answer, call
 
 import dpcore as dp
 from dpcore.errors import DisclosureError, LedgerError, ParameterError
