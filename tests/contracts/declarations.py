@@ -24,13 +24,12 @@ from dpcore.io import to_csv
 from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
 from dpcore.synthesis.base import Recipe
-from workbench.language.messages import Words
+from workbench.language.wording import FACTS
 from workbench.report import downloads, explore, of_release
 from workbench.report.document import page
 from workbench.store.sources.job import Job
 from workbench.synthesize.script import notebook, reading_of, script
 
-FACTS = Words("records.facts")
 ROWS = 400
 EPSILON = dp.PureDP(epsilon=1)
 BUDGET = dp.PureDP(epsilon=3)

@@ -188,9 +188,10 @@ def coupled(
     ask = ASKED[name](loss)(curators[0])
     if part is not None:
         of_part = RECIPES[name]
-        ask = lambda curator, request: curator.run(
-            of_part, loss, part=part, request_id=request
-        )
+
+        def ask(curator: dp.Curator, request: str) -> Any:
+            return curator.run(of_part, loss, part=part, request_id=request)
+
     # what the question is about was paid for on the first one
     if len(curators[0].lines()) > 1:
         curators[1].run(dp.Marginals(cliques=[("age", "sex"), ("pay",)]), loss)
