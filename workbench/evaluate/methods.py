@@ -26,6 +26,7 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
+from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
 from workbench.evaluate.rerun import run
@@ -123,7 +124,14 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     frame = frame.iloc[
         np.random.default_rng(0).permutation(len(frame))[:ROWS]
     ].reset_index(drop=True)
-    schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
+    # rows of a public table may say where no value is missing
+    columns = tuple(
+        column
+        if column.is_missing(frame[column.name]).any()
+        else without_missing(column)
+        for column in suggest_schema(frame).columns
+    )
+    schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
     classes = [
         column.name
         for column in schema.columns

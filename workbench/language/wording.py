@@ -38,6 +38,10 @@ SAMPLE_TITLES = {
     "patients": N_("Patients in China"),
 }
 SAMPLE_LINES = {
+    "census": N_(
+        "20,000 invented people: education, work, family, income. One row is one "
+        "person."
+    ),
     "hospital": N_(
         "5,000 invented visits: names, zip codes, birth dates, diagnoses. One to "
         "eight per person."

@@ -9,7 +9,14 @@ import dpcore.local as dl
 from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.language.messages import _, capital, minute, named
-from workbench.language.wording import answer_words, number, percent, plain, whole
+from workbench.language.wording import (
+    SAMPLE_LINES,
+    answer_words,
+    number,
+    percent,
+    plain,
+    whole,
+)
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
 from workbench.report.charts import PRIVATE, bars
@@ -74,12 +81,7 @@ def simulated() -> None:
         widgets.internal_badge()
     else:
         frame = samples.census()
-        st.caption(
-            _(
-                "20,000 invented people: education, work, family, income. One row is "
-                "one person."
-            )
-        )
+        st.caption(_(SAMPLE_LINES["census"]))
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(capital("column"), list(frame.columns), index=_start(frame))

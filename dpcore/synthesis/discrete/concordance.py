@@ -140,6 +140,9 @@ class Concordances:
     def expected(self, pair: Clique, model: Values) -> Values:
         """Return the model's table of a clique, moved where it is a pair with a number.
 
+        Sweeps that have not settled may lead astray in tables with few cells that hold
+        rows: a table that is farther from its number than before stays as it was.
+
         Args:
             model: expected rows, axes in the order of the pair.
         """
@@ -167,7 +170,11 @@ class Concordances:
                 low = strength
             else:
                 high = strength
-        return table
+
+        def distance(rows: Values) -> float:
+            return abs(self.of(pair, rows) - self.rows[pair])
+
+        return table if distance(table) <= distance(model) else model
 
     def moved(self, measured: Marginal, model: Values) -> Marginal:
         """Return a measured table as the model and the number of its pair say."""
