@@ -72,7 +72,7 @@ proofs: $(VENV)/dev chromium
 
 # What a release needs and a change does not: every message in German and Chinese.
 release-check: $(VENV)/dev
-	$(BIN)/python -m pytest -m release tests/workbench/language
+	$(BIN)/python -m pytest --tb=line -m release tests/workbench/language
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .

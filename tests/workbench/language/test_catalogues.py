@@ -165,15 +165,11 @@ def fields(text: str) -> list[tuple[str | None, str | None, str | None]] | int:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_message_is_translated(language: str) -> None:
     """A page would change into English in the middle of a sentence."""
-    missing = [
-        message.id
-        for message in catalogue(language)
-        if message.id and not all(message.string or [""])
-    ]
-    assert missing == []
-    assert [
-        message.id for message in catalogue(language) if message.fuzzy and message.id
-    ] == []
+    messages = [message for message in catalogue(language) if message.id]
+    missing = [message.id for message in messages if not all(message.string or [""])]
+    fuzzy = [message.id for message in messages if message.fuzzy]
+    assert not missing, f"{len(missing)} without a translation, such as {missing[:3]}"
+    assert not fuzzy, f"{len(fuzzy)} to be looked at again, such as {fuzzy[:3]}"
 
 
 @pytest.mark.release
@@ -185,9 +181,14 @@ def test_catalogues_have_the_messages_of_now(language: str) -> None:
         for message in catalogue(language)
         if message.id
     }
-    assert known == {
-        each if isinstance(each, str) else tuple(each) for each in extracted()
+    spoken = {
+        message if isinstance(message, str) else tuple(message)
+        for message in extracted()
     }
+    added = sorted(map(str, spoken - known))
+    gone = sorted(map(str, known - spoken))
+    assert not added, f"{len(added)} new messages, such as {added[:3]}"
+    assert not gone, f"{len(gone)} messages that are gone, such as {gone[:3]}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
