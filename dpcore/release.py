@@ -423,7 +423,12 @@ class Release:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Release:
-        """Read the fields of such a text, or raise ParameterError, as `from_json`."""
+        """Read the fields of such a text, or raise ParameterError, as `from_json`.
+
+        Texts that mean missing or count as others, which earlier versions wrote, are
+        taken out: they may be those of single people. So is the digest of such a file,
+        by which anybody could try texts out.
+        """
         check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
@@ -434,6 +439,8 @@ class Release:
                 guarantee, from_data={**schema.from_data, **guarantee.from_data}
             )
         check_origins(guarantee, schema)
+        columns = tuple(column.without_texts() for column in schema.columns)
+        schema = dataclasses.replace(schema, columns=columns)
         return cls(
             request_id=fields["request_id"],
             recipe=fields["recipe"],
