@@ -56,7 +56,7 @@ class Guarantee:
         known_from: where what is declared of a column is known from, as its owner says,
             by column.
         found: the losses, not in `loss`, for which cells of columns were found
-            privately, by column.
+            privately, by column, each with its search, as in `Column.found`.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.

@@ -246,11 +246,38 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
     ledger = dp.MemoryLedger()
     curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
     again = read(fields(curator.schema))
-    assert dp.Curator.open(FRAME, again, ledger=ledger, **PURE).schema.found == {
-        "pay": "epsilon 1/20"
-    }
+    found = again.column("pay").found
+    assert found.startswith("epsilon 1/20 #")
+    opened = dp.Curator.open(FRAME, again, ledger=ledger, **PURE)
+    assert opened.schema.found == {"pay": found}
+    other = "epsilon 1/20 #0123456789abcdef"
+    with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
+        dp.Curator.open(FRAME, with_found(again, other), ledger=ledger, **PURE)
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
+
+
+def with_found(schema: Schema, found: str) -> Schema:
+    """The schema with another text about the search for cells of pay."""
+    columns = (
+        dataclasses.replace(column, found=found) if column.name == "pay" else column
+        for column in schema.columns
+    )
+    return dataclasses.replace(schema, columns=tuple(columns))
+
+
+def test_cells_of_before_that_name_no_search_stay_as_they_are() -> None:
+    """After an update a codebook would be refused, and a release or a part on file be
+    charged again.
+    """
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
+    before = read(fields(with_found(curator.schema, "epsilon 1/20")))
+    assert before.plan_text == curator.schema.plan_text
+    part = ("pay", curator.schema.column("pay").labels[0])
+    assert before.part_on_file(part, b"k") == curator.schema.part_on_file(part, b"k")
+    opened = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
+    assert opened.schema.found == {"pay": "epsilon 1/20"}
 
 
 @pytest.mark.parametrize(

@@ -771,6 +771,31 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
     assert epsilon == 0.1
 
 
+def test_each_search_for_cells_is_added_up() -> None:
+    """Whoever reads "epsilon 2.1" lost 2.2: two searches of one loss were charged at
+    each table.
+    """
+    releases = []
+    charged = 0
+    for year in (1, 2):
+        rng = np.random.default_rng(year)
+        frame = pd.DataFrame(
+            {"age": rng.integers(18, 90, 600), "pay": rng.gamma(3, 900, 600)}
+        )
+        schema = dp.suggest_schema(frame)
+        options: Any = {"budget": dp.PureDP(epsilon=3), "ledger": dp.MemoryLedger()}
+        for name in ("age", "pay"):
+            curator = dp.open_with_cells(frame, schema, [name], **options)
+            schema = curator.schema
+        recipe = dp.Marginals(cliques=[("age",), ("pay",)])
+        releases.append(curator.run(recipe, dp.PureDP(epsilon=1)))
+        charged += curator.balance().spent
+    assert charged == 2.2 * 10**12
+    assert "loses epsilon 2.2 to both releases" in compare.loss(*releases)
+    page = html.unescape(of_release.file(releases[0]).decode())
+    assert page.count("Found privately, for another epsilon 0.05") == 2
+
+
 def test_two_releases_are_compared(tmp_path: Path) -> None:
     """Last year's figures would be another release's, or the summed loss of a person is
     not on the page.
