@@ -796,6 +796,34 @@ def test_each_search_for_cells_is_added_up() -> None:
     assert page.count("Found privately, for another epsilon 0.05") == 2
 
 
+def test_the_earlier_release_keeps_its_marks_where_it_is_compared(
+    tmp_path: Path,
+) -> None:
+    """A page would print counts of cells that one person of last year decided, under a
+    promise that knows of none.
+    """
+    frame = pd.DataFrame({"ward": ["a", "b"] * 200})
+    told = dp.Categorical("ward", categories=("a", "b"), known_from="a list")
+    read = dp.Categorical("ward", categories=("a", "b"), from_data=("categories",))
+    now, earlier = (
+        dp.Curator.open(
+            frame,
+            dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1)),
+            budget=dp.PureDP(epsilon=1),
+            ledger=dp.MemoryLedger(),
+        ).run(dp.Histogram("ward"), dp.PureDP(epsilon=epsilon))
+        for column, epsilon in ((told, "1/2"), (read, "1/4"))
+    )
+    mark = "Not covered, because it was taken from the data itself: ward (categories)."
+    shared = Shared(tmp_path, now, earlier=earlier)
+    page = html.unescape(shared.get().text)
+    assert f"Of the earlier release: {mark}" in page
+    assert page.count(mark) == 1
+    assert "Of the earlier release: Differentially private with epsilon 0.25." in page
+    assert mark not in html.unescape(of_release.file(now).decode())
+    shared.store.close()
+
+
 def test_two_releases_are_compared(tmp_path: Path) -> None:
     """Last year's figures would be another release's, or the summed loss of a person is
     not on the page.
