@@ -56,7 +56,7 @@ class Guarantee:
         known_from: where what is declared of a column is known from, as its owner says,
             by column.
         found: the losses, not in `loss`, for which cells of columns were found
-            privately, by column.
+            privately, by column, each with its search, as in `Column.found`.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.
@@ -423,7 +423,12 @@ class Release:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Release:
-        """Read the fields of such a text, or raise ParameterError, as `from_json`."""
+        """Read the fields of such a text, or raise ParameterError, as `from_json`.
+
+        Texts that mean missing or count as others, which earlier versions wrote, are
+        taken out: they may be those of single people. So is the digest of such a file,
+        by which anybody could try texts out.
+        """
         check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
@@ -434,6 +439,8 @@ class Release:
                 guarantee, from_data={**schema.from_data, **guarantee.from_data}
             )
         check_origins(guarantee, schema)
+        columns = tuple(column.without_texts() for column in schema.columns)
+        schema = dataclasses.replace(schema, columns=columns)
         return cls(
             request_id=fields["request_id"],
             recipe=fields["recipe"],

@@ -364,8 +364,10 @@ def anonymize(asked: argparse.Namespace) -> str:
     plan = Plan.from_json(asked.plan.read_text())
     policy = read_policy()
     policy.check_plan(plan)
+    curator = _opened(asked)
+    smallest = policy.smallest_group(curator.schema.unit)
     return json.dumps(
-        {"rows": _opened(asked).anonymize_to(asked.to, plan, smallest_group=policy.k)}
+        {"rows": curator.anonymize_to(asked.to, plan, smallest_group=smallest)}
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.anonymization.inputs import Inputs
 from dpcore.anonymization.models import violations
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.pram import post_randomized
+from dpcore.anonymization.pram import check_no_copy, post_randomized
 from dpcore.anonymization.promise import promised
 from dpcore.anonymization.quality import Quality, quality, suppressed_classes
 from dpcore.anonymization.recoded import Recoded
@@ -95,9 +95,14 @@ def anonymized(
             it.
 
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the
-        models cannot be met, and those of the method.
+        models cannot be met, ParameterError for a column to be drawn anew that another
+        one tells, and those of the method.
     """
     table = table if isinstance(table, Microdata) else Microdata(table)
+    if plan.randomized:
+        inner = plan.dropped.union(plan.quasi_identifiers)
+        as_they_are = [name for name in table.frame.columns if name not in inner]
+        check_no_copy(table.frame[as_they_are], plan.randomized)
     inputs = Inputs.of(post_randomized(table, plan.randomized), plan)
     result = plan.method.recode(inputs, on_progress)
     groups = inputs.rows.groups(result.classes)

@@ -2,14 +2,14 @@
 itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import UsageError, no_column
-from dpcore.schema.values import canonical
+from dpcore.errors import ParameterError, UsageError, no_column
+from dpcore.schema.values import Canonical, canonical
 from dpcore.tables.digests import row_messages, uniform_draws
 from dpcore.tables.rows import Microdata
 
@@ -61,6 +61,55 @@ def post_randomized(table: Microdata, shares: Mapping[str, float]) -> pd.DataFra
         )
         drawn[name] = drawn[name].set_axis(frame.index)
     return frame.assign(**drawn)
+
+
+def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
+    """Refuse to draw a column anew beside another one that says the same of every row,
+    in the same values or in others.
+
+    Where both are drawn, cells that agree are almost surely true; where one stays as it
+    is, it tells the other.
+
+    Args:
+        frame: the columns that leave with values of their own.
+        drawn: names of those that are drawn anew.
+
+    Raises: ParameterError that names both.
+    """
+    cells = {name: canonical(frame[name]) for name in frame.columns}
+    for name in drawn:
+        for other in frame.columns:
+            if other != name and _says_the_same(cells[name], cells[other]):
+                raise ParameterError(
+                    (
+                        "columns {name!r} and {other!r} say the same of every row, so "
+                        "that one tells what is drawn anew in the other"
+                    ),
+                    remedy="leave one of them out of the table that leaves",
+                    name=name,
+                    other=other,
+                )
+
+
+def _says_the_same(one: Canonical, other: Canonical) -> bool:
+    """Return whether rows with one value in a column, and more than one value, have one
+    in the other.
+
+    Columns in which no two rows agree say the same by equal values alone.
+    """
+    present = one.codes >= 0
+    if not np.array_equal(present, other.codes >= 0):
+        return False
+    ours, theirs = (pd.factorize(each.persons()[present])[0] for each in (one, other))
+    if not np.array_equal(ours, theirs) or not ours.any():
+        return False
+    if ours.max() + 1 < len(ours):
+        return True
+    texts, others = (
+        each.put(np.array([value[1:] for value in each.values], dtype=object), "")
+        for each in (one, other)
+    )
+    return np.array_equal(texts, others)
 
 
 def _rows_shown(

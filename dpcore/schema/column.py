@@ -84,8 +84,9 @@ class Column(Registered, ABC, home="dpcore.schema"):
         from_data: names of the facts that were taken from the data and not known from
             outside.
         known_from: where the other facts are known from, in one line.
-        found: the loss for which the cells were found privately, such as "epsilon
-            1/20"; empty for others.
+        found: the loss for which the cells were found privately, and a digest of the
+            search, such as "epsilon 1/20 #5d41402abc4b2a76"; empty for others. Files
+            of before have no digest.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with
             nothing.
     """

@@ -70,6 +70,11 @@ LARGEST = 1e300
 _CENSORED = re.compile(r"([<>≤≥]=?) ?(-?[0-9]+(?:[.,][0-9]+)?)")
 
 
+def loss_of_search_in(found: str) -> str:
+    """Return the loss in a text of `Column.found`, without the search that cost it."""
+    return found.partition(" #")[0]
+
+
 def censored_number(text: str) -> float | None:
     """Return what a text such as `<0.5` counts as; None for any other text.
 

@@ -24,7 +24,13 @@ from dpcore.errors import (
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import CELLS, MISSING_FACTS, TEXTS, Origin
+from dpcore.schema.origin import (
+    CELLS,
+    MISSING_FACTS,
+    TEXTS,
+    Origin,
+    loss_of_search_in,
+)
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING
 
@@ -33,7 +39,7 @@ DECLARED = "declared"
 """What a file says of facts of which nobody said where they are known from."""
 _LOOKED_UP = (*MISSING_FACTS, "synonyms")
 """Facts that files of version 1 call known, though they followed the rows."""
-_LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?")
+_LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?( #[0-9a-f]{16})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +174,7 @@ class Schema:
         overlap, and add up, as those of different columns do. So do parts of people
         that an earlier version charged, of whom other rows counted.
         """
-        text = json.dumps(self.column(part[0]).to_dict(), sort_keys=True)
+        text = json.dumps(_as_planned(self.column(part[0])), sort_keys=True)
         text += "" if self.unit.id_column is None else " by rank"
         digests = (
             hmac.new(key, text.encode(), hashlib.sha256).hexdigest(),
@@ -187,7 +193,9 @@ class Schema:
 
     @property
     def found(self) -> dict[str, str]:
-        """Losses for which cells were found privately, by column."""
+        """Losses for which cells were found privately, by column, as in
+        `Column.found`.
+        """
         return {column.name: column.found for column in self.columns if column.found}
 
     @property
@@ -241,7 +249,7 @@ class Schema:
         """What a request stands on, by which it is found again; the same in every
         version of the file.
         """
-        content = self._content(1, [column.to_dict() for column in self.columns])
+        content = self._content(1, [_as_planned(column) for column in self.columns])
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     def shared(self) -> Schema:
@@ -320,6 +328,12 @@ def taken_facts(
         for name, facts in from_data.items()
     }
     return {name: facts for name, facts in taken.items() if facts}
+
+
+def _as_planned(column: Column) -> dict[str, Any]:
+    """Write a column as requests stand on it, which do not name the search."""
+    loss = loss_of_search_in(column.found)
+    return dataclasses.replace(column, found=loss).to_dict()
 
 
 def _written(column: Column) -> dict[str, Any]:

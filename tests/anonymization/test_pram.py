@@ -4,6 +4,7 @@ nobody without the key.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +16,12 @@ from scipy.stats import chi2_contingency
 
 import dpcore as dp
 from dpcore.anonymization import pram
-from dpcore.anonymization.apply import apply
+from dpcore.anonymization.apply import anonymized, apply
 from dpcore.anonymization.coding import Coding
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.pram import post_randomized
+from dpcore.anonymization.pram import check_no_copy, post_randomized
 from dpcore.anonymization.streamed import check_streamed
 from dpcore.errors import ParameterError, RowsError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRisk
@@ -262,6 +263,46 @@ def test_how_cells_were_to_move_and_did() -> None:
     assert report.coded.iloc[0].tolist() == pytest.approx(
         [frame["days"].mean(), frame["days"].std(), after.mean(), after.std(), il1s],
     )
+
+
+@pytest.mark.parametrize(
+    ("copy", "refused"),
+    [
+        (lambda rows: rows["ward"], True),
+        (lambda rows: rows["ward"].map({name: name[0] for name in WARDS}), True),
+        (lambda rows: rows["ward"].iloc[::-1].to_numpy(), False),
+        (lambda rows: "one for all", False),
+        (lambda rows: range(len(rows)), False),
+    ],
+)
+def test_a_column_that_another_one_tells_is_not_drawn_anew(
+    copy: Callable[[pd.DataFrame], object], *, refused: bool
+) -> None:
+    """Cells of two equal columns that still agree would be true for sure, and one that
+    stays would tell the other.
+    """
+    frame = stays().assign(copy=copy)
+    plan = planned(randomized={"ward": 0.4})
+    plan = dataclasses.replace(plan, roles={**plan.roles, "copy": "insensitive"})
+    for columns in (("ward",), ("copy",), ("ward", "copy")):
+        every = dataclasses.replace(plan, randomized=dict.fromkeys(columns, 0.4))
+        if not refused:
+            anonymized(Microdata(frame, KEY), every)
+            continue
+        with pytest.raises(ParameterError, match=r"'(ward|copy)' and '(ward|copy)'"):
+            anonymized(Microdata(frame, KEY), every)
+    inner = dataclasses.replace(plan, roles={**plan.roles, "copy": "identifier"})
+    anonymized(Microdata(frame, KEY), inner)  # it does not leave
+
+
+def test_columns_in_which_all_rows_differ_are_copies_by_their_values_alone() -> None:
+    """Two numbers that were measured of the same people would be called copies."""
+    numbers = pd.DataFrame(
+        {"pay": [1.5, 2.5, np.nan, np.nan], "age": [8, 9, *[None] * 2]}
+    )
+    check_no_copy(numbers, ["pay"])
+    with pytest.raises(ParameterError, match="'pay' and 'again'"):
+        check_no_copy(numbers.assign(again=numbers["pay"]), ["pay"])
 
 
 @pytest.mark.parametrize(

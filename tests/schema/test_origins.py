@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import ParameterError
+from dpcore.release import _digest
 from dpcore.schema import Schema
 from dpcore.schema.origin import (
     CENSORED,
@@ -25,6 +26,7 @@ from dpcore.schema.origin import (
     label_of,
     means_missing,
 )
+from workbench.store.links.shares import SharedPage
 
 FRAME = pd.DataFrame(
     {
@@ -244,11 +246,38 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
     ledger = dp.MemoryLedger()
     curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
     again = read(fields(curator.schema))
-    assert dp.Curator.open(FRAME, again, ledger=ledger, **PURE).schema.found == {
-        "pay": "epsilon 1/20"
-    }
+    found = again.column("pay").found
+    assert found.startswith("epsilon 1/20 #")
+    opened = dp.Curator.open(FRAME, again, ledger=ledger, **PURE)
+    assert opened.schema.found == {"pay": found}
+    other = "epsilon 1/20 #0123456789abcdef"
+    with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
+        dp.Curator.open(FRAME, with_found(again, other), ledger=ledger, **PURE)
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
+
+
+def with_found(schema: Schema, found: str) -> Schema:
+    """The schema with another text about the search for cells of pay."""
+    columns = (
+        dataclasses.replace(column, found=found) if column.name == "pay" else column
+        for column in schema.columns
+    )
+    return dataclasses.replace(schema, columns=tuple(columns))
+
+
+def test_cells_of_before_that_name_no_search_stay_as_they_are() -> None:
+    """After an update a codebook would be refused, and a release or a part on file be
+    charged again.
+    """
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
+    before = read(fields(with_found(curator.schema, "epsilon 1/20")))
+    assert before.plan_text == curator.schema.plan_text
+    part = ("pay", curator.schema.column("pay").labels[0])
+    assert before.part_on_file(part, b"k") == curator.schema.part_on_file(part, b"k")
+    opened = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
+    assert opened.schema.found == {"pay": "epsilon 1/20"}
 
 
 @pytest.mark.parametrize(
@@ -268,6 +297,30 @@ def test_a_release_that_says_less_than_its_schema_is_refused(change: Any) -> Non
     change(content)
     with pytest.raises(ParameterError, match="'sex'"):
         dp.Release.from_dict(content)
+
+
+def test_texts_in_an_older_release_file_are_not_handed_on() -> None:
+    """A release of before, opened and saved or shared today, would tell what a single
+    person wrote.
+    """
+    curator = dp.Curator.open(FRAME, SCHEMA, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    content["schema"]["version"] = 1
+    for column in content["schema"]["columns"]:
+        column["missing_tokens"] = ["unBekannt"]
+        column["synonyms"] = [["<0.4817", "0.24085"]]
+    before = content["digest"] = _digest(content)
+    text = json.dumps(content)
+    page = SharedPage(id="", title="", note="", contents=frozenset(), text=text)
+    for read_back in (dp.read_release(text.encode()), page.releases()[0]):
+        saved = read_back.to_json()
+        # by the digest of the whole file anybody could try texts out
+        assert not any(word in saved for word in ("unBekannt", "<0.4817", before))
+        assert dp.read_release(saved.encode()).to_json() == saved
+        assert read_back.answer(("sex",)).values.tolist() == (
+            release.answer(("sex",)).values.tolist()
+        )
 
 
 def of_version_1(schema: Schema) -> dict[str, Any]:

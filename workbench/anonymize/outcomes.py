@@ -224,7 +224,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
             session.session().anonymized = curator.anonymize(
-                complete, smallest_group=policy.k
+                complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
         current.made_by = plan
     except DpcoreError as error:
@@ -238,7 +238,9 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
     policy = read_policy()
     policy.check_plan(plan)
     with widgets.in_line(), cancelled_by(session.unwanted()):
-        return curator.anonymize_to(place, plan, smallest_group=policy.k)
+        return curator.anonymize_to(
+            place, plan, smallest_group=policy.smallest_group(curator.schema.unit)
+        )
 
 
 def frontier_chart(

@@ -17,7 +17,12 @@ from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
-from workbench.language.wording import loss_words, printable, whole
+from workbench.language.wording import (
+    loss_words,
+    losses_of_searches,
+    printable,
+    whole,
+)
 from workbench.report.document import Picture, TextTable
 from workbench.report.sentences import singles
 
@@ -138,8 +143,7 @@ def loss(release: Release, earlier: Release) -> str:
     """Say what a person in both tables loses to both; losses of different kinds are not
     added up.
 
-    With what finding cells and rows of a person cost. Cells of one loss were found by
-    one search, as `dp.open_with_cells` asks it.
+    With what finding cells and rows of a person cost, each search once.
     """
     added: dict[frozenset[str], dict[str, Fraction]] = {}
     for paid in (*_paid_for(release), *_paid_for(earlier)):
@@ -161,7 +165,5 @@ def _paid_for(release: Release) -> list[dict[str, str]]:
     """Return every loss that was charged for what a release tells."""
     guarantee = release.guarantee
     rows = release.schema.unit.found
-    searches = [
-        dict([found.split(" ", 1)]) for found in dict.fromkeys(guarantee.found.values())
-    ]
+    searches = losses_of_searches(guarantee.found).values()
     return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

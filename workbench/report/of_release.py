@@ -102,7 +102,7 @@ def document(
             *([compare.loss(release, earlier)] if earlier else ()),
         ),
         pictures=(*drawn, *differences),
-        promise=tuple(_promise(release)),
+        promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
         reading=_reading(release),
         downloads=linked(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
@@ -411,6 +411,15 @@ def _promise(release: Release) -> list[str]:
         epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))
     first, *others = guarantee_words(release.guarantee, shown=shown)
     return [first, epsilon_words(epsilon), *others]
+
+
+def _earlier_promise(earlier: Release) -> list[str]:
+    """Say of the release that is compared with what its own page says, marks too."""
+    *sentences, _anything = guarantee_words(earlier.guarantee, shown=shown)
+    return [
+        _("Of the earlier release: {sentence}").format(sentence=sentence)
+        for sentence in sentences
+    ]
 
 
 def _reading(release: Release) -> frozenset[str]:

@@ -23,6 +23,7 @@ from workbench.store.settings import read_settings, unreadable
 
 if TYPE_CHECKING:
     from dpcore.anonymization.plan import Plan
+    from dpcore.schema.unit import PrivacyUnit
 
 PURPOSES = ("report", "open", "learning", "analysis")
 PROPOSED = 1.0
@@ -105,6 +106,15 @@ class Policy:
                 ),
                 k=self.k,
             )
+
+    def smallest_group(self, unit: PrivacyUnit) -> int:
+        """Return how many must be in a group, so that `k` people are, by the schema's
+        unit.
+
+        Where no column names people, rows are counted, and people may have several.
+        """
+        rows = unit.max_rows if unit.id_column is None else 1
+        return self.k * rows if self.k > 1 else 1
 
 
 def read_policy() -> Policy:

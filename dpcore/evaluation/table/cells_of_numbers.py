@@ -7,6 +7,7 @@ changes a count by at most their rows, and losses of the counts add up.
 """
 
 import dataclasses
+import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,14 @@ from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
-from dpcore.schema.origin import AGES, CENSORED, MISSING_FACTS, TEXTS, WORDS
+from dpcore.schema.origin import (
+    AGES,
+    CENSORED,
+    MISSING_FACTS,
+    TEXTS,
+    WORDS,
+    loss_of_search_in,
+)
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
 from dpcore.text import Text
@@ -124,7 +132,7 @@ def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
 
 def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
     """Return the columns whose cells were found on an account, each with its loss as in
-    `Column.found`.
+    `Column.found`, with and without the search.
     """
     lines = list(lines)
     answered = {line.request_id for line in lines if line.state == "committed"}
@@ -134,13 +142,19 @@ def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
         if line.request_id in answered and question.get("kind") == CellsOfNumbers.kind:
             loss = loss_from(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            paid |= {(name, loss_words_of(loss)) for name in question["columns"]}
+            by = found_words(loss, line.request_id)
+            paid |= {
+                (name, found)
+                for name in question["columns"]
+                for found in (by, loss_of_search_in(by))
+            }
     return paid
 
 
-def loss_words_of(loss: Loss) -> str:
-    """Write a loss as `Column.found` keeps it."""
-    return f"{loss.name} {loss.amount}"
+def found_words(loss: Loss, request_id: str) -> str:
+    """Write a loss and the search that cost it as `Column.found` keeps them."""
+    search = hashlib.sha256(request_id.encode()).hexdigest()[:16]
+    return f"{loss.name} {loss.amount} #{search}"
 
 
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:

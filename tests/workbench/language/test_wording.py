@@ -133,6 +133,30 @@ def test_guarantees_name_what_they_do_not_cover():
     assert "add or remove one person" in words
 
 
+def test_each_search_for_cells_is_named_with_its_loss():
+    """Two searches of one loss would be read as one, and cost half of what was charged;
+    or files of before, which name no search, could not be read.
+    """
+    sentences = wording.found_sentences(
+        {
+            "pay": "epsilon 1/20 #0123456789abcdef",
+            "size": "epsilon 1/20 #fedcba9876543210",
+            "age": "epsilon 1/20 #0123456789abcdef",
+            "load": "rho 1/400",
+            "height": "rho 1/400",
+        }
+    )
+    begins = "Found privately, for another {}: the cells of {}."
+    expected = [
+        ("epsilon 0.05", "pay, age"),
+        ("epsilon 0.05", "size"),
+        ("rho 0.0025", "load, height"),
+    ]
+    assert [each.partition(" Only")[0] for each in sentences] == [
+        begins.format(*each) for each in expected
+    ]
+
+
 def test_amounts_carry_their_unit():
     """Rho would be read as epsilon."""
     promise = {"epsilon": "3", "delta": "1/1000000000"}

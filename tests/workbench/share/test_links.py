@@ -771,6 +771,59 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
     assert epsilon == 0.1
 
 
+def test_each_search_for_cells_is_added_up() -> None:
+    """Whoever reads "epsilon 2.1" lost 2.2: two searches of one loss were charged at
+    each table.
+    """
+    releases = []
+    charged = 0
+    for year in (1, 2):
+        rng = np.random.default_rng(year)
+        frame = pd.DataFrame(
+            {"age": rng.integers(18, 90, 600), "pay": rng.gamma(3, 900, 600)}
+        )
+        schema = dp.suggest_schema(frame)
+        options: Any = {"budget": dp.PureDP(epsilon=3), "ledger": dp.MemoryLedger()}
+        for name in ("age", "pay"):
+            curator = dp.open_with_cells(frame, schema, [name], **options)
+            schema = curator.schema
+        recipe = dp.Marginals(cliques=[("age",), ("pay",)])
+        releases.append(curator.run(recipe, dp.PureDP(epsilon=1)))
+        charged += curator.balance().spent
+    assert charged == 2.2 * 10**12
+    assert "loses epsilon 2.2 to both releases" in compare.loss(*releases)
+    page = html.unescape(of_release.file(releases[0]).decode())
+    assert page.count("Found privately, for another epsilon 0.05") == 2
+
+
+def test_the_earlier_release_keeps_its_marks_where_it_is_compared(
+    tmp_path: Path,
+) -> None:
+    """A page would print counts of cells that one person of last year decided, under a
+    promise that knows of none.
+    """
+    frame = pd.DataFrame({"ward": ["a", "b"] * 200})
+    told = dp.Categorical("ward", categories=("a", "b"), known_from="a list")
+    read = dp.Categorical("ward", categories=("a", "b"), from_data=("categories",))
+    now, earlier = (
+        dp.Curator.open(
+            frame,
+            dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1)),
+            budget=dp.PureDP(epsilon=1),
+            ledger=dp.MemoryLedger(),
+        ).run(dp.Histogram("ward"), dp.PureDP(epsilon=epsilon))
+        for column, epsilon in ((told, "1/2"), (read, "1/4"))
+    )
+    mark = "Not covered, because it was taken from the data itself: ward (categories)."
+    shared = Shared(tmp_path, now, earlier=earlier)
+    page = html.unescape(shared.get().text)
+    assert f"Of the earlier release: {mark}" in page
+    assert page.count(mark) == 1
+    assert "Of the earlier release: Differentially private with epsilon 0.25." in page
+    assert mark not in html.unescape(of_release.file(now).decode())
+    shared.store.close()
+
+
 def test_two_releases_are_compared(tmp_path: Path) -> None:
     """Last year's figures would be another release's, or the summed loss of a person is
     not on the page.

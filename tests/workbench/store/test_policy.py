@@ -18,7 +18,7 @@ import dpcore as dp
 from dpcore.accounting.loss import AnyLoss, ApproxDP
 from dpcore.anonymization import KAnonymity, Plan
 from dpcore.anonymization.hierarchies.builders import flat
-from dpcore.errors import ParameterError
+from dpcore.errors import InfeasibleError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind
 from workbench import __main__ as commands
 from workbench.anonymize import outcomes
@@ -101,6 +101,9 @@ def test_the_table_that_leaves_is_judged_too(
         pass
 
     class Judged:
+        def __init__(self, unit: dp.PrivacyUnit) -> None:
+            self.schema = dp.Schema(columns=(), unit=unit)
+
         def anonymize(self, plan: Plan, *, smallest_group: int) -> None:
             given.append(smallest_group)
             raise Made
@@ -114,7 +117,7 @@ def test_the_table_that_leaves_is_judged_too(
         hierarchies={"zip": flat(["1", "2"])},
         models=(KAnonymity(k=5),),
     )
-    curator = Judged()
+    curator = Judged(dp.PrivacyUnit(max_rows=3))
     monkeypatch.setattr(outcomes, "trial", lambda *_: SimpleNamespace(plan=plan))
     monkeypatch.setattr(outcomes.widgets, "in_line", nullcontext)
     monkeypatch.setattr(outcomes.session, "unwanted", lambda: None)
@@ -128,7 +131,7 @@ def test_the_table_that_leaves_is_judged_too(
     ):
         with pytest.raises(Made):
             leave()
-    assert given == [5, 5, 5]
+    assert given == [15, 15, 15], "five people may have so many rows"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +158,49 @@ def test_a_budget_beyond_the_limits_is_refused(budget: AnyLoss, allowed: bool) -
         ParameterError, match="allows a table at most epsilon 2 and delta 1e-06"
     ):
         policy.check_budget(budget)
+
+
+@pytest.mark.parametrize(
+    ("unit", "leaves"),
+    [
+        (dp.PrivacyUnit(max_rows=1), True),
+        (dp.PrivacyUnit(max_rows=5), False),
+        (dp.PrivacyUnit(max_rows=5, id_column="id"), False),
+    ],
+)
+def test_people_are_counted_and_not_their_rows(
+    unit: dp.PrivacyUnit, *, leaves: bool
+) -> None:
+    """Five rows of one person would leave as a group of five."""
+    frame = pd.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(40)] + ["alone"] * 5,
+            "zip": ["1"] * 40 + ["2"] * 5,
+        }
+    )
+    schema = dp.Schema(
+        columns=(dp.Categorical("zip", categories=("1", "2")),), unit=unit
+    )
+    plan = Plan(
+        roles={"id": "identifier", "zip": "quasi-identifier"},
+        hierarchies={"zip": flat(["1", "2"])},
+        models=(KAnonymity(k=5),),
+        node={"zip": 0},
+    )
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
+    smallest = Policy(k=5).smallest_group(unit)
+    if leaves:
+        curator.anonymize(plan, smallest_group=smallest)
+        return
+    with pytest.raises(InfeasibleError):
+        curator.anonymize(plan, smallest_group=smallest)
+
+
+def test_without_a_policy_groups_may_have_any_size() -> None:
+    """A workbench without limits would refuse tables of people with several rows."""
+    assert Policy().smallest_group(dp.PrivacyUnit(max_rows=5)) == 1
 
 
 def test_small_groups_are_refused() -> None:
