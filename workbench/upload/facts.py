@@ -85,7 +85,9 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
         return FactQuestion(
             kind="public", columns=public, unsure=tuple(lists), more=more
         )
-    wide = tuple(column for column in unsaid if rounded(column) is not None)
+    wide = tuple(
+        column for column in unsaid if not column.found and rounded(column) is not None
+    )
     if wide and not draft.singly:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
     return (
@@ -137,7 +139,9 @@ def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactI
 def _items(
     column: Column, rare_labels: tuple[str, ...], *, proposed: bool
 ) -> list[FactItem]:
-    values = tuple(fact for fact in column.from_data if fact in VALUES)
+    values = tuple(
+        fact for fact in column.from_data if fact in VALUES and not column.found
+    )
     items = []
     if values:
         content = contents(column)
@@ -174,8 +178,11 @@ def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
     person by them.
 
     So are yes and no, bounds that a public rule declares, and short lists of labels
-    that ten people share, unless they may be places, codes or names.
+    that ten people share, unless they may be places, codes or names. Nothing is
+    proposed of values that will be found privately.
     """
+    if column.found:
+        return False
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
         return (
@@ -299,7 +306,7 @@ def put_told(
     for column in (*question.unsure, *question.columns):
         facts = ticked[column.name]
         if facts:
-            line = grid.line(column)
+            line = {} if column.found else grid.line(column)
             values = facts.intersection(VALUES)
             notes = [grid.told(column, fact) for fact in sorted(facts)]
             if values:

@@ -42,7 +42,11 @@ HIDDEN = ("rules", "told")
 fact.
 """
 NEVER_MISSING = "never missing"
-"""Told of every column: that no cell can be empty in such a table."""
+"""Told of every column: that no cell can be empty in such a table.
+
+It covers a column as long as that has no cell for missing; one that is ticked later is
+marked.
+"""
 ASKED = (*TEXTS, "spellings")
 """Facts that are answered about one by one: saying where a column is known from says
 nothing of them.
@@ -194,14 +198,20 @@ def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> C
     ).intersection(answered)
     if suggested is None or (known_from and is_typed):
         marks = [fact for fact in marks if fact in ASKED]
-    if NEVER_MISSING in answered:
-        marks = [fact for fact in marks if fact not in MISSING_FACTS]
     is_rounded = "low" in column.facts and rounded(column) in answered
     marks = [
         fact
         for fact in marks
         if _followed(column, suggested, fact, is_rounded=is_rounded)
     ]
+    if NEVER_MISSING in answered:
+        # a cell after that answer was declared for what the check showed
+        ticked = [
+            fact
+            for fact in MISSING_FACTS
+            if getattr(column, fact, None) and told(column, fact) not in answered
+        ]
+        marks = [fact for fact in marks if fact not in MISSING_FACTS] + ticked
     same = all(
         getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
     )

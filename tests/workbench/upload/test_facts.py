@@ -39,11 +39,10 @@ def frame() -> pd.DataFrame:
     )
 
 
-def draft_and_schema() -> tuple[Draft, dp.Schema]:
-    table = frame()
+def draft_of(table: pd.DataFrame) -> Draft:
     schema = dp.suggest_schema(table)
     grid = to_grid(schema, list(table.columns))
-    draft = Draft(
+    return Draft(
         name="t",
         frame=table,
         schema=schema,
@@ -52,7 +51,11 @@ def draft_and_schema() -> tuple[Draft, dp.Schema]:
         notes=(),
         dataset="d",
     )
-    return draft, schema
+
+
+def draft_and_schema() -> tuple[Draft, dp.Schema]:
+    draft = draft_of(frame())
+    return draft, draft.schema
 
 
 def now(draft: Draft) -> dp.Schema:
@@ -198,6 +201,56 @@ def test_one_answer_takes_the_cell_for_missing_away() -> None:
     )
 
 
+@pytest.mark.parametrize("her", ["F", "", "unBekannt"])
+def test_a_cell_that_is_ticked_after_never_is_marked(her: str) -> None:
+    """One person with a gap made its owner tick the cell, and nothing told of it."""
+    values = pd.Series(["F", "M"] * 100 + [her]).replace("", None)
+    draft = draft_of(pd.DataFrame({"sex": values}))
+    facts.put_missing(draft, False)
+    answer(draft)
+    assert now(draft).column("sex").from_data == ()
+    if not now(draft).column("sex").check(values).refused:
+        return
+    draft.edited.loc[0, "missing"] = True
+    assert now(draft).column("sex").from_data == ("missing",)
+    draft.edited.loc[0, ["means missing", "known from"]] = ["unBekannt", "a form"]
+    assert set(now(draft).column("sex").from_data) == {"missing", "missing_tokens"}
+    assert "unBekannt" not in now(draft).shared().to_json()
+    draft.left.clear()
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    shown = items(draft, question)
+    ticked = [item for item in shown if item.kind == "missing"]
+    facts.put_told(draft, ticked, question, "a form")
+    assert now(draft).column("sex").from_data == ("missing_tokens",), (
+        "what the owner says of the cell itself holds"
+    )
+
+
+def test_a_cell_that_is_ticked_after_never_is_marked_of_numbers_too() -> None:
+    """The search brought the rules for missing values back, without a mark."""
+    loads = [f"{place / 10:.1f}" for place in range(900)]
+    draft = draft_of(pd.DataFrame({"load": [*loads, "unBekannt"]}))
+    facts.put_missing(draft, False)
+    without = facts.as_found(now(draft), ("load",))
+    assert without.taken == ()
+    assert not without.column("load").missing
+    draft.edited.loc[0, ["missing", "means missing"]] = [True, "unBekannt"]
+    with_her = facts.as_found(now(draft), ("load",))
+    assert with_her.column("load").missing
+    assert with_her.taken == ("load",)
+    question = facts.next_question(draft, with_her)
+    assert question is not None
+    shown = facts.items_of(draft, with_her, question)
+    assert [(item.kind, item.proposed) for item in shown] == [("missing", False)]
+    before = draft.edited.copy()
+    facts.put_told(draft, shown, question, "the form")
+    assert draft.edited.drop(columns="told").equals(before.drop(columns="told")), (
+        "the public cells of the search are not declared"
+    )
+    assert facts.as_found(now(draft), ("load",)).taken == ()
+
+
 def test_what_is_left_stays_marked() -> None:
     """Whoever does not know would have to say yes; or would be asked for ever."""
     draft, schema = draft_and_schema()
@@ -250,17 +303,8 @@ def test_what_is_printed_follows_from_the_folded_text(spelled: list[str]) -> Non
 def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     """Joined with many, one person's spelling would be proposed as plainly public."""
     table = pd.DataFrame({"mood": ["good", "bad"] * 300 + ["gOOD"]})
-    schema = dp.suggest_schema(table)
-    grid = to_grid(schema, ["mood"])
-    draft = Draft(
-        name="t",
-        frame=table,
-        schema=schema,
-        grid=grid,
-        edited=grid,
-        notes=(),
-        dataset="d",
-    )
+    draft = draft_of(table)
+    schema = draft.schema
     assert facts.rare(draft, schema, schema.column("mood")) == ("gOOD",)
     (joined,) = facts.twins(schema.columns).values()
     assert facts.rare(draft, schema, joined) == ("gOOD",)
