@@ -139,9 +139,8 @@ def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactI
 def _items(
     column: Column, rare_labels: tuple[str, ...], *, proposed: bool
 ) -> list[FactItem]:
-    values = tuple(
-        fact for fact in column.from_data if fact in VALUES and not column.found
-    )
+    open_facts = _open_facts(column)
+    values = tuple(fact for fact in open_facts if fact in VALUES)
     items = []
     if values:
         content = contents(column)
@@ -159,7 +158,7 @@ def _items(
                 proposed=proposed,
             )
         )
-    for fact in (fact for fact in column.from_data if fact not in VALUES):
+    for fact in (fact for fact in open_facts if fact not in VALUES):
         value = getattr(column, fact, "")
         texts = value if isinstance(value, tuple) else ()
         content = tuple(
@@ -171,6 +170,13 @@ def _items(
             )
         )
     return items
+
+
+def _open_facts(column: Column) -> tuple[str, ...]:
+    """Return the marked facts that an answer can be about: none that will be found."""
+    return tuple(
+        fact for fact in column.from_data if fact not in VALUES or not column.found
+    )
 
 
 def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
@@ -311,11 +317,16 @@ def put_told(
             notes = [grid.told(column, fact) for fact in sorted(facts)]
             if values:
                 line["known from"] = known_from
+                notes.append(grid.told_from(known_from))
             line["told"] = join(
                 dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes])
             )
             lines[column.name] = line
-    draft.left |= {column.name for column in question.columns}
+    draft.left |= {
+        column.name
+        for column in question.columns
+        if not ticked[column.name].issuperset(_open_facts(column))
+    }
     _put_lines(draft, lines)
 
 

@@ -216,7 +216,6 @@ def test_a_cell_that_is_ticked_after_never_is_marked(her: str) -> None:
     draft.edited.loc[0, ["means missing", "known from"]] = ["unBekannt", "a form"]
     assert set(now(draft).column("sex").from_data) == {"missing", "missing_tokens"}
     assert "unBekannt" not in now(draft).shared().to_json()
-    draft.left.clear()
     question = facts.next_question(draft, now(draft))
     assert question is not None
     shown = items(draft, question)
@@ -249,6 +248,44 @@ def test_a_cell_that_is_ticked_after_never_is_marked_of_numbers_too() -> None:
         "the public cells of the search are not declared"
     )
     assert facts.as_found(now(draft), ("load",)).taken == ()
+
+
+def test_an_answer_does_not_outlive_what_it_was_about() -> None:
+    """A label that was added for one person's row passed as plainly public."""
+    draft = draft_of(pd.DataFrame({"sex": ["F", "M"] * 100}))
+    answer(draft)
+    assert now(draft).from_data == {}
+    assert facts.next_question(draft, now(draft)) is None
+    draft.edited.loc[0, "categories"] = "F | M | Zzyzx"
+    sex = now(draft).column("sex")
+    assert sex.from_data == ("categories",)
+    assert sex.known_from == "", "that was said of other labels"
+    question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("one", ["sex"])
+    assert items(draft, question)[0].content == ("Zzyzx", "F", "M")
+    draft.edited.loc[0, "known from"] = "the form"
+    assert now(draft).from_data == {}, "a source that is typed is the owner's word"
+
+
+def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
+    """A cell for missing that an answer took away came back without a mark."""
+    draft = draft_of(pd.DataFrame({"sex": ["F", "M"] * 100}))
+    draft.edited.loc[0, "missing"] = False
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    facts.put_told(draft, items(draft, question), question, "the form")
+    assert now(draft).from_data == {}
+    draft.edited.loc[0, "missing"] = True
+    assert now(draft).column("sex").from_data == ("missing",)
+
+
+@pytest.mark.parametrize("step", [0.1, 1 / 3, 1e15 / 7])
+def test_an_answer_about_numbers_holds_as_the_grid_writes_them(step: float) -> None:
+    """Digits that the grid does not show would have the same question asked again."""
+    draft = draft_of(pd.DataFrame({"load": [step * place for place in range(900)]}))
+    draft.singly = True
+    answer(draft, "a law")
+    assert now(draft).from_data == {}
 
 
 def test_what_is_left_stays_marked() -> None:
