@@ -37,6 +37,7 @@ class Draft:
         singly: whether bounds are asked about one by one.
         rare: spellings that few people hold, and cells that cannot be read, found so
             far.
+        joined: spellings that a column joins, found so far.
         cap: how many rows of a person count, as it was chosen before any figure of the
             rows was shown.
         cap_seen: whether such figures were shown.
@@ -73,6 +74,7 @@ class Draft:
     left: set[str] = field(default_factory=set)
     singly: bool = False
     rare: dict[tuple[Column, str | None], tuple[str, ...]] = field(default_factory=dict)
+    joined: dict[Column, tuple[str, ...]] = field(default_factory=dict)
     cap: int | None = None
     cap_seen: bool = False
     auditor: Curator | None = None

@@ -131,13 +131,18 @@ def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactI
         for item in _items(
             column,
             rare(draft, schema, column),
+            joined_spellings(draft, column),
             proposed=alone or column in question.columns,
         )
     ]
 
 
 def _items(
-    column: Column, rare_labels: tuple[str, ...], *, proposed: bool
+    column: Column,
+    rare_labels: tuple[str, ...],
+    joined: tuple[str, ...],
+    *,
+    proposed: bool,
 ) -> list[FactItem]:
     open_facts = _open_facts(column)
     values = tuple(fact for fact in open_facts if fact in VALUES)
@@ -164,6 +169,8 @@ def _items(
         content = tuple(
             " = ".join(text) if isinstance(text, tuple) else str(text) for text in texts
         )
+        if fact == "spellings":
+            content = joined
         items.append(
             FactItem(
                 column=column, facts=(fact,), kind=fact, content=content, proposed=False
@@ -241,15 +248,19 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
     """Read columns that spell a label in two ways by the public rule for spellings; by
     name.
 
-    What is printed follows from the folded text, never from which spellings occur. That
-    somebody's spelling was the reason for it stays marked.
+    What is printed, and in which order unless that is declared, follows from the folded
+    text, never from which spellings occur. That somebody's spelling was the reason for
+    it stays marked.
     """
     joined = {}
     for column in columns:
         if isinstance(column, Categorical) and spellings(column):
+            categories = list(column.categories)
+            if not column.ordered:
+                categories.sort(key=lambda label: fold(str(label)))
             labels = dict.fromkeys(
                 label_of(fold(label)) if isinstance(label, str) else label
-                for label in column.categories
+                for label in categories
             )
             joined[column.name] = dataclasses.replace(
                 column,
@@ -258,6 +269,21 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
                 from_data=(*column.from_data, "spellings"),
             )
     return joined
+
+
+def joined_spellings(draft: Draft, column: Column) -> tuple[str, ...]:
+    """Find the spellings that a column joins, once per declaration. Private."""
+    if not isinstance(column, Categorical) or "spellings" not in column.from_data:
+        return ()
+    if column not in draft.joined:
+        together = defaultdict(list)
+        for text in sorted(as_text(draft.frame[column.name]).dropna().unique()):
+            together[fold(text)].append(text)
+        groups = (together[fold(label)] for label in texts_of(column.categories))
+        draft.joined[column] = tuple(
+            " / ".join(texts) for texts in groups if len(texts) > 1
+        )
+    return draft.joined[column]
 
 
 def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:

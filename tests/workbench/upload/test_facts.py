@@ -334,7 +334,32 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
 def test_what_is_printed_follows_from_the_folded_text(spelled: list[str]) -> None:
     """The spelling of one person would be the printed name of a ward."""
     column = dp.Categorical("ward", categories=(*spelled, "a", "A"))
-    assert facts.twins([column])["ward"].categories == ("Surgery", "A")
+    assert facts.twins([column])["ward"].categories == ("A", "Surgery")
+
+
+@pytest.mark.parametrize("her", ["zeta", "Zeta"])
+def test_joined_labels_have_the_order_of_the_folded_text(her: str) -> None:
+    """One person's capital letter moved a ward within every result."""
+    wards = ["alpha", "zeta", "beta", "Beta"] * 50
+    draft = draft_of(pd.DataFrame({"ward": [*wards, her]}))
+    facts.put(draft, facts.twins(draft.schema.columns).values())
+    column = now(draft).column("ward")
+    assert column.labels[:3] == ("Alpha", "Beta", "Zeta")
+    (shown,) = (
+        item
+        for item in items(draft, facts.next_question(draft, now(draft)))
+        if item.kind == "spellings"
+    )
+    pairs = ("Beta / beta",) if her == "zeta" else ("Beta / beta", "Zeta / zeta")
+    assert shown.content == pairs, "it is seen whose spellings are joined"
+
+
+def test_a_declared_order_stays_when_spellings_are_joined() -> None:
+    """Low, middle and high would be sorted by their letters."""
+    column = dp.Categorical(
+        "pain", categories=("low", "middle", "high", "High"), ordered=True
+    )
+    assert facts.twins([column])["pain"].categories == ("Low", "Middle", "High")
 
 
 def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
