@@ -25,6 +25,7 @@ from workbench.upload import grid
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
+_BOTH_LABELS = {"true_label", "false_label"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
         lists = [
             column
             for column in unsaid
-            if isinstance(column, Categorical) and column not in public
+            if isinstance(column, Categorical | Boolean) and column not in public
         ]
         lists.sort(key=lambda column: not rare(draft, schema, column))
         more = len(unsaid) - len(public) - len(lists)
@@ -190,19 +191,15 @@ def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
     """Return whether the values of a column are proposed as public: nobody could tell a
     person by them.
 
-    So are yes and no, bounds that a public rule declares, and short lists of labels
-    that ten people share, unless they may be places, codes or names. Nothing is
+    So are bounds that a public rule declares, and yes and no and short lists of labels,
+    each of which ten people have, unless they may be places, codes or names. Nothing is
     proposed of values that will be found privately.
     """
-    if column.found:
+    if column.found or rare_labels:
         return False
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
-        return (
-            not rare_labels
-            and len(labels) <= MOST_CATEGORIES
-            and not may_be_lookup(column.name, labels)
-        )
+        return len(labels) <= MOST_CATEGORIES and not may_be_lookup(column.name, labels)
     return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
 
 
@@ -210,28 +207,44 @@ def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
     """Find spellings of listed labels that fewer than ten people have, once per
     declaration. Private.
 
-    Each spelling counts by its own text, whatever it is joined with.
+    Each spelling counts by its own text, whatever it is joined with. Of yes and no,
+    those that are printed count.
     """
-    if not isinstance(column, Categorical):
+    listed = _as_list(column)
+    if listed is None:
         return ()
     key = (column, schema.unit.id_column)
     if key not in draft.rare:
-        any_value = dataclasses.replace(column, other=True, missing=True)
+        any_value = dataclasses.replace(listed, other=True, missing=True)
         values = draft.frame[column.name]
         rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
         if schema.unit.id_column is not None:
             who = draft.frame[schema.unit.id_column].to_numpy()
             rows = rows.assign(who=who).drop_duplicates()
-        rows = rows[rows["code"] < len(column.categories)]
+        rows = rows[rows["code"] < len(listed.categories)]
         people = rows["text"].value_counts()
-        listed = rows["code"].unique()
+        held = rows["code"].unique()
         nobody = [
             text
-            for code, text in enumerate(texts_of(column.categories))
-            if code not in listed
+            for code, text in enumerate(texts_of(listed.categories))
+            if code not in held
         ]
         draft.rare[key] = (*sorted(people.index[people < FEW]), *nobody)
     return draft.rare[key]
+
+
+def _as_list(column: Column) -> Categorical | None:
+    """Return the labels of a column as a list; None where none were read."""
+    if isinstance(column, Categorical):
+        return column
+    if isinstance(column, Boolean) and _BOTH_LABELS.intersection(column.from_data):
+        return Categorical(
+            column.name,
+            categories=(column.false_label, column.true_label),
+            rules=column.rules,
+            missing_tokens=column.missing_tokens,
+        )
+    return None
 
 
 def spellings(column: Column) -> list[list[str]]:

@@ -376,6 +376,24 @@ def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     assert question.kind == "one"
 
 
+@pytest.mark.parametrize("hers", ["yEs", "Yes"])
+def test_yes_and_no_are_public_if_ten_people_write_them_so(hers: str) -> None:
+    """The spelling of the only person who says yes was proposed with a tick."""
+    draft = draft_of(pd.DataFrame({"ill": ["no"] * 400 + [hers]}))
+    column = now(draft).column("ill")
+    assert isinstance(column, dp.Boolean)
+    assert facts.rare(draft, now(draft), column) == (hers,)
+    question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("one", ["ill"])
+    draft = draft_of(pd.DataFrame({"ill": ["no"] * 400 + [hers] * 10}))
+    question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("public", ["ill"])
+    draft = draft_of(pd.DataFrame({"ill": [False] * 400 + [True]}))
+    assert facts.rare(draft, now(draft), now(draft).column("ill")) == (), (
+        "nobody wrote these"
+    )
+
+
 def test_cells_that_cannot_be_read_are_listed() -> None:
     """Impossible dates would go missing without anybody being told."""
     draft, schema = draft_and_schema()
