@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
@@ -140,7 +141,7 @@ def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactI
 
 def _items(
     column: Column,
-    rare_labels: tuple[str, ...],
+    few: tuple[str, ...],
     joined: tuple[str, ...],
     *,
     proposed: bool,
@@ -150,10 +151,10 @@ def _items(
     items = []
     if values:
         content = contents(column)
-        if rare_labels:
+        if few:
             content = (
-                *rare_labels,
-                *(label for label in content if label not in rare_labels),
+                *few,
+                *(label for label in content if label not in few),
             )
         items.append(
             FactItem(
@@ -187,7 +188,7 @@ def _open_facts(column: Column) -> tuple[str, ...]:
     )
 
 
-def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
+def is_public(column: Column, few: tuple[str, ...]) -> bool:
     """Return whether the values of a column are proposed as public: nobody could tell a
     person by them.
 
@@ -195,7 +196,7 @@ def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
     each of which ten people have, unless they may be places, codes or names. Nothing is
     proposed of values that will be found privately.
     """
-    if column.found or rare_labels:
+    if column.found or few:
         return False
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
@@ -204,32 +205,51 @@ def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
 
 
 def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Find spellings of listed labels that fewer than ten people have, once per
-    declaration. Private.
+    """Find spellings of listed labels that fewer than ten people have. Private.
 
     Each spelling counts by its own text, whatever it is joined with. Of yes and no,
     those that are printed count.
     """
+    return _few(draft, schema, column)[0]
+
+
+def rare_labels(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
+    """Find listed labels that fewer than ten people have in all spellings. Private."""
+    return _few(draft, schema, column)[1]
+
+
+def _few(
+    draft: Draft, schema: Schema, column: Column
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Find rare spellings, and rare labels, once per declaration."""
     listed = _as_list(column)
     if listed is None:
-        return ()
+        return (), ()
     key = (column, schema.unit.id_column)
     if key not in draft.rare:
         any_value = dataclasses.replace(listed, other=True, missing=True)
         values = draft.frame[column.name]
         rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
         if schema.unit.id_column is not None:
-            who = draft.frame[schema.unit.id_column].to_numpy()
-            rows = rows.assign(who=who).drop_duplicates()
-        rows = rows[rows["code"] < len(listed.categories)]
-        people = rows["text"].value_counts()
-        held = rows["code"].unique()
+            rows["who"] = draft.frame[schema.unit.id_column].to_numpy()
+            rows = rows.drop_duplicates()
+        labels = texts_of(listed.categories)
+        rows = rows[rows["code"] < len(labels)]
+        by_text = rows["text"].value_counts()
+        if schema.unit.id_column is not None:
+            rows = rows.drop_duplicates(["code", "who"])
+        by_label = np.bincount(rows["code"], minlength=len(labels))
         nobody = [
-            text
-            for code, text in enumerate(texts_of(listed.categories))
-            if code not in held
+            text for text, count in zip(labels, by_label, strict=True) if not count
         ]
-        draft.rare[key] = (*sorted(people.index[people < FEW]), *nobody)
+        draft.rare[key] = (
+            (*sorted(by_text.index[by_text < FEW]), *nobody),
+            tuple(
+                text
+                for text, count in zip(labels, by_label, strict=True)
+                if count < FEW
+            ),
+        )
     return draft.rare[key]
 
 
@@ -315,14 +335,13 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     """
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
-    key = (column, None)
-    if key not in draft.rare:
+    if column not in draft.unread:
         values = draft.frame[column.name]
         is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(
             values
         )
-        draft.rare[key] = tuple(as_text(values)[is_unread])
-    return draft.rare[key]
+        draft.unread[column] = tuple(as_text(values)[is_unread])
+    return draft.unread[column]
 
 
 def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:

@@ -376,6 +376,35 @@ def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     assert question.kind == "one"
 
 
+def test_a_label_is_rare_by_all_its_spellings() -> None:
+    """A ward of five hundred rows was counted as other, because two of them spell it as
+    it is printed.
+    """
+    wards = ["surgery", "eye"] * 500 + ["Surgery"] * 2 + ["Zoo"] * 3
+    draft = draft_of(pd.DataFrame({"ward": wards}))
+    facts.put(draft, facts.twins(draft.schema.columns).values())
+    column = now(draft).column("ward")
+    assert isinstance(column, dp.Categorical)
+    assert facts.rare(draft, now(draft), column) == ("Surgery", "Zoo")
+    labels = facts.rare_labels(draft, now(draft), column)
+    assert labels == ("Zoo",)
+    assert facts.without(column, labels).categories == ("Eye", "Surgery")
+
+
+def test_people_count_once_for_a_label() -> None:
+    """Six people with two spellings each would pass as twelve."""
+    table = pd.DataFrame(
+        {
+            "patient_id": [*range(100)] * 2,
+            "ward": ["eye"] * 94 + ["zoo"] * 6 + ["eye"] * 94 + ["Zoo"] * 6,
+        }
+    )
+    draft = draft_of(table)
+    facts.put(draft, facts.twins(draft.schema.columns).values())
+    column = now(draft).column("ward")
+    assert facts.rare_labels(draft, now(draft), column) == ("Zoo",)
+
+
 @pytest.mark.parametrize("hers", ["yEs", "Yes"])
 def test_yes_and_no_are_public_if_ten_people_write_them_so(hers: str) -> None:
     """The spelling of the only person who says yes was proposed with a tick."""
