@@ -46,6 +46,16 @@ def edit(app: Tab, row: int, **changes: object) -> Tab:
     return app
 
 
+def test_what_is_rare_is_counted_as_other_by_the_label(app):
+    """A common ward would vanish, since two rows spell it as it is printed."""
+    wards = ["surgery", "eye"] * 50 + ["Surgery"] * 2 + ["Zoo"] * 3
+    app.go("upload").upload("\n".join(["ward", *wards]).encode(), "wards.csv")
+    app.press("Join them").press("Count the rare ones as other")
+    line = app.session.draft.edited.iloc[0]
+    assert (line["categories"], line["other"]) == ("Eye | Surgery", True)
+    assert "Count the rare ones as other" not in [each.label for each in app.at.button]
+
+
 def test_the_first_page_has_three_ways_to_begin(app):
     """A newcomer would not know where to begin, or what it is called."""
     assert app.errors == ""

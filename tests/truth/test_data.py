@@ -30,8 +30,9 @@ KEPT = (
 SEARCH = (
     "Opening the data set charges a twentieth of a release at epsilon 1, or of a "
     "smaller budget, and finds "
-    "bounds and cells in it with noise: those below are not used. What fewer than "
-    "about {rows} rows hold "
+    "bounds and cells in it with noise: those below are not used, nor what is "
+    "typed there as missing or as another number. What fewer than about {rows} rows "
+    "hold "
     "stays hidden."
 )
 SEARCHED = (

@@ -35,8 +35,10 @@ class Draft:
             outside.
         left: columns that stay as they were taken from the table.
         singly: whether bounds are asked about one by one.
-        rare: spellings that few people hold, and cells that cannot be read, found so
-            far.
+        rare: spellings that few people hold, and labels that few hold in all
+            spellings, found so far.
+        unread: cells that cannot be read, found so far.
+        joined: spellings that a column joins, found so far.
         cap: how many rows of a person count, as it was chosen before any figure of the
             rows was shown.
         cap_seen: whether such figures were shown.
@@ -72,7 +74,11 @@ class Draft:
     unconfirmed: pd.DataFrame | None = None
     left: set[str] = field(default_factory=set)
     singly: bool = False
-    rare: dict[tuple[Column, str | None], tuple[str, ...]] = field(default_factory=dict)
+    rare: dict[tuple[Column, str | None], tuple[tuple[str, ...], tuple[str, ...]]] = (
+        field(default_factory=dict)
+    )
+    unread: dict[Column, tuple[str, ...]] = field(default_factory=dict)
+    joined: dict[Column, tuple[str, ...]] = field(default_factory=dict)
     cap: int | None = None
     cap_seen: bool = False
     auditor: Curator | None = None

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
@@ -25,6 +26,7 @@ from workbench.upload import grid
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
+_BOTH_LABELS = {"true_label", "false_label"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,14 +80,16 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
         lists = [
             column
             for column in unsaid
-            if isinstance(column, Categorical) and column not in public
+            if isinstance(column, Categorical | Boolean) and column not in public
         ]
         lists.sort(key=lambda column: not rare(draft, schema, column))
         more = len(unsaid) - len(public) - len(lists)
         return FactQuestion(
             kind="public", columns=public, unsure=tuple(lists), more=more
         )
-    wide = tuple(column for column in unsaid if rounded(column) is not None)
+    wide = tuple(
+        column for column in unsaid if not column.found and rounded(column) is not None
+    )
     if wide and not draft.singly:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
     return (
@@ -129,22 +133,28 @@ def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactI
         for item in _items(
             column,
             rare(draft, schema, column),
+            joined_spellings(draft, column),
             proposed=alone or column in question.columns,
         )
     ]
 
 
 def _items(
-    column: Column, rare_labels: tuple[str, ...], *, proposed: bool
+    column: Column,
+    few: tuple[str, ...],
+    joined: tuple[str, ...],
+    *,
+    proposed: bool,
 ) -> list[FactItem]:
-    values = tuple(fact for fact in column.from_data if fact in VALUES)
+    open_facts = _open_facts(column)
+    values = tuple(fact for fact in open_facts if fact in VALUES)
     items = []
     if values:
         content = contents(column)
-        if rare_labels:
+        if few:
             content = (
-                *rare_labels,
-                *(label for label in content if label not in rare_labels),
+                *few,
+                *(label for label in content if label not in few),
             )
         items.append(
             FactItem(
@@ -155,12 +165,14 @@ def _items(
                 proposed=proposed,
             )
         )
-    for fact in (fact for fact in column.from_data if fact not in VALUES):
+    for fact in (fact for fact in open_facts if fact not in VALUES):
         value = getattr(column, fact, "")
         texts = value if isinstance(value, tuple) else ()
         content = tuple(
             " = ".join(text) if isinstance(text, tuple) else str(text) for text in texts
         )
+        if fact == "spellings":
+            content = joined
         items.append(
             FactItem(
                 column=column, facts=(fact,), kind=fact, content=content, proposed=False
@@ -169,49 +181,90 @@ def _items(
     return items
 
 
-def is_public(column: Column, rare_labels: tuple[str, ...]) -> bool:
+def _open_facts(column: Column) -> tuple[str, ...]:
+    """Return the marked facts that an answer can be about: none that will be found."""
+    return tuple(
+        fact for fact in column.from_data if fact not in VALUES or not column.found
+    )
+
+
+def is_public(column: Column, few: tuple[str, ...]) -> bool:
     """Return whether the values of a column are proposed as public: nobody could tell a
     person by them.
 
-    So are yes and no, bounds that a public rule declares, and short lists of labels
-    that ten people share, unless they may be places, codes or names.
+    So are bounds that a public rule declares, and yes and no and short lists of labels,
+    each of which ten people have, unless they may be places, codes or names. Nothing is
+    proposed of values that will be found privately.
     """
+    if column.found or few:
+        return False
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
-        return (
-            not rare_labels
-            and len(labels) <= MOST_CATEGORIES
-            and not may_be_lookup(column.name, labels)
-        )
+        return len(labels) <= MOST_CATEGORIES and not may_be_lookup(column.name, labels)
     return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
 
 
 def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Find spellings of listed labels that fewer than ten people have, once per
-    declaration. Private.
+    """Find spellings of listed labels that fewer than ten people have. Private.
 
-    Each spelling counts by its own text, whatever it is joined with.
+    Each spelling counts by its own text, whatever it is joined with. Of yes and no,
+    those that are printed count.
     """
-    if not isinstance(column, Categorical):
-        return ()
+    return _few(draft, schema, column)[0]
+
+
+def rare_labels(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
+    """Find listed labels that fewer than ten people have in all spellings. Private."""
+    return _few(draft, schema, column)[1]
+
+
+def _few(
+    draft: Draft, schema: Schema, column: Column
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Find rare spellings, and rare labels, once per declaration."""
+    listed = _as_list(column)
+    if listed is None:
+        return (), ()
     key = (column, schema.unit.id_column)
     if key not in draft.rare:
-        any_value = dataclasses.replace(column, other=True, missing=True)
+        any_value = dataclasses.replace(listed, other=True, missing=True)
         values = draft.frame[column.name]
         rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
         if schema.unit.id_column is not None:
-            who = draft.frame[schema.unit.id_column].to_numpy()
-            rows = rows.assign(who=who).drop_duplicates()
-        rows = rows[rows["code"] < len(column.categories)]
-        people = rows["text"].value_counts()
-        listed = rows["code"].unique()
+            rows["who"] = draft.frame[schema.unit.id_column].to_numpy()
+            rows = rows.drop_duplicates()
+        labels = texts_of(listed.categories)
+        rows = rows[rows["code"] < len(labels)]
+        by_text = rows["text"].value_counts()
+        if schema.unit.id_column is not None:
+            rows = rows.drop_duplicates(["code", "who"])
+        by_label = np.bincount(rows["code"], minlength=len(labels))
         nobody = [
-            text
-            for code, text in enumerate(texts_of(column.categories))
-            if code not in listed
+            text for text, count in zip(labels, by_label, strict=True) if not count
         ]
-        draft.rare[key] = (*sorted(people.index[people < FEW]), *nobody)
+        draft.rare[key] = (
+            (*sorted(by_text.index[by_text < FEW]), *nobody),
+            tuple(
+                text
+                for text, count in zip(labels, by_label, strict=True)
+                if count < FEW
+            ),
+        )
     return draft.rare[key]
+
+
+def _as_list(column: Column) -> Categorical | None:
+    """Return the labels of a column as a list; None where none were read."""
+    if isinstance(column, Categorical):
+        return column
+    if isinstance(column, Boolean) and _BOTH_LABELS.intersection(column.from_data):
+        return Categorical(
+            column.name,
+            categories=(column.false_label, column.true_label),
+            rules=column.rules,
+            missing_tokens=column.missing_tokens,
+        )
+    return None
 
 
 def spellings(column: Column) -> list[list[str]]:
@@ -228,15 +281,19 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
     """Read columns that spell a label in two ways by the public rule for spellings; by
     name.
 
-    What is printed follows from the folded text, never from which spellings occur. That
-    somebody's spelling was the reason for it stays marked.
+    What is printed, and in which order unless that is declared, follows from the folded
+    text, never from which spellings occur. That somebody's spelling was the reason for
+    it stays marked.
     """
     joined = {}
     for column in columns:
         if isinstance(column, Categorical) and spellings(column):
+            categories = list(column.categories)
+            if not column.ordered:
+                categories.sort(key=lambda label: fold(str(label)))
             labels = dict.fromkeys(
                 label_of(fold(label)) if isinstance(label, str) else label
-                for label in column.categories
+                for label in categories
             )
             joined[column.name] = dataclasses.replace(
                 column,
@@ -245,6 +302,21 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
                 from_data=(*column.from_data, "spellings"),
             )
     return joined
+
+
+def joined_spellings(draft: Draft, column: Column) -> tuple[str, ...]:
+    """Find the spellings that a column joins, once per declaration. Private."""
+    if not isinstance(column, Categorical) or "spellings" not in column.from_data:
+        return ()
+    if column not in draft.joined:
+        together = defaultdict(list)
+        for text in sorted(as_text(draft.frame[column.name]).dropna().unique()):
+            together[fold(text)].append(text)
+        groups = (together[fold(label)] for label in texts_of(column.categories))
+        draft.joined[column] = tuple(
+            " / ".join(texts) for texts in groups if len(texts) > 1
+        )
+    return draft.joined[column]
 
 
 def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
@@ -263,14 +335,13 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     """
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
-    key = (column, None)
-    if key not in draft.rare:
+    if column not in draft.unread:
         values = draft.frame[column.name]
         is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(
             values
         )
-        draft.rare[key] = tuple(as_text(values)[is_unread])
-    return draft.rare[key]
+        draft.unread[column] = tuple(as_text(values)[is_unread])
+    return draft.unread[column]
 
 
 def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:
@@ -299,16 +370,21 @@ def put_told(
     for column in (*question.unsure, *question.columns):
         facts = ticked[column.name]
         if facts:
-            line = grid.line(column)
+            line = {} if column.found else grid.line(column)
             values = facts.intersection(VALUES)
             notes = [grid.told(column, fact) for fact in sorted(facts)]
             if values:
                 line["known from"] = known_from
+                notes.append(grid.told_from(known_from))
             line["told"] = join(
                 dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes])
             )
             lines[column.name] = line
-    draft.left |= {column.name for column in question.columns}
+    draft.left |= {
+        column.name
+        for column in question.columns
+        if not ticked[column.name].issuperset(_open_facts(column))
+    }
     _put_lines(draft, lines)
 
 

@@ -224,13 +224,12 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             on_click=facts.put_told,
             args=(draft, ticked, question, source.strip()),
         )
-        if isinstance(column, Categorical) and set(few).intersection(
-            map(str, column.categories)
-        ):
+        labels = facts.rare_labels(draft, schema, column)
+        if isinstance(column, Categorical) and labels:
             st.button(
                 _("Count the rare ones as other"),
                 on_click=facts.put,
-                args=(draft, [facts.without(column, few)]),
+                args=(draft, [facts.without(column, labels)]),
                 help=_(
                     "Which labels are rare follows this table: the list stays marked."
                 ),

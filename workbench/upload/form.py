@@ -152,7 +152,8 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
         _(
             "Opening the data set charges a twentieth of a release at epsilon 1, or "
             "of a smaller budget, and finds bounds and cells in it with noise: those "
-            "below are not used. What fewer than about {rows} rows hold stays hidden."
+            "below are not used, nor what is typed there as missing or as another "
+            "number. What fewer than about {rows} rows hold stays hidden."
         ).format(rows=number(hidden))
     )
     return names if wanted else ()

@@ -42,7 +42,11 @@ HIDDEN = ("rules", "told")
 fact.
 """
 NEVER_MISSING = "never missing"
-"""Told of every column: that no cell can be empty in such a table."""
+"""Told of every column: that no cell can be empty in such a table.
+
+It covers a column as long as that has no cell for missing; one that is ticked later is
+marked.
+"""
 ASKED = (*TEXTS, "spellings")
 """Facts that are answered about one by one: saying where a column is known from says
 nothing of them.
@@ -128,10 +132,21 @@ def line(column: Column) -> dict[str, Any]:
 
 
 def told(column: Column, fact: str) -> str:
-    """Return the note that a fact was answered about; of texts, of these texts
-    alone.
+    """Return the note that a fact was answered about, as it is now: one that is changed
+    afterwards was not.
     """
-    return f"{fact} {join(map(str, getattr(column, fact)))}" if fact in TEXTS else fact
+    content = getattr(column, fact, "")
+    parts = content if isinstance(content, tuple) else (content,)
+    texts = (
+        f"{part:.12g}" if isinstance(part, float) else str(part)  # as the grid has it
+        for part in parts
+    )
+    return f"{fact} {join(texts)}"
+
+
+def told_from(known_from: str) -> str:
+    """Return the note that an answer, and nobody by hand, filled in the source."""
+    return f"known from {known_from}"
 
 
 def rounded(column: Column) -> str:
@@ -188,20 +203,28 @@ def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> C
     """
     known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
     answered = split(line["told"])
-    marks = [fact for fact in column.facts if told(column, fact) not in answered]
-    is_typed = known_from != getattr(suggested, "known_from", "") and not set(
-        VALUES
-    ).intersection(answered)
-    if suggested is None or (known_from and is_typed):
-        marks = [fact for fact in marks if fact in ASKED]
-    if NEVER_MISSING in answered:
-        marks = [fact for fact in marks if fact not in MISSING_FACTS]
+    is_typed = (
+        known_from != getattr(suggested, "known_from", "")
+        and told_from(known_from) not in answered
+    )
+    is_known = suggested is None or bool(known_from and is_typed)
     is_rounded = "low" in column.facts and rounded(column) in answered
     marks = [
         fact
-        for fact in marks
-        if _followed(column, suggested, fact, is_rounded=is_rounded)
+        for fact in column.facts
+        if told(column, fact) not in answered
+        and (
+            _answered_otherwise(column, fact, answered)
+            or (
+                (not is_known or fact in ASKED)
+                and _followed(column, suggested, fact, is_rounded=is_rounded)
+            )
+        )
     ]
+    if NEVER_MISSING in answered and not column.missing:
+        marks = [fact for fact in marks if fact not in MISSING_FACTS]
+    if not is_typed and set(VALUES).intersection(marks):
+        known_from = ""  # was said of other values
     same = all(
         getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
     )
@@ -213,6 +236,15 @@ def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> C
     ):
         column = dataclasses.replace(column, found=suggested.found)
     return dataclasses.replace(column, from_data=tuple(marks), known_from=known_from)
+
+
+def _answered_otherwise(column: Column, fact: str, answered: tuple[str, ...]) -> bool:
+    """Return whether an answer said something else of a fact that people change for
+    what the check against the table showed.
+    """
+    if fact in MISSING_FACTS and NEVER_MISSING in answered:
+        return bool(getattr(column, fact))
+    return fact in _BY_LOOKING and any(note.startswith(f"{fact} ") for note in answered)
 
 
 def _followed(

@@ -31,7 +31,6 @@ from dpcore.schema.origin import (
     AGES,
     CENSORED,
     MISSING_FACTS,
-    TEXTS,
     WORDS,
     loss_of_search_in,
 )
@@ -77,17 +76,20 @@ WINDOWS = (1, 3, 9)
 def widest(column: Column) -> Column:
     """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
 
-    Of what was read of the table, the kind alone stays, whole numbers or not. The rest
-    gives way to the public rules.
+    Of what was read of the table, the kind stays, whole numbers or not, and a marked
+    cell for missing values: without what was read, there may be none. The rest gives
+    way to the public rules. No text stays, for the report of the search holds the
+    declaration.
     """
     whole = isinstance(column, Integer)
     powers = range(0 if whole else SMALLEST, LARGEST)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**LARGEST), *(-edge for edge in reversed(rising)), 0.0, *rising]
+    kept = ("kind", "missing") if column.missing else ("kind",)
     plain = dataclasses.replace(
-        column.without_texts([fact for fact in TEXTS if fact in column.from_data]),
+        column.without_texts(),
         rules=tuple(rule for rule in column.rules if rule != AGES),
-        from_data=tuple(fact for fact in column.from_data if fact == "kind"),
+        from_data=tuple(fact for fact in column.from_data if fact in kept),
         known_from="",
     )
     if set(MISSING_FACTS).intersection(column.from_data):

@@ -365,6 +365,33 @@ def test_what_noise_alone_makes_is_rare() -> None:
         assert laws.clopper_pearson(widened(), 200, laws.FALSE_ALARM)[0] > 0.1
 
 
+def test_no_text_is_in_the_report_of_a_search() -> None:
+    """A word that was typed after a look at the table would be in a file that is
+    shared.
+    """
+    column = Integer(
+        "pay",
+        low=0,
+        high=9,
+        missing=True,
+        missing_tokens=("Quokka",),
+        synonyms=(("Zzyzx", "3"),),
+        known_from="the form",
+    )
+    table = pd.DataFrame({"pay": [*range(4_000)]})
+    curator = dp.open_with_cells(
+        table,
+        schema_of(column),
+        ["pay"],
+        budget=dp.PureDP(epsilon=3),
+        ledger=dp.MemoryLedger(),
+    )
+    (search,) = (line for line in curator.lines() if line.content.get("report"))
+    report = curator.report(search.request_id).to_json()
+    assert "Quokka" not in report
+    assert "Zzyzx" not in report
+
+
 def test_rows_that_stay_hidden_are_told() -> None:
     """The page would promise cells of numbers that the noise hides."""
     assert rows_hidden(1, 1, dp.PureDP(epsilon="0.05")) == pytest.approx(

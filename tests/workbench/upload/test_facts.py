@@ -39,11 +39,10 @@ def frame() -> pd.DataFrame:
     )
 
 
-def draft_and_schema() -> tuple[Draft, dp.Schema]:
-    table = frame()
+def draft_of(table: pd.DataFrame) -> Draft:
     schema = dp.suggest_schema(table)
     grid = to_grid(schema, list(table.columns))
-    draft = Draft(
+    return Draft(
         name="t",
         frame=table,
         schema=schema,
@@ -52,7 +51,11 @@ def draft_and_schema() -> tuple[Draft, dp.Schema]:
         notes=(),
         dataset="d",
     )
-    return draft, schema
+
+
+def draft_and_schema() -> tuple[Draft, dp.Schema]:
+    draft = draft_of(frame())
+    return draft, draft.schema
 
 
 def now(draft: Draft) -> dp.Schema:
@@ -198,6 +201,93 @@ def test_one_answer_takes_the_cell_for_missing_away() -> None:
     )
 
 
+@pytest.mark.parametrize("her", ["F", "", "unBekannt"])
+def test_a_cell_that_is_ticked_after_never_is_marked(her: str) -> None:
+    """One person with a gap made its owner tick the cell, and nothing told of it."""
+    values = pd.Series(["F", "M"] * 100 + [her]).replace("", None)
+    draft = draft_of(pd.DataFrame({"sex": values}))
+    facts.put_missing(draft, False)
+    answer(draft)
+    assert now(draft).column("sex").from_data == ()
+    if not now(draft).column("sex").check(values).refused:
+        return
+    draft.edited.loc[0, "missing"] = True
+    assert now(draft).column("sex").from_data == ("missing",)
+    draft.edited.loc[0, ["means missing", "known from"]] = ["unBekannt", "a form"]
+    assert set(now(draft).column("sex").from_data) == {"missing", "missing_tokens"}
+    assert "unBekannt" not in now(draft).shared().to_json()
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    shown = items(draft, question)
+    ticked = [item for item in shown if item.kind == "missing"]
+    facts.put_told(draft, ticked, question, "a form")
+    assert now(draft).column("sex").from_data == ("missing_tokens",), (
+        "what the owner says of the cell itself holds"
+    )
+
+
+def test_a_cell_that_is_ticked_after_never_is_marked_of_numbers_too() -> None:
+    """The search brought the rules for missing values back, without a mark."""
+    loads = [f"{place / 10:.1f}" for place in range(900)]
+    draft = draft_of(pd.DataFrame({"load": [*loads, "unBekannt"]}))
+    facts.put_missing(draft, False)
+    without = facts.as_found(now(draft), ("load",))
+    assert without.taken == ()
+    assert not without.column("load").missing
+    draft.edited.loc[0, ["missing", "means missing"]] = [True, "unBekannt"]
+    with_her = facts.as_found(now(draft), ("load",))
+    assert with_her.column("load").missing
+    assert with_her.taken == ("load",)
+    question = facts.next_question(draft, with_her)
+    assert question is not None
+    shown = facts.items_of(draft, with_her, question)
+    assert [(item.kind, item.proposed) for item in shown] == [("missing", False)]
+    before = draft.edited.copy()
+    facts.put_told(draft, shown, question, "the form")
+    assert draft.edited.drop(columns="told").equals(before.drop(columns="told")), (
+        "the public cells of the search are not declared"
+    )
+    assert facts.as_found(now(draft), ("load",)).taken == ()
+
+
+def test_an_answer_does_not_outlive_what_it_was_about() -> None:
+    """A label that was added for one person's row passed as plainly public."""
+    draft = draft_of(pd.DataFrame({"sex": ["F", "M"] * 100}))
+    answer(draft)
+    assert now(draft).from_data == {}
+    assert facts.next_question(draft, now(draft)) is None
+    draft.edited.loc[0, "categories"] = "F | M | Zzyzx"
+    sex = now(draft).column("sex")
+    assert sex.from_data == ("categories",)
+    assert sex.known_from == "", "that was said of other labels"
+    question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("one", ["sex"])
+    assert items(draft, question)[0].content == ("Zzyzx", "F", "M")
+    draft.edited.loc[0, "known from"] = "the form"
+    assert now(draft).from_data == {}, "a source that is typed is the owner's word"
+
+
+def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
+    """A cell for missing that an answer took away came back without a mark."""
+    draft = draft_of(pd.DataFrame({"sex": ["F", "M"] * 100}))
+    draft.edited.loc[0, "missing"] = False
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    facts.put_told(draft, items(draft, question), question, "the form")
+    assert now(draft).from_data == {}
+    draft.edited.loc[0, "missing"] = True
+    assert now(draft).column("sex").from_data == ("missing",)
+
+
+@pytest.mark.parametrize("step", [0.1, 1 / 3, 1e15 / 7])
+def test_an_answer_about_numbers_holds_as_the_grid_writes_them(step: float) -> None:
+    """Digits that the grid does not show would have the same question asked again."""
+    draft = draft_of(pd.DataFrame({"load": [step * place for place in range(900)]}))
+    draft.singly = True
+    answer(draft, "a law")
+    assert now(draft).from_data == {}
+
+
 def test_what_is_left_stays_marked() -> None:
     """Whoever does not know would have to say yes; or would be asked for ever."""
     draft, schema = draft_and_schema()
@@ -244,23 +334,39 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
 def test_what_is_printed_follows_from_the_folded_text(spelled: list[str]) -> None:
     """The spelling of one person would be the printed name of a ward."""
     column = dp.Categorical("ward", categories=(*spelled, "a", "A"))
-    assert facts.twins([column])["ward"].categories == ("Surgery", "A")
+    assert facts.twins([column])["ward"].categories == ("A", "Surgery")
+
+
+@pytest.mark.parametrize("her", ["zeta", "Zeta"])
+def test_joined_labels_have_the_order_of_the_folded_text(her: str) -> None:
+    """One person's capital letter moved a ward within every result."""
+    wards = ["alpha", "zeta", "beta", "Beta"] * 50
+    draft = draft_of(pd.DataFrame({"ward": [*wards, her]}))
+    facts.put(draft, facts.twins(draft.schema.columns).values())
+    column = now(draft).column("ward")
+    assert column.labels[:3] == ("Alpha", "Beta", "Zeta")
+    (shown,) = (
+        item
+        for item in items(draft, facts.next_question(draft, now(draft)))
+        if item.kind == "spellings"
+    )
+    pairs = ("Beta / beta",) if her == "zeta" else ("Beta / beta", "Zeta / zeta")
+    assert shown.content == pairs, "it is seen whose spellings are joined"
+
+
+def test_a_declared_order_stays_when_spellings_are_joined() -> None:
+    """Low, middle and high would be sorted by their letters."""
+    column = dp.Categorical(
+        "pain", categories=("low", "middle", "high", "High"), ordered=True
+    )
+    assert facts.twins([column])["pain"].categories == ("Low", "Middle", "High")
 
 
 def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     """Joined with many, one person's spelling would be proposed as plainly public."""
     table = pd.DataFrame({"mood": ["good", "bad"] * 300 + ["gOOD"]})
-    schema = dp.suggest_schema(table)
-    grid = to_grid(schema, ["mood"])
-    draft = Draft(
-        name="t",
-        frame=table,
-        schema=schema,
-        grid=grid,
-        edited=grid,
-        notes=(),
-        dataset="d",
-    )
+    draft = draft_of(table)
+    schema = draft.schema
     assert facts.rare(draft, schema, schema.column("mood")) == ("gOOD",)
     (joined,) = facts.twins(schema.columns).values()
     assert facts.rare(draft, schema, joined) == ("gOOD",)
@@ -268,6 +374,53 @@ def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     question = facts.next_question(draft, now(draft))
     assert question is not None
     assert question.kind == "one"
+
+
+def test_a_label_is_rare_by_all_its_spellings() -> None:
+    """A ward of five hundred rows was counted as other, because two of them spell it as
+    it is printed.
+    """
+    wards = ["surgery", "eye"] * 500 + ["Surgery"] * 2 + ["Zoo"] * 3
+    draft = draft_of(pd.DataFrame({"ward": wards}))
+    facts.put(draft, facts.twins(draft.schema.columns).values())
+    column = now(draft).column("ward")
+    assert isinstance(column, dp.Categorical)
+    assert facts.rare(draft, now(draft), column) == ("Surgery", "Zoo")
+    labels = facts.rare_labels(draft, now(draft), column)
+    assert labels == ("Zoo",)
+    assert facts.without(column, labels).categories == ("Eye", "Surgery")
+
+
+def test_people_count_once_for_a_label() -> None:
+    """Six people with two spellings each would pass as twelve."""
+    table = pd.DataFrame(
+        {
+            "patient_id": [*range(100)] * 2,
+            "ward": ["eye"] * 94 + ["zoo"] * 6 + ["eye"] * 94 + ["Zoo"] * 6,
+        }
+    )
+    draft = draft_of(table)
+    facts.put(draft, facts.twins(draft.schema.columns).values())
+    column = now(draft).column("ward")
+    assert facts.rare_labels(draft, now(draft), column) == ("Zoo",)
+
+
+@pytest.mark.parametrize("hers", ["yEs", "Yes"])
+def test_yes_and_no_are_public_if_ten_people_write_them_so(hers: str) -> None:
+    """The spelling of the only person who says yes was proposed with a tick."""
+    draft = draft_of(pd.DataFrame({"ill": ["no"] * 400 + [hers]}))
+    column = now(draft).column("ill")
+    assert isinstance(column, dp.Boolean)
+    assert facts.rare(draft, now(draft), column) == (hers,)
+    question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("one", ["ill"])
+    draft = draft_of(pd.DataFrame({"ill": ["no"] * 400 + [hers] * 10}))
+    question = facts.next_question(draft, now(draft))
+    assert (question and question.kind, names(question)) == ("public", ["ill"])
+    draft = draft_of(pd.DataFrame({"ill": [False] * 400 + [True]}))
+    assert facts.rare(draft, now(draft), now(draft).column("ill")) == (), (
+        "nobody wrote these"
+    )
 
 
 def test_cells_that_cannot_be_read_are_listed() -> None:
