@@ -401,7 +401,7 @@ class Categorical(Column):
         return each_text(texts, lambda text: categories.get(fold(text), text))
 
     def _means_missing(self, text: str) -> bool:
-        return means_missing(text) and fold(text) not in self._folds
+        return means_missing(text) and self._compared([text])[0] not in self._index
 
     @cached_property
     def _index(self) -> pd.Index:
@@ -409,10 +409,6 @@ class Categorical(Column):
 
     def _compared(self, texts: Iterable[str]) -> list[str]:
         return [fold(text) if SPELLINGS in self.rules else text for text in texts]
-
-    @cached_property
-    def _folds(self) -> frozenset[str]:
-        return frozenset(map(fold, map(exact_text, self.categories)))
 
     @cached_property
     def _rounded(self) -> pd.Index:

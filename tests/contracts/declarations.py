@@ -130,6 +130,12 @@ CHANGES = [
         hers="good",
         marks=("categories", "spellings"),
     ),
+    Change(
+        name="a word for missing that is listed",
+        values=_every("good", "None"),
+        hers="none",
+        marks=("categories",),
+    ),
     Change(name="limits of detection", values=_LOADS, hers="<0.4817", marks=_BOUNDS),
     Change(
         name="limits of ages",

@@ -99,6 +99,17 @@ def test_a_schema_written_by_hand_means_what_it_says() -> None:
     ], "a category is declared"
 
 
+def test_a_listed_word_changes_what_no_other_spelling_means() -> None:
+    """One person's `none` would make an answer of everybody's None, or refuse it."""
+    answer = dp.Categorical(
+        "answer", categories=("a", "none"), missing=True, rules=(WORDS,)
+    )
+    values = pd.Series(["a", "none", "None"])
+    assert answer.encode(values).tolist() == [0, 1, 2]
+    joined = dataclasses.replace(answer, rules=(WORDS, SPELLINGS))
+    assert joined.encode(values).tolist() == [0, 1, 1]
+
+
 def test_the_owner_says_that_no_cell_is_empty() -> None:
     """Tables of yes and no would have cells that nobody needs, whatever their owner
     knows.
