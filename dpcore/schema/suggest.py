@@ -253,7 +253,9 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
     numbers = pd.to_numeric(texts, errors="coerce")
     counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}
     censored = {
-        text: number for text, number in counts_as.items() if number is not None
+        text: number
+        for text, number in counts_as.items()
+        if number is not None and abs(number) < LARGEST
     }
     numbers = numbers.fillna(texts.map(censored))
     return numbers[numbers.abs() < LARGEST], tuple(censored.values())

@@ -472,3 +472,11 @@ def test_a_number_that_many_share_has_a_cell_of_its_own() -> None:
     assert distance < 0.03
     assert column.special == ()
     assert column.size <= 100
+
+
+@pytest.mark.parametrize("limit", ["<", ">"])
+def test_a_limit_that_no_float_holds_is_no_number(limit: str) -> None:
+    """One person's cell would end the proposal, or be a cell of its own."""
+    values = [f"{number / 2}" for number in range(400)]
+    frame = pd.DataFrame({"pay": [*values, limit + 320 * "9"]})
+    assert dp.suggest_schema(frame) == dp.suggest_schema(frame[:-1])
