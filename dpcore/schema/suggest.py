@@ -148,13 +148,11 @@ def without_missing(column: Column) -> Column:
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
     """Name people by the column whose name says so, whatever its values are.
 
-    Numbers with a point are no ids, and are refused as such when a table is opened.
+    What holds no ids, such as a row without one, is refused when a table is opened.
     """
     for pattern in _NAMES_PEOPLE:
         for name in frame.columns:
-            if pattern.search(str(name)) and not pd.api.types.is_float_dtype(
-                frame[name].dtype
-            ):
+            if pattern.search(str(name)):
                 return PrivacyUnit(max_rows=1, id_column=str(name))
     return PrivacyUnit(max_rows=1)
 

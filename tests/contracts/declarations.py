@@ -172,6 +172,12 @@ CHANGES = [
         column="patient_id",
     ),
     Change(
+        name="an id with a point",
+        values=list(map(str, range(ROWS))),
+        hers="4.5062517",
+        column="patient_id",
+    ),
+    Change(
         name="who is not named",
         values=list(map(str, range(ROWS))),
         hers="401",
