@@ -179,6 +179,19 @@ class Column(Registered, ABC, home="dpcore.schema"):
             if each in origins
         )
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Facts that are the word of whoever declared them, but for those that every
+        column has where nothing is said.
+        """
+        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        return tuple(
+            fact
+            for fact in self.facts
+            if self.origin(fact) == Origin.TOLD
+            and (fact not in defaults or getattr(self, fact) != defaults[fact])
+        )
+
     def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
         """Return the column without texts that stay in the account, and without the
         reason.

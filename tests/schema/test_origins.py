@@ -216,6 +216,26 @@ def found_for_nothing(content: dict[str, Any]) -> None:
     content["columns"][2] |= {"from_data": ["kind"], "found": "epsilon 0"}
 
 
+def found_and_no_kind(content: dict[str, Any]) -> None:
+    content["columns"][2] |= {"from_data": [], "found": "epsilon 1/20"}
+
+
+def kind_alone(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"from_data": ["kind"]}
+
+
+def words_of_nobody(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"missing_tokens": ["unBekannt"]}
+
+
+def synonyms_of_nobody(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"synonyms": [["sURGERY", "F"]]}
+
+
+def ages_of_another_name(content: dict[str, Any]) -> None:
+    content["columns"][0] |= {"name": "salary"}
+
+
 def found_and_read(content: dict[str, Any]) -> None:
     content["columns"][2] |= {"found": "epsilon 1/20"}
 
@@ -237,7 +257,12 @@ def other_ages(content: dict[str, Any]) -> None:
     [
         (without_owner, "sex"),
         (found_for_nothing, "pay"),
+        (found_and_no_kind, "pay"),
         (found_and_read, "pay"),
+        (kind_alone, "'sex'.*categories"),
+        (words_of_nobody, "'sex'.*missing_tokens"),
+        (synonyms_of_nobody, "'sex'.*synonyms"),
+        (ages_of_another_name, "salary"),
         (found_labels, "sex"),
         (unknown_rule, "sex"),
         (other_ages, "age"),
@@ -310,16 +335,32 @@ def test_an_older_file_is_read_as_from_the_data_where_it_is_not_known_better() -
     assert read(fields(read(content))) == read(content), "written anew, it stays so"
 
 
-def test_an_older_schema_written_by_hand_stays_as_it_is() -> None:
-    """A stored release of before would be another one, or a plan on file would be
-    charged twice.
+def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
+    """A file that says nothing would make everything in it public; and a plan on file
+    would be charged twice, if the request were another one.
     """
     content = of_version_1(BY_HAND)
     old = read(content)
-    assert old == BY_HAND
+    assert old.from_data == {
+        "age": ("kind", "missing", "missing_tokens", "synonyms", "low", "high"),
+        "sex": ("kind", "categories"),
+    }
+    assert old.taken == ("age", "sex")
     assert json.loads(old.to_json()) == content
     assert old.plan_text == BY_HAND.plan_text
-    assert old.from_data == {}
+    assert "many" not in old.shared().to_json()
+
+
+def test_an_older_release_of_a_schema_written_by_hand_carries_the_marks() -> None:
+    """Its guarantee would go on saying nothing of the facts that nobody answers for."""
+    fields = json.loads(release_of().to_json())
+    fields.pop("digest")
+    fields["schema"] = json.loads(release_of().schema.plan_text)
+    fields["guarantee"] |= {"known_from": {}, "from_data": {}}
+    release = dp.Release.from_dict(fields)
+    assert release.guarantee.from_data == {"age": ("kind", "missing", "low", "high")}
+    again = dp.Release.from_json(release.to_json())
+    assert again.guarantee == release.guarantee
 
 
 def counted(schema: Schema, missing: float) -> dp.Release:
