@@ -297,6 +297,25 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
 @pytest.mark.parametrize(
     "change",
     [
+        lambda column: column.update(low=column["low"] - 1),
+        lambda column: column.update(high=column["high"] + 1),
+        lambda column: column.update(cuts=column["cuts"][:-1]),
+        lambda column: column.update(special=[column["low"] + 1.5]),
+    ],
+)
+def test_cells_that_were_changed_after_they_were_found_are_refused(change: Any) -> None:
+    """Once a search was paid, whatever cells one writes would pass for what it found."""
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
+    content = fields(curator.schema)
+    change(next(each for each in content["columns"] if each["name"] == "pay"))
+    with pytest.raises(ParameterError, match=r"'pay' .* not those that were found"):
+        dp.Curator.open(FRAME, read(content), ledger=ledger, **PURE)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
         lambda content: content["guarantee"].update(from_data={}),
         lambda content: content["guarantee"].update(found={"sex": "epsilon 1/20"}),
     ],
