@@ -493,16 +493,17 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     Raises: ParameterError that names the column.
     """
     promised = {name: set(facts) for name, facts in guarantee.from_data.items()}
-    for column in schema.columns:
-        if not set(column.from_data) <= promised.get(column.name, set()):
+    for name, facts in schema.from_data.items():
+        if not set(facts) <= promised.get(name, set()):
             raise ParameterError(
                 (
                     "the guarantee leaves out what was taken from the data of column "
                     "{name!r}"
                 ),
                 remedy="take the file as it was saved",
-                name=column.name,
+                name=name,
             )
+    for column in schema.columns:
         if guarantee.found.get(column.name, "") != column.found:
             raise ParameterError(
                 (

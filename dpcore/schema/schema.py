@@ -27,12 +27,16 @@ from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import CELLS, MISSING_FACTS, TEXTS, Origin
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING
+from dpcore.text import Text
 
 SCHEMA_VERSION = 2
 DECLARED = "declared"
 """What a file says of facts of which nobody said where they are known from."""
+LEFT_OUT = "left out"
+"""The mark of a column that is not in the schema because of what the table holds."""
 _LOOKED_UP = (*MISSING_FACTS, "synonyms")
 """Facts that files of version 1 call known, though they followed the rows."""
+_WHY_LEFT_OUT = Text("left out because of what the table holds")
 _LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?")
 
 
@@ -41,7 +45,7 @@ class Excluded:
     """A column that stays out of every release, such as a name, and why.
 
     Attributes:
-        from_data: "kind" where it was left out for what the data showed.
+        from_data: `LEFT_OUT` where it was left out for what the data showed.
     """
 
     name: str
@@ -181,6 +185,17 @@ class Schema:
         return now, older
 
     @property
+    def left_out(self) -> tuple[Excluded, ...]:
+        """Columns that were left out for what the data showed, without the reason: what
+        others may know of them.
+        """
+        return tuple(
+            dataclasses.replace(each, reason=_WHY_LEFT_OUT)
+            for each in self.excluded
+            if each.from_data
+        )
+
+    @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts that were taken from the data, by column, empty when all is known from
         outside.
@@ -229,14 +244,19 @@ class Schema:
                 )
 
     def to_json(self) -> str:
-        """Return JSON text with a version and the declared columns that may be read,
-        and nothing else.
+        """Return JSON text with a version, the declared columns that may be read, and
+        the names of those that were left out for what the data showed.
         """
         columns = [
             self._as_read(column) if self.version == 1 else _written(column)
             for column in self.columns
         ]
         content = self._content(self.version, columns)
+        if self.left_out:
+            content["left_out"] = [
+                {"name": each.name, "from_data": list(each.from_data)}
+                for each in self.left_out
+            ]
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     @property
@@ -257,7 +277,7 @@ class Schema:
             )
             for column in self.columns
         ]
-        return dataclasses.replace(self, columns=tuple(columns), excluded=())
+        return dataclasses.replace(self, columns=tuple(columns), excluded=self.left_out)
 
     def _as_read(self, column: Column) -> dict[str, Any]:
         unsaid = self.unsaid.get(column.name, ())
@@ -312,6 +332,14 @@ class Schema:
                 unsaid=unsaid if version == 1 else {},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
+                excluded=tuple(
+                    Excluded(
+                        name=each["name"],
+                        reason=_WHY_LEFT_OUT,
+                        from_data=tuple(each["from_data"]),
+                    )
+                    for each in content.get("left_out", ())
+                ),
             )
         except (
             json.JSONDecodeError,

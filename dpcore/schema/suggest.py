@@ -26,7 +26,7 @@ from dpcore.schema.origin import (
     censored_number,
     means_missing,
 )
-from dpcore.schema.schema import Excluded, Schema
+from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text, is_exact
 from dpcore.schema.words import YES_AND_NO
@@ -108,7 +108,7 @@ def suggest_schema(
             continue
         suggestion = _suggest(str(name), frame[name])
         if isinstance(suggestion, Excluded):
-            excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
+            excluded.append(dataclasses.replace(suggestion, from_data=(LEFT_OUT,)))
         else:
             columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
@@ -238,7 +238,7 @@ def _days(present: pd.Series) -> pd.Series:
 def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
     """Return the numbers of a column, and those that texts such as `<0.5` count as.
 
-    Codes such as the zip 01234 are texts, not numbers; a column with one has none.
+    Codes such as the zip 01234 are texts, not numbers; a column with some has none.
     """
     if pd.api.types.is_numeric_dtype(present.dtype):
         if is_exact(present.dtype) or present.dtype.kind == "f":
@@ -246,7 +246,7 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
             present = present.astype("float64")
         return present[present.abs() < LARGEST], ()
     texts = as_text(present)
-    if texts.str.match(r"0\d").any():
+    if texts.str.match(r"0\d").mean() > 1 - MOST:
         return present[:0], ()
     numbers = pd.to_numeric(texts, errors="coerce")
     counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}

@@ -313,6 +313,26 @@ def test_cells_that_were_changed_after_they_were_found_are_refused(change: Any) 
         dp.Curator.open(FRAME, read(content), ledger=ledger, **PURE)
 
 
+def test_a_guarantee_names_the_columns_that_the_table_left_out() -> None:
+    """That a column is in no release would follow from one person, and nothing say
+    so.
+    """
+    notes = [f"note {place}" for place in range(600)]
+    schema = dp.suggest_schema(FRAME.assign(note=notes))
+    assert schema.column("sex")
+    curator = dp.Curator.open(
+        FRAME.assign(note=notes), schema, ledger=dp.MemoryLedger(), **PURE
+    )
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["note"] == ("left out",)
+    content = json.loads(release.to_json())
+    assert dp.Release.from_dict(content).schema.left_out == schema.left_out
+    content.pop("digest")
+    content["guarantee"]["from_data"].pop("note")
+    with pytest.raises(ParameterError, match="'note'"):
+        dp.Release.from_dict(content)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -122,8 +122,10 @@ def test_what_one_person_can_change_is_marked() -> None:
     ), "named by its name"
 
 
-def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
-    """Why a column was left out, or how it was read, tells what the data held."""
+def test_a_schema_file_holds_no_reason() -> None:
+    """Why a column was left out, or how it was read, tells what the data held; that it
+    was left out is marked, as one person may have been the reason.
+    """
     frame = pd.DataFrame(
         {"x": [1, 2, 3, 4] * 30, "cases": range(120), "diagnosis": [None] * 120}
     )
@@ -131,8 +133,13 @@ def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
     assert all(column.reason for column in (*schema.columns, *schema.excluded))
     text = schema.to_json()
     assert "reason" not in text
-    assert "cases" not in text
-    assert "diagnosis" not in text
+    read = dp.Schema.from_json(text)
+    assert read.from_data == schema.from_data
+    assert [(each.name, each.from_data) for each in read.excluded] == [
+        ("cases", ("left out",)),
+        ("diagnosis", ("left out",)),
+    ]
+    assert read.left_out == schema.left_out == schema.shared().excluded
 
 
 def test_every_kind() -> None:
