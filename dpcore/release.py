@@ -406,13 +406,27 @@ class Release:
             "request_id": self.request_id,
             "recipe": self.recipe,
             "schema": json.loads(self.schema.to_json()),
-            "guarantee": self.guarantee.to_dict(),
+            "guarantee": self._guarantee_as_read().to_dict(),
             "marginals": [marginal.to_dict() for marginal in self.marginals.values()],
             "model": self.model.to_dict(),
             "created": self.created,
             "part": self.part,
         }
         return json.dumps({**fields, "digest": _digest(fields)})
+
+    def _guarantee_as_read(self) -> Guarantee:
+        """Return the guarantee as a file of a schema of version 1 has it, see
+        `Schema.unsaid`.
+        """
+        unsaid = self.schema.unsaid
+        left = {
+            name: tuple(fact for fact in facts if fact not in unsaid.get(name, ()))
+            for name, facts in self.guarantee.from_data.items()
+        }
+        return dataclasses.replace(
+            self.guarantee,
+            from_data={name: facts for name, facts in left.items() if facts},
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Release:
@@ -435,9 +449,7 @@ class Release:
         guarantee = Guarantee.from_dict(fields["guarantee"])
         # which did not mark all that followed the rows
         if fields["schema"]["version"] == 1:
-            guarantee = dataclasses.replace(
-                guarantee, from_data={**schema.from_data, **guarantee.from_data}
-            )
+            guarantee = _with_marks(guarantee, schema)
         check_origins(guarantee, schema)
         columns = tuple(column.without_texts() for column in schema.columns)
         schema = dataclasses.replace(schema, columns=columns)
@@ -468,6 +480,19 @@ def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     return filled
 
 
+def _with_marks(guarantee: Guarantee, schema: Schema) -> Guarantee:
+    """Return the guarantee with the marks of its schema too."""
+    names = (*guarantee.from_data, *schema.from_data)
+    marks = {
+        name: (*guarantee.from_data.get(name, ()), *schema.from_data.get(name, ()))
+        for name in names
+    }
+    return dataclasses.replace(
+        guarantee,
+        from_data={name: tuple(dict.fromkeys(facts)) for name, facts in marks.items()},
+    )
+
+
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     """Refuse a guarantee that says something else about where facts are from than the
     schema.
@@ -475,16 +500,17 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     Raises: ParameterError that names the column.
     """
     promised = {name: set(facts) for name, facts in guarantee.from_data.items()}
-    for column in schema.columns:
-        if not set(column.from_data) <= promised.get(column.name, set()):
+    for name, facts in schema.from_data.items():
+        if not set(facts) <= promised.get(name, set()):
             raise ParameterError(
                 (
                     "the guarantee leaves out what was taken from the data of column "
                     "{name!r}"
                 ),
                 remedy="take the file as it was saved",
-                name=column.name,
+                name=name,
             )
+    for column in schema.columns:
         if guarantee.found.get(column.name, "") != column.found:
             raise ParameterError(
                 (

@@ -19,6 +19,7 @@ from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_field
 from dpcore.accounting.own import derived_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
+from dpcore.curator.found_cells import check_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
@@ -28,7 +29,6 @@ from dpcore.engines.work import Part
 from dpcore.errors import DisclosureError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
-from dpcore.evaluation.table.cells_of_numbers import check_charged
 from dpcore.evaluation.table.rows_of_people import (
     RowsOfPeople,
     measurer_of_people,
@@ -148,7 +148,7 @@ class Curator(OnFile):
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
         if schema.found:
-            check_charged(schema, ledger.lines(dataset))
+            check_found(schema, ledger, dataset)
         curator = cls(
             engine=engine,
             schema=schema,

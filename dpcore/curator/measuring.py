@@ -63,7 +63,8 @@ def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     """Return what a release needs of the schema: the columns that were read, or are
     `drawn`.
 
-    Without the texts that mean missing or count as others, which stay in the account.
+    With the names of those that were left out because of what the table holds, and
+    without the texts that mean missing or count as others, which stay in the account.
     """
     names = {
         name for event in measurer.events for clique in event.reads for name in clique
@@ -71,7 +72,7 @@ def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     names.update(drawn, [measurer.part[0]] if measurer.part else [])
     columns = (column for column in schema.columns if column.name in names)
     read = tuple(column.without_texts() for column in columns)
-    return dataclasses.replace(schema, columns=read, excluded=())
+    return dataclasses.replace(schema, columns=read, excluded=schema.left_out)
 
 
 def events_of(measurer: Measurer) -> dict[str, Any]:

@@ -180,6 +180,19 @@ class Column(Registered, ABC, home="dpcore.schema"):
             if each in origins
         )
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Facts that are the word of whoever declared them, but for those that every
+        column has where nothing is said.
+        """
+        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        return tuple(
+            fact
+            for fact in self.facts
+            if self.origin(fact) == Origin.TOLD
+            and (fact not in defaults or getattr(self, fact) != defaults[fact])
+        )
+
     def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
         """Return the column without texts that stay in the account, and without the
         reason.
@@ -402,7 +415,7 @@ class Categorical(Column):
         return each_text(texts, lambda text: categories.get(fold(text), text))
 
     def _means_missing(self, text: str) -> bool:
-        return means_missing(text) and fold(text) not in self._folds
+        return means_missing(text) and self._compared([text])[0] not in self._index
 
     @cached_property
     def _index(self) -> pd.Index:
@@ -410,10 +423,6 @@ class Categorical(Column):
 
     def _compared(self, texts: Iterable[str]) -> list[str]:
         return [fold(text) if SPELLINGS in self.rules else text for text in texts]
-
-    @cached_property
-    def _folds(self) -> frozenset[str]:
-        return frozenset(map(fold, map(exact_text, self.categories)))
 
     @cached_property
     def _rounded(self) -> pd.Index:

@@ -1,6 +1,7 @@
 """Columns of whole and real numbers. Their cells are half-open intervals."""
 
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,12 @@ from dpcore.schema.slope import place_in_cells, slopes
 from dpcore.schema.values import below, is_exact
 
 CONVENTIONAL_AGES = ((0, 99), (0, 119))
+_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+
+
+def says_age(name: str) -> bool:
+    """Return whether the name of a column says that it holds ages."""
+    return _AGE.search(name) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,9 +291,8 @@ class Integer(NumberColumn):
         if AGES in self.rules and not self.has_conventional_ages:
             raise ParameterError(
                 (
-                    "the bounds of column {name!r} are not those of the public rule "
-                    "for "
-                    "ages"
+                    "the name or the bounds of column {name!r} are not those of the "
+                    "public rule for ages"
                 ),
                 remedy="use 0 to 99 or 0 to 119 in steps of 1, or take the rule out",
                 name=self.name,
@@ -302,9 +308,12 @@ class Integer(NumberColumn):
 
     @property
     def has_conventional_ages(self) -> bool:
-        """Whether the bounds are those that the public rule for ages allows."""
+        """Whether the name says age, and the bounds are those that the public rule
+        allows.
+        """
         return (
-            (self.low, self.high) in CONVENTIONAL_AGES
+            says_age(self.name)
+            and (self.low, self.high) in CONVENTIONAL_AGES
             and self.bin_width == 1
             and not self.cuts
         )

@@ -3,7 +3,6 @@ tails.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.schema.column import Categorical, Column
-from dpcore.schema.interval import Integer, Real
+from dpcore.schema.interval import Integer, Real, says_age
 from dpcore.schema.origin import AGES, ONLY_NUMBERS
 from dpcore.schema.values import as_text
 from dpcore.text import Text
@@ -35,7 +34,6 @@ numbers.
 """
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 MOST_DECADES = 6
-_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
 
 def column_of_numbers(
@@ -57,7 +55,7 @@ def column_of_numbers(
     )
     name = str(base["name"])
     distinct = numbers.nunique()
-    if _AGE.search(name) and bool((numbers[~numbers.isin(singled_out)] % 1 == 0).all()):
+    if says_age(name) and bool((numbers[~numbers.isin(singled_out)] % 1 == 0).all()):
         reason = "whole numbers, and the name says age: 0 to 119"
         return Integer(**base, low=0, high=119, rules=(AGES,), reason=reason)
     if singled_out:

@@ -106,4 +106,6 @@ def label_of(folded: str) -> str:
     >>> label_of("surgery"), label_of("a1")
     ('Surgery', 'A1')
     """
-    return folded[:1].upper() + folded[1:]
+    raised = folded[:1].upper() + folded[1:]
+    # the Turkish letter without a dot would be another one
+    return raised if fold(raised) == folded else folded

@@ -33,12 +33,16 @@ from dpcore.schema.origin import (
 )
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING
+from dpcore.text import Text
 
 SCHEMA_VERSION = 2
 DECLARED = "declared"
 """What a file says of facts of which nobody said where they are known from."""
+LEFT_OUT = "left out"
+"""The mark of a column that is not in the schema because of what the table holds."""
 _LOOKED_UP = (*MISSING_FACTS, "synonyms")
 """Facts that files of version 1 call known, though they followed the rows."""
+_WHY_LEFT_OUT = Text("left out because of what the table holds")
 _LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?( #[0-9a-f]{16})?")
 
 
@@ -47,7 +51,7 @@ class Excluded:
     """A column that stays out of every release, such as a name, and why.
 
     Attributes:
-        from_data: "kind" where it was left out for what the data showed.
+        from_data: `LEFT_OUT` where it was left out for what the data showed.
     """
 
     name: str
@@ -69,6 +73,8 @@ class Schema:
             person, where that cannot be checked; `Curator.open` takes it from the
             source.
         version: of the file that it was read from, in which it is written again.
+        unsaid: facts that are marked because a file of version 1 does not say where
+            they are from, by column; such a file is written again without these marks.
 
     >>> from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
     >>> schema = Schema(
@@ -88,6 +94,7 @@ class Schema:
     excluded: tuple[Excluded, ...] = field(default=(), compare=False)
     declared_by: str = field(default="", compare=False)
     version: int = field(default=SCHEMA_VERSION, compare=False)
+    unsaid: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -184,6 +191,17 @@ class Schema:
         return now, older
 
     @property
+    def left_out(self) -> tuple[Excluded, ...]:
+        """Columns that were left out for what the data showed, without the reason: what
+        others may know of them.
+        """
+        return tuple(
+            dataclasses.replace(each, reason=_WHY_LEFT_OUT)
+            for each in self.excluded
+            if each.from_data
+        )
+
+    @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts that were taken from the data, by column, empty when all is known from
         outside.
@@ -234,14 +252,19 @@ class Schema:
                 )
 
     def to_json(self) -> str:
-        """Return JSON text with a version and the declared columns that may be read,
-        and nothing else.
+        """Return JSON text with a version, the declared columns that may be read, and
+        the names of those that were left out for what the data showed.
         """
         columns = [
-            column.to_dict() if self.version == 1 else _written(column)
+            self._as_read(column) if self.version == 1 else _written(column)
             for column in self.columns
         ]
         content = self._content(self.version, columns)
+        if self.left_out:
+            content["left_out"] = [
+                {"name": each.name, "from_data": list(each.from_data)}
+                for each in self.left_out
+            ]
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     @property
@@ -249,7 +272,11 @@ class Schema:
         """What a request stands on, by which it is found again; the same in every
         version of the file.
         """
-        content = self._content(1, [_as_planned(column) for column in self.columns])
+        planned = [
+            dataclasses.replace(column, found=loss_of_search_in(column.found))
+            for column in self.columns
+        ]
+        content = self._content(1, [self._as_read(column) for column in planned])
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     def shared(self) -> Schema:
@@ -262,7 +289,12 @@ class Schema:
             )
             for column in self.columns
         ]
-        return dataclasses.replace(self, columns=tuple(columns), excluded=())
+        return dataclasses.replace(self, columns=tuple(columns), excluded=self.left_out)
+
+    def _as_read(self, column: Column) -> dict[str, Any]:
+        unsaid = self.unsaid.get(column.name, ())
+        marks = tuple(fact for fact in column.from_data if fact not in unsaid)
+        return dataclasses.replace(column, from_data=marks).to_dict()
 
     def _content(self, version: int, columns: list[dict[str, Any]]) -> dict[str, Any]:
         return {
@@ -276,8 +308,8 @@ class Schema:
     def from_json(cls, text: str) -> Schema:
         """Read what `to_json` wrote.
 
-        Of a file of version 1, facts that followed the rows then are marked as taken
-        from the data.
+        Of a file of version 1, facts are marked as taken from the data that followed
+        the rows then, or of which it does not say where they are known from.
 
         Raises: SchemaError when the text is not a schema of a known version,
             ParameterError for a kind of column that is not known, a declaration that
@@ -294,16 +326,32 @@ class Schema:
                 )
             columns = tuple(map(Column.from_dict, content["columns"]))
             version = content["version"]
-            if version == 1 and any(column.known_from for column in columns):
+            unsaid = {}
+            if version == 1:
+                unsaid = {
+                    column.name: column.told
+                    for column in columns
+                    if not column.known_from and column.told
+                }
+                if any(column.known_from for column in columns):
+                    version = SCHEMA_VERSION
                 columns = tuple(map(_of_version_1, columns))
-                version = SCHEMA_VERSION
             for column in columns:
-                _check_origins(column, version)
+                _check_origins(column)
             return cls(
                 columns=columns,
                 version=version,
+                unsaid=unsaid if version == 1 else {},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
+                excluded=tuple(
+                    Excluded(
+                        name=each["name"],
+                        reason=_WHY_LEFT_OUT,
+                        from_data=tuple(each["from_data"]),
+                    )
+                    for each in content.get("left_out", ())
+                ),
             )
         except (
             json.JSONDecodeError,
@@ -337,32 +385,38 @@ def _as_planned(column: Column) -> dict[str, Any]:
 
 
 def _written(column: Column) -> dict[str, Any]:
-    if column.values_origin == Origin.TOLD and not column.known_from:
+    if column.told and not column.known_from:
         column = dataclasses.replace(column, known_from=DECLARED)
     return column.to_dict()
 
 
 def _of_version_1(column: Column) -> Column:
-    """Mark what followed the rows then, in a column that a page called known."""
-    if column.known_from and not column.from_data:
-        looked_up = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
-        column = dataclasses.replace(column, from_data=looked_up)
-    return dataclasses.replace(column, known_from=column.known_from or DECLARED)
+    """Mark what followed the rows then in a column that a page called known, and what
+    nobody said of another one.
+    """
+    if not column.known_from:
+        marks = (*column.from_data, *column.told)
+        return dataclasses.replace(column, from_data=marks)
+    if column.from_data:
+        return column
+    looked_up = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
+    return dataclasses.replace(column, from_data=looked_up)
 
 
-def _check_origins(column: Column, version: int) -> None:
+def _check_origins(column: Column) -> None:
     """Refuse facts that cannot be from where a file says they are.
 
     Raises: ParameterError.
     """
-    if version > 1 and column.values_origin == Origin.TOLD and not column.known_from:
+    if column.told and not column.known_from:
         raise ParameterError(
             (
-                "column {name!r} says that its values are publicly known, and not who "
-                "says so"
+                "column {name!r} says that facts of its are publicly known, and not "
+                "who says so: {facts}"
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
+            facts=", ".join(column.told),
         )
     if column.found and (
         not isinstance(column, NumberColumn)

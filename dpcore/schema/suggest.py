@@ -26,7 +26,7 @@ from dpcore.schema.origin import (
     censored_number,
     means_missing,
 )
-from dpcore.schema.schema import Excluded, Schema
+from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text, is_exact
 from dpcore.schema.words import YES_AND_NO
@@ -108,7 +108,7 @@ def suggest_schema(
             continue
         suggestion = _suggest(str(name), frame[name])
         if isinstance(suggestion, Excluded):
-            excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
+            excluded.append(dataclasses.replace(suggestion, from_data=(LEFT_OUT,)))
         else:
             columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
@@ -148,13 +148,11 @@ def without_missing(column: Column) -> Column:
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
     """Name people by the column whose name says so, whatever its values are.
 
-    Numbers with a point are no ids, and are refused as such when a table is opened.
+    What holds no ids, such as a row without one, is refused when a table is opened.
     """
     for pattern in _NAMES_PEOPLE:
         for name in frame.columns:
-            if pattern.search(str(name)) and not pd.api.types.is_float_dtype(
-                frame[name].dtype
-            ):
+            if pattern.search(str(name)):
                 return PrivacyUnit(max_rows=1, id_column=str(name))
     return PrivacyUnit(max_rows=1)
 
@@ -240,7 +238,7 @@ def _days(present: pd.Series) -> pd.Series:
 def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
     """Return the numbers of a column, and those that texts such as `<0.5` count as.
 
-    Codes such as the zip 01234 are texts, not numbers; a column with one has none.
+    Codes such as the zip 01234 are texts, not numbers; a column with some has none.
     """
     if pd.api.types.is_numeric_dtype(present.dtype):
         if is_exact(present.dtype) or present.dtype.kind == "f":
@@ -248,12 +246,14 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
             present = present.astype("float64")
         return present[present.abs() < LARGEST], ()
     texts = as_text(present)
-    if texts.str.match(r"0\d").any():
+    if texts.str.match(r"0\d").mean() > 1 - MOST:
         return present[:0], ()
     numbers = pd.to_numeric(texts, errors="coerce")
     counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}
     censored = {
-        text: number for text, number in counts_as.items() if number is not None
+        text: number
+        for text, number in counts_as.items()
+        if number is not None and abs(number) < LARGEST
     }
     numbers = numbers.fillna(texts.map(censored))
     return numbers[numbers.abs() < LARGEST], tuple(censored.values())

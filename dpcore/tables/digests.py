@@ -214,6 +214,15 @@ def first_rows(
 
 
 def _ids(column: pd.Series) -> Canonical:
+    if column.isna().any():  # of whole numbers, pandas makes floats then
+        raise SchemaError(
+            (
+                "the id column {column!r} has missing values, so these rows belong to "
+                "nobody"
+            ),
+            remedy="fill them in or remove these rows",
+            column=str(column.name),
+        )
     values = (
         column.cat.categories
         if isinstance(column.dtype, pd.CategoricalDtype)
@@ -237,15 +246,6 @@ def _ids(column: pd.Series) -> Canonical:
     # of two objects the texts may be one
     if any(value[0] == "o" for value in ids.values):
         raise no_values(str(column.name))
-    if (ids.codes < 0).any():
-        raise SchemaError(
-            (
-                "the id column {column!r} has missing values, so these rows belong to "
-                "nobody"
-            ),
-            remedy="fill them in or remove these rows",
-            column=str(column.name),
-        )
     return ids
 
 

@@ -23,6 +23,7 @@ import dpcore as dp
 from dpcore.io import to_csv
 from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
+from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
 from workbench.language.wording import FACTS
 from workbench.report import downloads, explore, of_release
@@ -65,7 +66,8 @@ class Change:
 
     def recipe(self) -> Recipe:
         """A table of each column."""
-        columns = (OTHER,) if self.column == "patient_id" else (self.column, OTHER)
+        is_out = self.column == "patient_id" or self.marks == (LEFT_OUT,)
+        columns = (OTHER,) if is_out else (self.column, OTHER)
         return dp.Independent(columns=columns)
 
 
@@ -130,6 +132,12 @@ CHANGES = [
         hers="good",
         marks=("categories", "spellings"),
     ),
+    Change(
+        name="a word for missing that is listed",
+        values=_every("good", "None"),
+        hers="none",
+        marks=("categories",),
+    ),
     Change(name="limits of detection", values=_LOADS, hers="<0.4817", marks=_BOUNDS),
     Change(
         name="limits of ages",
@@ -154,6 +162,18 @@ CHANGES = [
         name="no number in a list", values=_every("10", "20", "5000"), hers="Quokka"
     ),
     Change(
+        name="a column that is left out",
+        values=_every(*(f"w{place:03d}" for place in range(50)), rows=100),
+        hers="Quokka",
+        marks=(LEFT_OUT,),
+    ),
+    Change(
+        name="one code among numbers",
+        values=_every(*map(str, range(99))),
+        hers="0999",
+        marks=_BOUNDS,
+    ),
+    Change(
         name="conventional bounds",
         values=_every(*map(str, range(20, 60))),
         hers="130",
@@ -163,6 +183,12 @@ CHANGES = [
         name="who is named",
         values=list(map(str, range(ROWS))),
         hers="7",
+        column="patient_id",
+    ),
+    Change(
+        name="an id with a point",
+        values=list(map(str, range(ROWS))),
+        hers="4.5062517",
         column="patient_id",
     ),
     Change(
@@ -284,7 +310,10 @@ def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
         text = with_her.surfaces[name]
         if name in PAGES:
             assert "taken from the data itself" in text, (change.name, name)
-            assert any(FACTS[fact] in text for fact in named), (change.name, name)
+            assert any(FACTS.get(fact, fact) in text for fact in named), (
+                change.name,
+                name,
+            )
         if name in (*MARKED, *DECLARED):
             assert "from_data" in text, (change.name, name)
             assert any(fact in text.partition("from_data")[2] for fact in named), (

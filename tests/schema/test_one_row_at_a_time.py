@@ -58,7 +58,7 @@ COLUMNS = (
         rules=(WORDS, ONLY_NUMBERS),
     ),
     dp.Integer(
-        "x",
+        "age",
         low=0,
         high=119,
         missing=True,

@@ -101,6 +101,17 @@ def test_a_schema_written_by_hand_means_what_it_says() -> None:
     ], "a category is declared"
 
 
+def test_a_listed_word_changes_what_no_other_spelling_means() -> None:
+    """One person's `none` would make an answer of everybody's None, or refuse it."""
+    answer = dp.Categorical(
+        "answer", categories=("a", "none"), missing=True, rules=(WORDS,)
+    )
+    values = pd.Series(["a", "none", "None"])
+    assert answer.encode(values).tolist() == [0, 1, 2]
+    joined = dataclasses.replace(answer, rules=(WORDS, SPELLINGS))
+    assert joined.encode(values).tolist() == [0, 1, 1]
+
+
 def test_the_owner_says_that_no_cell_is_empty() -> None:
     """Tables of yes and no would have cells that nobody needs, whatever their owner
     knows.
@@ -117,6 +128,13 @@ def test_folding_knows_one_spelling(text: str) -> None:
     """A label would not be found by the text that is printed for it."""
     assert fold(fold(text)) == fold(text) == fold(label_of(fold(text)))
     assert fold(f"  {text} ") == fold(text)
+
+
+@pytest.mark.parametrize("letter", ["ı", "ß", "ŉ", "ǰ", "İ", "ǆ", "ς", "a"])
+def test_a_printed_label_is_found_by_its_own_text(letter: str) -> None:
+    """Rows of a ward whose name begins with such a letter would have no cell."""
+    folded = fold(f"{letter}rmak")
+    assert fold(label_of(folded)) == folded
 
 
 @pytest.mark.parametrize(
@@ -200,6 +218,26 @@ def found_for_nothing(content: dict[str, Any]) -> None:
     content["columns"][2] |= {"from_data": ["kind"], "found": "epsilon 0"}
 
 
+def found_and_no_kind(content: dict[str, Any]) -> None:
+    content["columns"][2] |= {"from_data": [], "found": "epsilon 1/20"}
+
+
+def kind_alone(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"from_data": ["kind"]}
+
+
+def words_of_nobody(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"missing_tokens": ["unBekannt"]}
+
+
+def synonyms_of_nobody(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"synonyms": [["sURGERY", "F"]]}
+
+
+def ages_of_another_name(content: dict[str, Any]) -> None:
+    content["columns"][0] |= {"name": "salary"}
+
+
 def found_and_read(content: dict[str, Any]) -> None:
     content["columns"][2] |= {"found": "epsilon 1/20"}
 
@@ -221,7 +259,12 @@ def other_ages(content: dict[str, Any]) -> None:
     [
         (without_owner, "sex"),
         (found_for_nothing, "pay"),
+        (found_and_no_kind, "pay"),
         (found_and_read, "pay"),
+        (kind_alone, "'sex'.*categories"),
+        (words_of_nobody, "'sex'.*missing_tokens"),
+        (synonyms_of_nobody, "'sex'.*synonyms"),
+        (ages_of_another_name, "salary"),
         (found_labels, "sex"),
         (unknown_rule, "sex"),
         (other_ages, "age"),
@@ -278,6 +321,45 @@ def test_cells_of_before_that_name_no_search_stay_as_they_are() -> None:
     assert before.part_on_file(part, b"k") == curator.schema.part_on_file(part, b"k")
     opened = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
     assert opened.schema.found == {"pay": "epsilon 1/20"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda column: column.update(low=column["low"] - 1),
+        lambda column: column.update(high=column["high"] + 1),
+        lambda column: column.update(cuts=column["cuts"][:-1]),
+        lambda column: column.update(special=[column["low"] + 1.5]),
+    ],
+)
+def test_cells_that_were_changed_after_they_were_found_are_refused(change: Any) -> None:
+    """Once a search was paid, whatever cells one writes would pass for what it found."""
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
+    content = fields(curator.schema)
+    change(next(each for each in content["columns"] if each["name"] == "pay"))
+    with pytest.raises(ParameterError, match=r"'pay' .* not those that were found"):
+        dp.Curator.open(FRAME, read(content), ledger=ledger, **PURE)
+
+
+def test_a_guarantee_names_the_columns_that_the_table_left_out() -> None:
+    """That a column is in no release would follow from one person, and nothing say
+    so.
+    """
+    notes = [f"note {place}" for place in range(600)]
+    schema = dp.suggest_schema(FRAME.assign(note=notes))
+    assert schema.column("sex")
+    curator = dp.Curator.open(
+        FRAME.assign(note=notes), schema, ledger=dp.MemoryLedger(), **PURE
+    )
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["note"] == ("left out",)
+    content = json.loads(release.to_json())
+    assert dp.Release.from_dict(content).schema.left_out == schema.left_out
+    content.pop("digest")
+    content["guarantee"]["from_data"].pop("note")
+    with pytest.raises(ParameterError, match="'note'"):
+        dp.Release.from_dict(content)
 
 
 @pytest.mark.parametrize(
@@ -345,16 +427,32 @@ def test_an_older_file_is_read_as_from_the_data_where_it_is_not_known_better() -
     assert read(fields(read(content))) == read(content), "written anew, it stays so"
 
 
-def test_an_older_schema_written_by_hand_stays_as_it_is() -> None:
-    """A stored release of before would be another one, or a plan on file would be
-    charged twice.
+def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
+    """A file that says nothing would make everything in it public; and a plan on file
+    would be charged twice, if the request were another one.
     """
     content = of_version_1(BY_HAND)
     old = read(content)
-    assert old == BY_HAND
+    assert old.from_data == {
+        "age": ("kind", "missing", "missing_tokens", "synonyms", "low", "high"),
+        "sex": ("kind", "categories"),
+    }
+    assert old.taken == ("age", "sex")
     assert json.loads(old.to_json()) == content
     assert old.plan_text == BY_HAND.plan_text
-    assert old.from_data == {}
+    assert "many" not in old.shared().to_json()
+
+
+def test_an_older_release_of_a_schema_written_by_hand_carries_the_marks() -> None:
+    """Its guarantee would go on saying nothing of the facts that nobody answers for."""
+    fields = json.loads(release_of().to_json())
+    fields.pop("digest")
+    fields["schema"] = json.loads(release_of().schema.plan_text)
+    fields["guarantee"] |= {"known_from": {}, "from_data": {}}
+    release = dp.Release.from_dict(fields)
+    assert release.guarantee.from_data == {"age": ("kind", "missing", "low", "high")}
+    again = dp.Release.from_json(release.to_json())
+    assert again.guarantee == release.guarantee
 
 
 def counted(schema: Schema, missing: float) -> dp.Release:

@@ -16,6 +16,7 @@ from hypothesis.extra import pandas as frames
 from scipy import stats
 
 import dpcore as dp
+from dpcore.io import read_table
 from dpcore.schema import Column, Outside, Schema
 from tests.tiers import examples
 
@@ -121,8 +122,10 @@ def test_what_one_person_can_change_is_marked() -> None:
     ), "named by its name"
 
 
-def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
-    """Why a column was left out, or how it was read, tells what the data held."""
+def test_a_schema_file_holds_no_reason() -> None:
+    """Why a column was left out, or how it was read, tells what the data held; that it
+    was left out is marked, as one person may have been the reason.
+    """
     frame = pd.DataFrame(
         {"x": [1, 2, 3, 4] * 30, "cases": range(120), "diagnosis": [None] * 120}
     )
@@ -130,8 +133,13 @@ def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
     assert all(column.reason for column in (*schema.columns, *schema.excluded))
     text = schema.to_json()
     assert "reason" not in text
-    assert "cases" not in text
-    assert "diagnosis" not in text
+    read = dp.Schema.from_json(text)
+    assert read.from_data == schema.from_data
+    assert [(each.name, each.from_data) for each in read.excluded] == [
+        ("cases", ("left out",)),
+        ("diagnosis", ("left out",)),
+    ]
+    assert read.left_out == schema.left_out == schema.shared().excluded
 
 
 def test_every_kind() -> None:
@@ -409,13 +417,18 @@ def test_a_running_number_is_left_out(first: int) -> None:
 
 
 def test_a_number_with_decimals_is_no_personal_number() -> None:
-    """A measurement whose name ends in id was taken for the number of a person."""
+    """A measurement whose name ends in id would name people, or not, as one of its
+    values says.
+    """
     frame = pd.DataFrame(
         {"sample_id": np.arange(300) // 2 / 64 - 1.2, "x": np.arange(300) % 7}
     )
     schema = dp.suggest_schema(frame)
-    assert left_out(schema) == set()
-    assert schema.unit == dp.PrivacyUnit(max_rows=1)
+    assert schema.unit == dp.PrivacyUnit(max_rows=1, id_column="sample_id")
+    with pytest.raises(dp.SchemaError, match="numbers with a point"):
+        dp.Curator.open(
+            frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+        )
 
 
 def off(numbers: np.ndarray) -> tuple[float, Column]:
@@ -472,3 +485,29 @@ def test_a_number_that_many_share_has_a_cell_of_its_own() -> None:
     assert distance < 0.03
     assert column.special == ()
     assert column.size <= 100
+
+
+@pytest.mark.parametrize("limit", ["<", ">"])
+def test_a_limit_that_no_float_holds_is_no_number(limit: str) -> None:
+    """One person's cell would end the proposal, or be a cell of its own."""
+    values = [f"{number / 2}" for number in range(400)]
+    frame = pd.DataFrame({"pay": [*values, limit + 320 * "9"]})
+    assert dp.suggest_schema(frame) == dp.suggest_schema(frame[:-1])
+
+
+@pytest.mark.parametrize("last", ["401", "", "4.5", "x"])
+def test_nobody_changes_who_is_protected(last: str) -> None:
+    """One row without an id would make each row a person, and the release of all others
+    promise less.
+    """
+    rows = "".join(f"{row // 2},{'FM'[row % 2]}\n" for row in range(200))
+    table = read_table(f"patient_id,sex\n{rows}{last},F\n".encode(), "a.csv").frame
+    schema = dp.suggest_schema(table)
+    assert schema.unit == dp.PrivacyUnit(max_rows=1, id_column="patient_id")
+    assert [column.name for column in schema.columns] == ["sex"]
+    options = {"budget": dp.PureDP(epsilon=1), "ledger": dp.MemoryLedger()}
+    if last:
+        dp.Curator.open(table, schema, **options)
+        return
+    with pytest.raises(dp.SchemaError, match="'patient_id' has missing values"):
+        dp.Curator.open(table, schema, **options)

@@ -88,6 +88,7 @@ def from_grid(
     about.
     """
     before = {column.name: column for column in suggested.columns}
+    left_out = {column.name: column.from_data for column in suggested.excluded}
     columns: list[Column] = []
     excluded: list[Excluded] = []
     problems: dict[str, DpcoreError] = {}
@@ -95,10 +96,14 @@ def from_grid(
         line = {str(key): value for key, value in record.items()}
         name = line["column"]
         if line["kind"] == LEAVE_OUT or name == unit.id_column:
-            reason = (
-                line["reason"] if line["kind"] == LEAVE_OUT else _("names the person")
+            is_id = line["kind"] != LEAVE_OUT
+            excluded.append(
+                Excluded(
+                    name=name,
+                    reason=_("names the person") if is_id else line["reason"],
+                    from_data=() if is_id else left_out.get(name, ()),
+                )
             )
-            excluded.append(Excluded(name=name, reason=reason))
             continue
         try:
             column = _column(line, before.get(name))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,6 +181,17 @@ def test_a_column_is_left_out_and_taken_in():
     assert problems == {}
     assert schema.column("name").categories == ("Ann", "Bo")
     assert [column.name for column in schema.excluded] == ["cost"]
+
+
+def test_a_column_that_the_table_left_out_stays_marked():
+    """A release would not say that the table decided which columns it has."""
+    out = Excluded(name="name", reason="names people", from_data=("left out",))
+    suggested = dataclasses.replace(SCHEMA, excluded=(out,))
+    grid = to_grid(suggested, HEADER)
+    grid.loc[line(grid, "cost"), "kind"] = "leave out"
+    schema, _ = from_grid(grid, suggested, UNIT)
+    marks = {column.name: column.from_data for column in schema.excluded}
+    assert marks == {"name": ("left out",), "cost": ()}
 
 
 def test_the_column_that_names_the_person_is_never_released():
