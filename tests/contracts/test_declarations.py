@@ -39,6 +39,8 @@ from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people.owners import Owners
 from workbench.store.settings import Settings
 
+KEY = bytes(range(32))
+"""Of one server, from which the ids of requests follow."""
 Way = Callable[[Change, pd.DataFrame], Outcome]
 
 
@@ -55,6 +57,7 @@ def by_search(change: Change, table: pd.DataFrame) -> Outcome:
     """The library: the cells of the numbers are found privately."""
     schema = dp.suggest_schema(table)
     ledger = dp.MemoryLedger()
+    ledger.key = KEY
     curator = dp.open_with_cells(
         table, schema, [change.column], budget=BUDGET, ledger=ledger
     )
