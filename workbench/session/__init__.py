@@ -470,4 +470,4 @@ surveys = start.surveys
 Raises: LedgerError, ParameterError.
 """
 
-set_language_of_tab(language)
+set_language_of_tab(lambda: language())
