@@ -470,4 +470,5 @@ surveys = start.surveys
 Raises: LedgerError, ParameterError.
 """
 
+# looked up when a sentence is said, so that a test can speak another language
 set_language_of_tab(lambda: language())

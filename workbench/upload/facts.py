@@ -344,10 +344,9 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     return draft.unread[column]
 
 
-def put(draft: Draft, columns: Iterable[Column], known_from: str = "") -> None:
-    """Take columns into the grid, known from outside where it is said from where."""
-    known = [_known(column, known_from) if known_from else column for column in columns]
-    lines = {column.name: grid.line(column) for column in known}
+def put(draft: Draft, columns: Iterable[Column]) -> None:
+    """Take columns into the grid, with the answers that were given about them."""
+    lines = {column.name: grid.line(column) for column in columns}
     _put_lines(
         draft,
         {
@@ -429,12 +428,6 @@ def take_back(draft: Draft) -> None:
     draft.left -= set(before)
     _replace(draft, draft.unconfirmed.index, before)
     draft.unconfirmed = None
-
-
-def _known(column: Column, known_from: str) -> Column:
-    """Say of all that a column shows in one line where it is known from."""
-    marks = tuple(fact for fact in column.from_data if fact in grid.ASKED)
-    return dataclasses.replace(column, from_data=marks, known_from=known_from)
 
 
 def _line(draft: Draft, name: str) -> Mapping[Any, Any]:
