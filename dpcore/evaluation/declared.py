@@ -27,7 +27,7 @@ from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn, Real
 from dpcore.schema.origin import CENSORED
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import MISSING, SUPPRESSED, as_text, texts_of
+from dpcore.schema.values import MISSING, SUPPRESSED, as_text
 
 _BETWEEN = re.compile(rf"{INTERVAL}|^[\[(](.+), (.+)[\])]$")
 """Two numbers, or two dates in brackets."""
@@ -170,13 +170,11 @@ def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
     if label == SUPPRESSED:
         return own
     if label.startswith("{"):
-        several = label[1:-1].split(", ")
-        missing = {MISSING, *texts_of(column.missing_tokens)}
-        return [
-            None if each in missing else each
-            for each in several
-            if {*several} <= {*own} | missing
-        ]
+        several = pd.Series(label[1:-1].split(", "), dtype=object)
+        is_missing = (several == MISSING) | column.is_missing(several)
+        if not (is_missing | several.isin(own)).all():
+            return []
+        return [*several.mask(is_missing, None)]
     if label.endswith("*"):
         shown = label.rstrip("*")
         return [

@@ -68,7 +68,7 @@ def walk(
     page = person.page
     assert page.evaluate("document.documentElement.lang") == language
     person.bring(file, name, reads("A table to share")).sees(rows, seconds=60).rest()
-    assert reads("1 · Who is protected?") in page.inner_text("body")
+    person.sees(reads("1 · Who is protected?"), seconds=60).rest()
     cap = page.get_by_role(
         "radiogroup", name=reads("Rows of one person that count, at most")
     )
