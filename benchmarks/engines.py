@@ -458,7 +458,12 @@ def in_frame(folder: Path) -> Any:
 def examined(engine: Any) -> Callable[[], int]:
     """An audit of eight columns and their frontier: the figures in one number."""
     import dpcore as dp
-    from dpcore.evaluation import Audit, FrontierOf, HierarchiesOf, default_plan
+    from dpcore.evaluation import (
+        AuditQuestion,
+        FrontierQuestion,
+        HierarchiesQuestion,
+        default_plan,
+    )
 
     names = [f"c{place}" for place in range(8)]
     others = [f"c{place}" for place in range(8, COLUMNS)] + ["person"]
@@ -471,13 +476,15 @@ def examined(engine: Any) -> Callable[[], int]:
     )
 
     def ask() -> int:
-        found = curator.evaluate(Audit(quasi_identifiers=tuple(names))).content
-        hierarchies = curator.evaluate(HierarchiesOf(columns=tuple(names))).content
+        found = curator.evaluate(AuditQuestion(quasi_identifiers=tuple(names))).content
+        hierarchies = curator.evaluate(
+            HierarchiesQuestion(columns=tuple(names))
+        ).content
         roles = dict.fromkeys(names, "quasi-identifier") | dict.fromkeys(
             others, "insensitive"
         )
         plan = default_plan(roles, hierarchies)
-        asked = FrontierOf(
+        asked = FrontierQuestion(
             plan=plan, ks=(2, 3, 5, 10, 25, 50, 100), limits=(0.0, 0.02, 0.05, 0.1)
         )
         points = curator.evaluate(asked).content

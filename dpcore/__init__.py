@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dpcore.errors import RowsError as RowsError
     from dpcore.errors import SchemaError as SchemaError
     from dpcore.errors import UsageError as UsageError
-    from dpcore.evaluation import Audit as Audit
+    from dpcore.evaluation import AuditQuestion as AuditQuestion
     from dpcore.evaluation import range_query as range_query
     from dpcore.io import ReadOptions as ReadOptions
     from dpcore.io import read_table as read_table
@@ -124,7 +124,7 @@ _NAMES = {
         "SchemaError",
         "UsageError",
     ),
-    "dpcore.evaluation": ("Audit", "range_query"),
+    "dpcore.evaluation": ("AuditQuestion", "range_query"),
     "dpcore.io": ("ReadOptions", "read_table", "to_csv", "to_parquet"),
     "dpcore.local": (
         "Duchi",

@@ -25,7 +25,7 @@ from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import UsageError
-from dpcore.evaluation import CountsOf, RangeErrorsOf, Similarity
+from dpcore.evaluation import CountsQuestion, RangeErrorsQuestion, SimilarityQuestion
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
@@ -134,7 +134,9 @@ def test_charge_comes_before_reading() -> None:
     """A count read before the charge is on file could leave without one."""
     spy = Spy()
     spy.curator.run(HISTOGRAM, ONE)
-    spy.curator.evaluate(CountsOf(cliques=(("age",),), other=PublicTable(table())))
+    spy.curator.evaluate(
+        CountsQuestion(cliques=(("age",),), table=PublicTable(table()))
+    )
     assert spy.calls == ["reserve", "counts", "commit", "note", "counts"]
 
 
@@ -802,7 +804,9 @@ def test_too_many_cells_are_refused_before_memory_is_taken() -> None:
 def test_private_things_refuse_to_be_stored() -> None:
     """What holds rows or exact counts must not slip into a cache, a queue or a copy."""
     curator = opened()
-    report = curator.evaluate(CountsOf(cliques=(("age",),), other=PublicTable(table())))
+    report = curator.evaluate(
+        CountsQuestion(cliques=(("age",),), table=PublicTable(table()))
+    )
     for private in (
         curator,
         curator._engine,
@@ -872,13 +876,13 @@ def test_no_cell_value_is_kept_or_said() -> None:
         schema,
         schema.to_json(),
     ]
-    said += [curator.evaluate(Similarity(release=release.sample_table()))]
-    said += [curator.evaluate(RangeErrorsOf(source=release, column="income"))]
+    said += [curator.evaluate(SimilarityQuestion(table=release.sample_table()))]
+    said += [curator.evaluate(RangeErrorsQuestion(source=release, column="income"))]
     for wrong in (
         lambda: curator.run(Does(fails(ValueError(CANARIES[0]))), ONE, request_id="x"),
         lambda: curator.run(dp.Histogram("height"), ONE),
         lambda: curator.run(HISTOGRAM, dp.PureDP(epsilon=99)),
-        lambda: curator.evaluate(RangeErrorsOf(source=release, column="name")),
+        lambda: curator.evaluate(RangeErrorsQuestion(source=release, column="name")),
     ):
         with pytest.raises((dp.DpcoreError, ValueError)) as caught:
             wrong()

@@ -58,7 +58,7 @@ def test_every_error_is_public() -> None:
 
 
 AT_THE_TOP = {
-    "Audit",
+    "AuditQuestion",
     "KAnonymity",
     "OptimizedUnary",
     "Plan",
@@ -114,11 +114,11 @@ PROMISED = {
         "suggest_hierarchy",
     },
     "dpcore.evaluation": {
-        "Audit",
-        "CountsOf",
+        "AuditQuestion",
+        "CountsQuestion",
         "Evaluation",
         "RowsEvaluation",
-        "Trial",
+        "TrialQuestion",
         "range_query",
     },
     "dpcore.risk": {

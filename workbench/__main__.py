@@ -45,9 +45,9 @@ from dpcore.errors import (
     UsageError,
     other_kind,
 )
-from dpcore.evaluation import Audit, RolesOf
+from dpcore.evaluation import AuditQuestion, RolesQuestion
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
-from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
+from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
 from dpcore.io import read_table
 from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
@@ -302,11 +302,11 @@ def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
 
 def _audit_of(
     curator: Curator, asked: argparse.Namespace
-) -> tuple[tuple[SuggestedRole, ...], Audit]:
+) -> tuple[tuple[SuggestedRole, ...], AuditQuestion]:
     """Return proposed roles, and the audit: with --known, of declared columns alone."""
-    roles = curator.evaluate(RolesOf()).content
+    roles = curator.evaluate(RolesQuestion()).content
     among = None if asked.known is None else curator.schema.domain.names
-    return roles, Audit.of(
+    return roles, AuditQuestion.of(
         roles, curator.schema, known=asked.known, sensitive=asked.secret, among=among
     )
 
@@ -323,7 +323,7 @@ def _measured(asked: argparse.Namespace) -> str:
     )
     curator = _opened(asked) if asked.schema else _without_budget(asked)
     seen = curator.evaluate(
-        EvidenceOf(rule=asked.rule, year=datetime.now(UTC).year)
+        EvidenceQuestion(rule=asked.rule, year=datetime.now(UTC).year)
     ).content
     figures = {}
     if any(each.figure or each.at_most for each in criterion.clauses):

@@ -10,7 +10,7 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator.curator import Curator
 from dpcore.evaluation.table.cells_of_numbers import (
-    CellsOfNumbers,
+    NumberCellsQuestion,
     check_numbers,
     found_words,
     loss_of_search,
@@ -58,7 +58,7 @@ def open_with_cells(
     >>> curator.schema.column("pay").found.split()[:2], curator.schema.taken
     (['epsilon', '1/20'], ())
     """
-    question = CellsOfNumbers(columns=tuple(columns))
+    question = NumberCellsQuestion(columns=tuple(columns))
     loss = loss_of_search(budget)
     check_numbers(schema, question.columns)
     public = Schema(

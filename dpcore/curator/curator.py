@@ -30,7 +30,7 @@ from dpcore.errors import DisclosureError, UsageError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import (
-    RowsOfPeople,
+    RowsPerPersonQuestion,
     measurer_of_people,
     unit_on_file,
 )
@@ -488,7 +488,7 @@ class Curator(OnFile):
                 name=self.name,
                 compute=self._compute,
             )
-            question = RowsOfPeople(column=name)
+            question = RowsPerPersonQuestion(column=name)
             loss = PureDP(epsilon=unit.found)
             search.evaluate_privately(
                 question, loss, request_id=search.request_of(question, loss)

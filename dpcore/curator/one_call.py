@@ -14,8 +14,8 @@ from dpcore.accounting.loss import PureDP
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.anonymization.plan import Plan
 from dpcore.curator.curator import Curator
-from dpcore.evaluation.table.audit import Audit, AuditReport
-from dpcore.evaluation.utility.similarity import Similarity, SimilarityReport
+from dpcore.evaluation.table.audit import AuditQuestion, AuditReport
+from dpcore.evaluation.utility.similarity import SimilarityQuestion, SimilarityReport
 from dpcore.release import AnonymizedTable, Release
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema.column import Categorical
@@ -51,7 +51,7 @@ def audit(
     1
     """
     curator = _open(table, id_column)
-    question = Audit.of(
+    question = AuditQuestion.of(
         tuple(suggest_roles(table)),
         curator.schema,
         known=known,
@@ -97,7 +97,7 @@ def evaluate(
         table, release.schema, budget=PureDP(epsilon=1), ledger=MemoryLedger()
     )
     drawn = PublicTable(release.sample(rows))
-    return curator.evaluate(Similarity(release=drawn)).content
+    return curator.evaluate(SimilarityQuestion(table=drawn)).content
 
 
 def _open(table: pd.DataFrame, id_column: str | None) -> Curator:

@@ -22,8 +22,8 @@ from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymization.partition.microaggregation import microaggregate
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError, SchemaError
-from dpcore.evaluation.table.audit import Audit
-from dpcore.evaluation.table.trial import Trial
+from dpcore.evaluation.table.audit import AuditQuestion
+from dpcore.evaluation.table.trial import TrialQuestion
 from dpcore.tables.rows import Microdata
 from tests.anonymization.oracle import gate
 from workbench import samples
@@ -114,10 +114,10 @@ def test_audit_and_trial_give_the_same_number(hospital: pd.DataFrame) -> None:
     schema = dp.Schema(
         columns=(dp.Categorical("sex", categories=("F", "M")),), unit=unit
     )
-    audit = Audit(quasi_identifiers=KNOWN, sensitive=("diagnosis",)).compute(
+    audit = AuditQuestion(quasi_identifiers=KNOWN, sensitive=("diagnosis",)).compute(
         Microdata(hospital), schema
     )
-    trial = Trial(plan=plan_for(hospital, person=None)).compute(
+    trial = TrialQuestion(plan=plan_for(hospital, person=None)).compute(
         Microdata(hospital), schema
     )
     assert trial.before.risk.uniques == audit.risk.uniques
@@ -346,14 +346,14 @@ def test_groups_count_households(hospital: pd.DataFrame, method: str) -> None:
     schema = dp.Schema(
         columns=(dp.Categorical("sex", categories=("F", "M")),), unit=unit
     )
-    report = Trial(plan=plan).compute(Microdata(frame), schema)
+    report = TrialQuestion(plan=plan).compute(Microdata(frame), schema)
     assert (
         report.after.risk.people == frame["home"].nunique() or report.quality.suppressed
     )
     assert report.quality.k >= 5
     if method == "mondrian":  # the household is dropped: nobody is unique by it
         without = {name: role for name, role in plan.roles.items() if name != "home"}
-        other = Trial(plan=replace(plan, roles=without)).compute(
+        other = TrialQuestion(plan=replace(plan, roles=without)).compute(
             Microdata(frame), schema
         )
         assert report.after.with_others == other.after.with_others

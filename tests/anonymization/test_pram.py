@@ -24,8 +24,8 @@ from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.pram import check_no_copy, post_randomized
 from dpcore.anonymization.streamed import check_streamed
 from dpcore.errors import ParameterError, RowsError, SchemaError
-from dpcore.evaluation.table.residual_risk import ResidualRisk
-from dpcore.evaluation.table.trial import Trial
+from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
+from dpcore.evaluation.table.trial import TrialQuestion
 from dpcore.tables.digests import row_digests, uniform_draws
 from dpcore.tables.rows import Microdata
 from tests.statistical import laws
@@ -225,13 +225,15 @@ def test_a_plan_makes_the_same_table_again() -> None:
     # plans from before are written as they were
     assert '"randomized"' not in planned().to_json()
     shares = (
-        opened(ledger).evaluate(Trial(plan=plan)).content.randomized["ward"]["after"]
+        opened(ledger)
+        .evaluate(TrialQuestion(plan=plan))
+        .content.randomized["ward"]["after"]
     )
     expected = made.table.frame["ward"].value_counts(normalize=True)
     pd.testing.assert_series_equal(
         shares.sort_index(), expected.sort_index(), check_names=False
     )
-    alike = opened(ledger).evaluate(ResidualRisk(plan=plan)).content.alike
+    alike = opened(ledger).evaluate(ResidualRiskQuestion(plan=plan)).content.alike
     assert alike == pytest.approx((~made.table.frame.duplicated(keep=False)).mean())
 
 
@@ -244,7 +246,7 @@ def test_how_cells_were_to_move_and_did() -> None:
     plan = planned(
         randomized={"ward": 0.4, "days": 0.2}, coded={"days": Coding(high=60)}
     )
-    report = curator.evaluate(Trial(plan=plan)).content
+    report = curator.evaluate(TrialQuestion(plan=plan)).content
     whole = post_randomized(Microdata(frame, curator.ledger.key), plan.randomized)
     before = frame["days"].clip(upper=60)
     after = whole["days"].clip(upper=60)

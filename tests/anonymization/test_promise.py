@@ -46,8 +46,8 @@ from dpcore.anonymization.streamed import Recoding
 from dpcore.engines import base
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import InfeasibleError, SchemaError
-from dpcore.evaluation.table.residual_risk import ResidualRisk
-from dpcore.evaluation.table.trial import Trial
+from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
+from dpcore.evaluation.table.trial import TrialQuestion
 from dpcore.schema.source import Source
 from tests.anonymization.oracle import MODELS, RISKS, SECRET, SECRET_HIERARCHY
 from workbench.anonymize.document import done
@@ -364,8 +364,10 @@ def test_all_that_leaves_says_the_same(
             )
     curator = dp.Curator.open(FEW, schema, budget=budget, ledger=dp.MemoryLedger())
     made = curator.anonymize(plan)
-    outcome = curator.evaluate(ResidualRisk(plan=Plan.from_json(made.plan))).content
-    trial = curator.evaluate(Trial(plan=plan)).content
+    outcome = curator.evaluate(
+        ResidualRiskQuestion(plan=Plan.from_json(made.plan))
+    ).content
+    trial = curator.evaluate(TrialQuestion(plan=plan)).content
     told += [list(made.guarantee.models), list(outcome.models)]
     assert len(told) >= 4
     assert {tuple(models) for models in told} == {SAID[suppressed]}

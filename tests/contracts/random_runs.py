@@ -27,7 +27,10 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.utility.private import (
+    PrivateAccuracyQuestion,
+    PrivateMarginalErrorQuestion,
+)
 from dpcore.synthesis import (
     Categories,
     Closeness,
@@ -119,9 +122,11 @@ def run_one(random: Random, curator: dp.Curator, pure: bool) -> str:
         part = {column.name: random.choice(column.categories)}
     release = curator.run(asked, loss, part=part, request_id=str(random.random()))
     if random.random() < 0.3:
-        question: Any = PrivateMarginalError(release=release, way=random.choice([1, 2]))
+        question: Any = PrivateMarginalErrorQuestion(
+            release=release, way=random.choice([1, 2])
+        )
         if random.random() < 0.5:
-            question = PrivateAccuracy(
+            question = PrivateAccuracyQuestion(
                 release=release, target=random.choice(schema.domain.names)
             )
         curator.evaluate_privately(question, loss, request_id=str(random.random()))

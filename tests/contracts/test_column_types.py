@@ -23,7 +23,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import DpcoreError
-from dpcore.evaluation import Audit, HierarchiesOf, RolesOf
+from dpcore.evaluation import AuditQuestion, HierarchiesQuestion, RolesQuestion
 from dpcore.io import read_table
 from dpcore.schema.source import Source
 from tests.contracts.ledger_kinds import sqlite_kind
@@ -142,16 +142,16 @@ def all_the_way(curator: dp.Curator) -> None:
     for name in names:
         curator.run(dp.Histogram(name), dp.PureDP(epsilon=1))
     curator.run(dp.Adaptive(), dp.PureDP(epsilon=1)).sample(10)
-    roles = curator.evaluate(RolesOf()).content
+    roles = curator.evaluate(RolesQuestion()).content
     known = tuple(names)
     report = curator.evaluate(
-        Audit.of(roles, curator.schema, known=known, sensitive=())
+        AuditQuestion.of(roles, curator.schema, known=known, sensitive=())
     ).content
     assert report.people
     curator.evaluate(
-        Audit.of(roles, curator.schema, known=("sex",), sensitive=[*known[:1]])
+        AuditQuestion.of(roles, curator.schema, known=("sex",), sensitive=[*known[:1]])
     )
-    trees = curator.evaluate(HierarchiesOf(columns=known)).content
+    trees = curator.evaluate(HierarchiesQuestion(columns=known)).content
     assert set(trees) == {*known}
 
 

@@ -23,9 +23,12 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.engines.base import Engine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers, widest
-from dpcore.evaluation.table.rows_of_people import RowsOfPeople
-from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, widest
+from dpcore.evaluation.table.rows_of_people import RowsPerPersonQuestion
+from dpcore.evaluation.utility.private import (
+    PrivateAccuracyQuestion,
+    PrivateMarginalErrorQuestion,
+)
 from dpcore.mechanisms import measurer as drawing
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.interval import NumberColumn
@@ -81,14 +84,16 @@ def question(
 ASKED: dict[str, Callable[[AnyLoss], Callable[[dp.Curator], Ask]]] = {
     **{name: recipe(name) for name in RECIPES},
     "marginal error, single columns": question(
-        lambda made: PrivateMarginalError(release=made, way=1)
+        lambda made: PrivateMarginalErrorQuestion(release=made, way=1)
     ),
     "marginal error, pairs": question(
-        lambda made: PrivateMarginalError(release=made, way=2)
+        lambda made: PrivateMarginalErrorQuestion(release=made, way=2)
     ),
-    "accuracy": question(lambda made: PrivateAccuracy(release=made, target="sex")),
-    "cells of numbers": question(lambda _: CellsOfNumbers(columns=("age", "pay"))),
-    "rows of people": question(lambda _: RowsOfPeople(column="person")),
+    "accuracy": question(
+        lambda made: PrivateAccuracyQuestion(release=made, target="sex")
+    ),
+    "cells of numbers": question(lambda _: NumberCellsQuestion(columns=("age", "pay"))),
+    "rows of people": question(lambda _: RowsPerPersonQuestion(column="person")),
 }
 
 
@@ -101,7 +106,12 @@ def test_every_paid_question_is_here() -> None:
         for kind, each in PrivateEvaluation.kinds().items()
         if each.__module__.startswith("dpcore.")
     }
-    asked = {PrivateMarginalError, PrivateAccuracy, CellsOfNumbers, RowsOfPeople}
+    asked = {
+        PrivateMarginalErrorQuestion,
+        PrivateAccuracyQuestion,
+        NumberCellsQuestion,
+        RowsPerPersonQuestion,
+    }
     assert kinds == {each.kind for each in asked}
 
 

@@ -40,13 +40,13 @@ from dpcore.engines.streaming.spool import Spool
 from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
-    Audit,
-    CountsOf,
-    DistancesOf,
-    RangeErrorsOf,
-    Similarity,
+    AuditQuestion,
+    CountsQuestion,
+    DistancesQuestion,
+    RangeErrorsQuestion,
+    SimilarityQuestion,
 )
-from dpcore.evaluation.table.proposals import RolesOf
+from dpcore.evaluation.table.proposals import RolesQuestion
 from dpcore.io.folder import write_mixed
 from dpcore.schema.domain import Clique
 from dpcore.schema.source import Source
@@ -392,7 +392,7 @@ def test_rows_that_do_not_fit(
         ledger=dp.MemoryLedger(),
         identity="visits",
     )
-    audit = Audit(
+    audit = AuditQuestion(
         quasi_identifiers=("age",), sensitive=("sex",), others=("sex",), population=9000
     )
     expected = whole.evaluate(audit).content
@@ -413,26 +413,28 @@ def test_rows_that_do_not_fit(
             assert pair[0] == pytest.approx(pair[1], nan_ok=True)
         else:
             assert getattr(found, name) == getattr(expected, name)
-    asked = CountsOf(cliques=(("age",), ("sex",)), other=PublicTable(FRAME))
+    asked = CountsQuestion(cliques=(("age",), ("sex",)), table=PublicTable(FRAME))
     # from counts
     expected_counts = whole.evaluate(asked).content
     shares = curator.evaluate(asked).content
     for one, other in zip(expected_counts, shares, strict=True):
         assert (one.original == other.original).all()
-    ranges = RangeErrorsOf(source=PublicTable(FRAME), column="age", named=((0, 3),))
+    ranges = RangeErrorsQuestion(
+        source=PublicTable(FRAME), column="age", named=((0, 3),)
+    )
     assert curator.evaluate(ranges).content == whole.evaluate(ranges).content
-    distances = DistancesOf(
-        cliques=(("age",), ("sex",), ("age", "sex")), other=PublicTable(FRAME)
+    distances = DistancesQuestion(
+        cliques=(("age",), ("sex",), ("age", "sex")), table=PublicTable(FRAME)
     )
     report = curator.evaluate(distances).content
     assert [report["age",], report["sex",]] == [each.distance for each in shares]
     assert report["age", "sex"] >= max(report["age",], report["sex",])
     with pytest.raises(dp.RowsError, match="more than 399 rows"):
-        curator.evaluate(Similarity(release=PublicTable(FRAME)))
+        curator.evaluate(SimilarityQuestion(table=PublicTable(FRAME)))
     assert curator.evaluate(
-        Similarity(release=PublicTable(FRAME)), first_rows=100
+        SimilarityQuestion(table=PublicTable(FRAME)), first_rows=100
     ).content.columns
-    assert {each.column for each in curator.evaluate(RolesOf()).content} == {
+    assert {each.column for each in curator.evaluate(RolesQuestion()).content} == {
         "age",
         "sex",
     }

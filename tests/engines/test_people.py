@@ -14,7 +14,7 @@ import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan
 from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.engines import base
-from dpcore.evaluation import FrontierOf
+from dpcore.evaluation import FrontierQuestion
 from dpcore.schema.source import Source
 
 
@@ -72,13 +72,13 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
     assert {*tables[1].column_names} == {"age", "sex"}
     points = [
         curator.evaluate(
-            FrontierOf(plan=plan, ks=(20, 140, 151), limits=(0.02,))
+            FrontierQuestion(plan=plan, ks=(20, 140, 151), limits=(0.02,))
         ).content
     ]
     monkeypatch.setattr(base, "MOST_ROWS", 600)
     points.append(
         curator.evaluate(
-            FrontierOf(plan=plan, ks=(20, 140, 151), limits=(0.02,))
+            FrontierQuestion(plan=plan, ks=(20, 140, 151), limits=(0.02,))
         ).content
     )
     assert [point.k for point in points[0]] == [20, 140]

@@ -13,12 +13,12 @@ import pytest
 import dpcore as dp
 from dpcore.engines import base
 from dpcore.evaluation import (
-    Attacks,
-    Efficacy,
-    HeldOut,
-    Propensity,
+    AttacksQuestion,
+    HeldOutAttacksQuestion,
+    LearningQuestion,
+    PropensityQuestion,
     RowsEvaluation,
-    Similarity,
+    SimilarityQuestion,
 )
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.tables.rows import PublicTable
@@ -41,11 +41,11 @@ ROWS = pd.DataFrame(
 )
 RELEASE = PublicTable(ROWS[["age", "sex"]])
 ABOUT_A_RELEASE: list[RowsEvaluation[Any]] = [
-    Similarity(release=RELEASE),
-    Propensity(release=RELEASE),
-    Efficacy(release=RELEASE, target="sex"),
-    Attacks(release=RELEASE),
-    HeldOut(make=lambda frame: frame),
+    SimilarityQuestion(table=RELEASE),
+    PropensityQuestion(table=RELEASE),
+    LearningQuestion(table=RELEASE, target="sex"),
+    AttacksQuestion(table=RELEASE),
+    HeldOutAttacksQuestion(make=lambda frame: frame),
 ]
 
 

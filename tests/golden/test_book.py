@@ -15,7 +15,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.events import Event
-from dpcore.evaluation import CountsOf
+from dpcore.evaluation import CountsQuestion
 from dpcore.tables.rows import PublicTable
 from tests.golden.conftest import MARITAL, adult_schema
 from tests.golden.releases import clipped, draws, exact_counts, opened, projected
@@ -47,8 +47,8 @@ def test_run_record() -> None:
         dp.Independent(columns=("group", "level")), dp.PureDP(epsilon=1)
     )
     curator.evaluate(
-        CountsOf(
-            cliques=(("group",), ("level",)), other=PublicTable(release.sample(100))
+        CountsQuestion(
+            cliques=(("group",), ("level",)), table=PublicTable(release.sample(100))
         )
     )
     asked, ended, judged = curator.lines()[1:]

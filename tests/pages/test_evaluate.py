@@ -11,7 +11,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.errors import ReadError
-from dpcore.evaluation.utility.private import PrivateMarginalError
+from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.mechanisms.rehearsal import Rehearsal
 from workbench import session
 from workbench.evaluate import disclosure_view, methods, report
@@ -346,14 +346,14 @@ def test_a_figure_can_be_bought_and_shared(wide):
 def while_it_is_computed(monkeypatch, happens):
     """Let something happen once, after the first charge."""
     left = [happens]
-    right = PrivateMarginalError.measure
+    right = PrivateMarginalErrorQuestion.measure
 
     def measure(self, measurer, schema):
         if left and not isinstance(measurer, Rehearsal):
             left.pop()()
         return right(self, measurer, schema)
 
-    monkeypatch.setattr(PrivateMarginalError, "measure", measure)
+    monkeypatch.setattr(PrivateMarginalErrorQuestion, "measure", measure)
 
 
 def test_a_double_click_buys_a_figure_once(wide, monkeypatch):

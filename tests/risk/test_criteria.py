@@ -14,7 +14,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError
-from dpcore.evaluation.table.criteria import EvidenceOf
+from dpcore.evaluation.table.criteria import EvidenceQuestion
 from dpcore.risk.criteria import (
     FOLDER,
     Criterion,
@@ -38,7 +38,9 @@ def evidence(
         columns=(dp.Categorical("any", categories=("x",)),),
         unit=dp.PrivacyUnit(max_rows=1, id_column=id_column),
     )
-    return EvidenceOf(rule=criterion.rule, year=year).compute(Microdata(frame), schema)
+    return EvidenceQuestion(rule=criterion.rule, year=year).compute(
+        Microdata(frame), schema
+    )
 
 
 def exit_code(outcomes: tuple[Outcome, ...]) -> int:

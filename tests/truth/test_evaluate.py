@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from scipy.stats.contingency import association
 
 import dpcore as dp
-from dpcore.evaluation import RangeErrorsOf
+from dpcore.evaluation import RangeErrorsQuestion
 from dpcore.evaluation.utility import similarity
 from tests.tiers import but_first
 from tests.truth.figures import ROUNDED, MarkedTab, agrees, check, figures
@@ -671,7 +671,7 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
     """The tests above would not see a release judged by all rows of the file in place
     of those that count.
     """
-    monkeypatch.setattr(similarity.Similarity, "counted", False)
+    monkeypatch.setattr(similarity.SimilarityQuestion, "counted", False)
     tab, truth = walked("visits")
     # a series of other cells, too
     with pytest.raises(AssertionError, match=r"not true|no test recomputes"):
@@ -690,12 +690,12 @@ def test_a_wrong_base_of_questions_is_caught(
     count.
     """
 
-    def of_all_rows(self: RangeErrorsOf, table: Any, schema: dp.Schema) -> Any:
+    def of_all_rows(self: RangeErrorsQuestion, table: Any, schema: dp.Schema) -> Any:
         column = schema.column(self.column)
         return np.bincount(
             column.encode(table.rows().frame[self.column]), minlength=column.size
         )
 
-    monkeypatch.setattr(RangeErrorsOf, "read", of_all_rows)
+    monkeypatch.setattr(RangeErrorsQuestion, "read", of_all_rows)
     with pytest.raises(AssertionError, match="not true"):
         test_questions(marking)

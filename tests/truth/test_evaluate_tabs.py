@@ -418,7 +418,10 @@ def _by_rows(
 
 @pytest.mark.parametrize(
     ("place", "named", "wrong"),
-    [(learning, "random_splits", _by_rows), (learning.Efficacy, "counted", False)],
+    [
+        (learning, "random_splits", _by_rows),
+        (learning.LearningQuestion, "counted", False),
+    ],
 )
 def test_a_wrong_base_of_learning_is_caught(
     marking,
@@ -447,7 +450,7 @@ def test_a_wrong_base_of_side_by_side_is_caught(
 
     def by_all_rows(*given: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(similarity.Similarity, "counted", False)
+            patch.setattr(similarity.SimilarityQuestion, "counted", False)
             return right(*given)
 
     in_this_process(monkeypatch)
@@ -464,7 +467,7 @@ def test_a_wrong_base_of_attacks_is_caught(
     marking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test of attacks would not see a person on both sides."""
-    right = attacks.HeldOut.compute
+    right = attacks.HeldOutAttacksQuestion.compute
 
     def by_rows(self: Any, original: Any, *given: Any, **named: Any) -> Any:
         class Places:
@@ -472,7 +475,7 @@ def test_a_wrong_base_of_attacks_is_caught(
 
         return right(self, Places, *given, **named)
 
-    monkeypatch.setattr(attacks.HeldOut, "compute", by_rows)
+    monkeypatch.setattr(attacks.HeldOutAttacksQuestion, "compute", by_rows)
     seen, facts = attack_walk(marking, monkeypatch)
     with pytest.raises(AssertionError, match="not true"):
         check(seen, facts, STATIC, None)

@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan
-from dpcore.evaluation.utility.private import PrivateMarginalError
+from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.source import Source
 from workbench.language.wording import guarantee_words, plain
@@ -57,7 +57,9 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
     """A count over all rows in a query would leave as a promise of the program."""
     curator = opened(declared, dp.MemoryLedger())
     release = curator.run(dp.Histogram("age"), ONE)
-    paid = curator.evaluate_privately(PrivateMarginalError(release=release, way=1), ONE)
+    paid = curator.evaluate_privately(
+        PrivateMarginalErrorQuestion(release=release, way=1), ONE
+    )
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "insensitive"},
         hierarchies={},

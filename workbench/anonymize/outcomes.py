@@ -17,9 +17,12 @@ from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.table.proposals import FrontierOf, NeighborsOf
-from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
-from dpcore.evaluation.table.trial import Side, Trial, TrialReport
+from dpcore.evaluation.table.proposals import FrontierQuestion, NeighborsQuestion
+from dpcore.evaluation.table.residual_risk import (
+    ResidualRiskQuestion,
+    ResidualRiskReport,
+)
+from dpcore.evaluation.table.trial import Side, TrialQuestion, TrialReport
 from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from dpcore.risk.disclosure import AttributeRisk
@@ -93,7 +96,7 @@ def frontier(
             return method, widgets.once_in_line(
                 curator,
                 key,
-                lambda: FrontierOf(plan=every_k, ks=KS, limits=limits),
+                lambda: FrontierQuestion(plan=every_k, ks=KS, limits=limits),
                 tell,
             )
     except DpcoreError as error:
@@ -148,7 +151,9 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
         raise current.failed[1]
     try:
         with _told(current, key) as tell:
-            return widgets.once_in_line(curator, key, lambda: Trial(plan=plan), tell)
+            return widgets.once_in_line(
+                curator, key, lambda: TrialQuestion(plan=plan), tell
+            )
     except StoppedError:
         raise
     except DpcoreError as error:
@@ -411,7 +416,7 @@ def neighbors(
     key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
     lines = []
     usable = {}
-    for near in session.once(curator, key, lambda: NeighborsOf(plan=plan)):
+    for near in session.once(curator, key, lambda: NeighborsQuestion(plan=plan)):
         name = _("as chosen")
         node = dict(zip(plan.quasi_identifiers, near.node, strict=True))
         for column, level in (plan.node or {}).items():
@@ -436,7 +441,7 @@ def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskRepor
     """Compute the residual risk of the table that was made, once."""
     plan = Plan.from_json(table.plan)
     return widgets.once_in_line(
-        curator, ("outcome", table.plan), lambda: ResidualRisk(plan=plan)
+        curator, ("outcome", table.plan), lambda: ResidualRiskQuestion(plan=plan)
     )
 
 

@@ -14,7 +14,7 @@ from dpcore.anonymization.methods import FullDomain, LocalRecoding, Method, Mond
 from dpcore.anonymization.models import PrivacyModel
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.table.proposals import SizeOf, default_plan
+from dpcore.evaluation.table.proposals import SearchSizeQuestion, default_plan
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, named, stored
@@ -249,7 +249,7 @@ def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
     """Predict the size of a full-domain search."""
     key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
-    return session.once(curator, key, lambda: SizeOf(plan=full))
+    return session.once(curator, key, lambda: SearchSizeQuestion(plan=full))
 
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:

@@ -10,7 +10,11 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
-from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, default_plan
+from dpcore.evaluation.table.proposals import (
+    HierarchiesQuestion,
+    RolesQuestion,
+    default_plan,
+)
 from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
@@ -127,7 +131,7 @@ class AnonymizeState(session.OfDataSet):
         if missing:
             key = ("hierarchies", missing)
             suggested = session.once(
-                curator, key, lambda: HierarchiesOf(columns=missing)
+                curator, key, lambda: HierarchiesQuestion(columns=missing)
             )
             self.hierarchies |= suggested
 
@@ -210,7 +214,7 @@ def state(curator: Curator) -> AnonymizeState:
     """Return the choices for this data set; at first as proposed."""
     current = session.own(AnonymizeState)
     if not current.roles:
-        proposed = session.once(curator, ("roles",), RolesOf)
+        proposed = session.once(curator, ("roles",), RolesQuestion)
         current.roles = {each.column: each.role for each in proposed}
     current.complete(curator, current.quasi_identifiers)
     return current
@@ -227,7 +231,7 @@ def read_hierarchy(data: bytes) -> Hierarchy:
 
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """Return a line per column: its role, and why another one was or is proposed."""
-    proposed = session.once(curator, ("roles",), RolesOf)
+    proposed = session.once(curator, ("roles",), RolesQuestion)
     lines = [
         (each.column, current.roles[each.column], translate(each.reason))
         for each in proposed

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
-from dpcore.evaluation.table.criteria import EvidenceOf, figures_of
+from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
 from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules
 from workbench.language.messages import _
 from workbench.language.wording import plain, printable
@@ -40,7 +40,7 @@ def measured(
         )
         if rule is not None:
             criterion = Criterion.load(rule)
-            evaluation = EvidenceOf(rule=rule, year=datetime.now(UTC).year)
+            evaluation = EvidenceQuestion(rule=rule, year=datetime.now(UTC).year)
             seen = widgets.once_in_line(
                 curator, ("criterion", evaluation), lambda: evaluation
             )

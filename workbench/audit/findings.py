@@ -5,8 +5,8 @@ charts.
 import pandas as pd
 
 from dpcore.curator import Curator
-from dpcore.evaluation.table.audit import Audit, AuditReport
-from dpcore.evaluation.table.proposals import RolesOf
+from dpcore.evaluation.table.audit import AuditQuestion, AuditReport
+from dpcore.evaluation.table.proposals import RolesQuestion
 from dpcore.risk.roles import SuggestedRole
 from workbench import session
 from workbench.language.messages import _, capital, translate
@@ -21,7 +21,7 @@ SHOWN_SETS = 12
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """Return a proposed role for every column of the table."""
-    return session.once(curator, ("roles",), RolesOf)
+    return session.once(curator, ("roles",), RolesQuestion)
 
 
 def report(
@@ -38,7 +38,7 @@ def report(
     return widgets.once_in_line(
         curator,
         ("audit", tuple(columns), tuple(sensitive), threshold, known, population),
-        lambda: Audit.of(
+        lambda: AuditQuestion.of(
             roles(curator),
             curator.schema,
             known=columns,

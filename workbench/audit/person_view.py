@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
+from dpcore.evaluation.table.one_person import Known, OnePersonQuestion, OnePersonReport
 from workbench import session
 from workbench.language.messages import _, join, ngettext
 from workbench.language.wording import percent, plain
@@ -43,7 +43,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
         report = session.once(
             curator,
             ("one person", tuple(known), tuple(sensitive)),
-            lambda: OnePerson(known=tuple(known), sensitive=tuple(sensitive)),
+            lambda: OnePersonQuestion(known=tuple(known), sensitive=tuple(sensitive)),
         )
         for sentence in sentences(report):
             st.markdown(sentence)
@@ -63,7 +63,7 @@ def parsed(column: str, text: str) -> Known:
     return Known(column=column, value=text)
 
 
-def sentences(report: PersonReport) -> list[str]:
+def sentences(report: OnePersonReport) -> list[str]:
     """Say how large the group is, and what it gives away for certain."""
     if not report.people:
         return [
@@ -103,7 +103,7 @@ def sentences(report: PersonReport) -> list[str]:
     return lines
 
 
-def tables(report: PersonReport) -> dict[str, pd.DataFrame]:
+def tables(report: OnePersonReport) -> dict[str, pd.DataFrame]:
     """Return the values of each sensitive column in the group, most likely first."""
     return {
         name: pd.DataFrame(

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
+from dpcore.evaluation.table.row_risk import RowRiskQuestion, RowRiskReport
 from dpcore.schema.formulas import disarm
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, capital, translated
@@ -67,7 +67,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         )
 
 
-def _ask(columns: list[str], others: list[str]) -> RowRisk:
+def _ask(columns: list[str], others: list[str]) -> RowRiskQuestion:
     *sides, share = st.columns(3)
     asked = {
         _("Sampling weights, if this is a sample"): ("audit-weight", "sampling weight"),
@@ -84,7 +84,7 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
         1.0,
         key="audit-fraction",
     )
-    return RowRisk(
+    return RowRiskQuestion(
         quasi_identifiers=tuple(columns),
         weight=weight,
         household=home,

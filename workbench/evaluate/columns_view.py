@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation import CellCounts, CountsOf, DistancesOf
+from dpcore.evaluation import CountsQuestion, CountsReport, DistancesQuestion
 from dpcore.evaluation.utility.counts import pairs_to_count
 from dpcore.evaluation.utility.range_queries import released_cells
 from dpcore.evaluation.utility.similarity import SimilarityReport
@@ -147,7 +147,7 @@ def distances(
     shares = widgets.once_in_line(
         curator,
         ("distances", candidate.key),
-        lambda: DistancesOf(cliques=cliques, other=candidate.table),
+        lambda: DistancesQuestion(cliques=cliques, table=candidate.table),
     )
     ranked = sorted(shares, key=lambda clique: -shares[clique])
     return {clique: shares[clique] for clique in ranked}, math.comb(
@@ -174,7 +174,7 @@ def compared_columns(curator: Curator, candidate: Candidate) -> Clique:
     )
 
 
-def counts_of(curator: Curator, candidate: Candidate, column: str) -> CellCounts:
+def counts_of(curator: Curator, candidate: Candidate, column: str) -> CountsReport:
     """Return the rows of each cell of one column, in the original and in the
     candidate.
     """
@@ -182,7 +182,7 @@ def counts_of(curator: Curator, candidate: Candidate, column: str) -> CellCounts
     counts = session.once(
         curator,
         ("columns", candidate.key),
-        lambda: CountsOf(cliques=cliques, other=candidate.table),
+        lambda: CountsQuestion(cliques=cliques, table=candidate.table),
     )
     return next(each for each in counts if each.columns == (column,))
 

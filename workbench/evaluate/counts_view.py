@@ -5,7 +5,7 @@ any release.
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.utility.counts import CellCounts, CountsOf
+from dpcore.evaluation.utility.counts import CountsQuestion, CountsReport
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
@@ -38,8 +38,8 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         (counts,) = session.once(
             curator,
             ("together", tuple(columns), None if of is None else of.key),
-            lambda: CountsOf(
-                cliques=(tuple(columns),), other=None if of is None else of.table
+            lambda: CountsQuestion(
+                cliques=(tuple(columns),), table=None if of is None else of.table
             ),
         )
         if counted := counted_words(curator.schema.unit):
@@ -47,7 +47,7 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         (_one if len(columns) == 1 else _two)(counts)
 
 
-def _one(counts: CellCounts) -> None:
+def _one(counts: CountsReport) -> None:
     tables = {_("original"): counts.original.astype(float)}
     if counts.other is not None:
         tables[_("release")] = counts.other.astype(float)
@@ -68,7 +68,7 @@ def _one(counts: CellCounts) -> None:
     widgets.show_chart(chart, key="together-one")
 
 
-def _two(counts: CellCounts) -> None:
+def _two(counts: CountsReport) -> None:
     own, other = counts.association
     values = number(own) if other is None else f"{number(own)} → {number(other)}"
     pair = " × ".join(map(plain, counts.columns))

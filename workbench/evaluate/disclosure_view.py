@@ -8,7 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation import Attacks, CanaryReport, Disclosure, HeldOut
+from dpcore.evaluation import (
+    AttacksQuestion,
+    AttacksReport,
+    CanaryReport,
+    HeldOutAttacksQuestion,
+)
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -56,7 +61,7 @@ def disclosure(
         capital("column"), names, key=f"attack-secret-{candidate.key[:8]}"
     )
     secret = None if chosen == names[0] else chosen
-    evaluation: Attacks | HeldOut
+    evaluation: AttacksQuestion | HeldOutAttacksQuestion
     if make is not None:
         st.caption(
             _(
@@ -65,7 +70,7 @@ def disclosure(
             )
         )
         source = "half"
-        evaluation = HeldOut(make=make.rows, secret=secret)
+        evaluation = HeldOutAttacksQuestion(make=make.rows, secret=secret)
     else:
         control = widgets.table_uploader(
             _(
@@ -75,8 +80,8 @@ def disclosure(
             key="attack-control",
         )
         source = "none" if control is None else f"{len(control)}"
-        evaluation = Attacks(
-            release=PublicTable(candidate.rows), control=control, secret=secret
+        evaluation = AttacksQuestion(
+            table=PublicTable(candidate.rows), control=control, secret=secret
         )
     key = ("attacks", candidate.key, secret, source)
     report = known(key)
@@ -90,7 +95,7 @@ def disclosure(
         _canaries(candidate)
 
 
-def _attacked(report: Disclosure) -> None:
+def _attacked(report: AttacksReport) -> None:
     if not report.control:
         st.warning(
             _(
@@ -166,7 +171,7 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     return report
 
 
-def attacks_table(report: Disclosure) -> pd.DataFrame:
+def attacks_table(report: AttacksReport) -> pd.DataFrame:
     """Return one line per attack and group of people, with the interval of its rate."""
     lines = []
     for each in report.attacks:

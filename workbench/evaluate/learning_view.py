@@ -9,7 +9,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.utility.learning import (
     HIGHER_IS_BETTER,
     TASKS,
-    Efficacy,
+    LearningQuestion,
     Score,
     applies,
     likely_labels,
@@ -122,8 +122,8 @@ def learn(
         widgets.once_in_line(
             curator,
             learning_key(candidate, target, tasks, splits),
-            lambda: Efficacy(
-                release=candidate.table,
+            lambda: LearningQuestion(
+                table=candidate.table,
                 target=target,
                 tasks=tuple(tasks),
                 splits=splits,

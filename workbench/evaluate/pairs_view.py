@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.measures import Scored
-from dpcore.evaluation.utility.propensity import Propensity
+from dpcore.evaluation.utility.propensity import PropensityQuestion
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
@@ -83,7 +83,7 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
             scored = widgets.once_in_line(
                 curator,
                 key,
-                lambda: Propensity(release=candidate.table),
+                lambda: PropensityQuestion(table=candidate.table),
                 on_progress,
             )
     st.markdown(

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
-from dpcore.evaluation import RangeErrors, RangeErrorsOf
+from dpcore.evaluation import RangeErrorsQuestion, RangeErrorsReport
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.tables.rows import PublicTable
@@ -60,7 +60,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     errors = session.once(
         curator,
         ("ranges", candidate.key, name, low, high, key),
-        lambda: RangeErrorsOf(
+        lambda: RangeErrorsQuestion(
             source=sources[key][1],
             column=name,
             named=((low, high),),
@@ -86,7 +86,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     widgets.show_chart(range_chart(errors), key="ranges")
 
 
-def range_chart(errors: RangeErrors) -> Chart:
+def range_chart(errors: RangeErrorsReport) -> Chart:
     """Draw the median and 95 % error by width, from the release and asked directly."""
     rows = []
     for width in errors.widths:

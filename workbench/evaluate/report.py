@@ -14,7 +14,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import (
     ColumnSimilarity,
-    Similarity,
+    SimilarityQuestion,
     SimilarityReport,
 )
 from dpcore.progress import OnProgress
@@ -90,7 +90,7 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         return session.once(
             curator,
             ("similarity", candidate.key),
-            lambda: Similarity(release=candidate.table),
+            lambda: SimilarityQuestion(table=candidate.table),
             on_progress,
         )
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation import Disclosure
+from dpcore.evaluation import AttacksReport
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
@@ -144,7 +144,7 @@ def _attack_words(candidate: Candidate) -> str:
     ]
     if not keys:
         return _("not computed")
-    report: Disclosure = known(keys[-1])
+    report: AttacksReport = known(keys[-1])
     return (
         f"{len(report.found)} / {len(report.attacks)}"
         if report.control

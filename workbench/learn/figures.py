@@ -22,7 +22,7 @@ from dpcore.evaluation.attacks.float_noise import (
     ruled_out,
     textbook_noise,
 )
-from dpcore.evaluation.utility.range_errors import RangeErrorsOf
+from dpcore.evaluation.utility.range_errors import RangeErrorsQuestion
 from dpcore.local import Estimate, RandomizedResponse, recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link
@@ -231,7 +231,7 @@ def by_width(epsilon: float) -> pd.DataFrame:
     loss = PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
     errors = curator.evaluate(
-        RangeErrorsOf(source=release, column="age", loss=loss)
+        RangeErrorsQuestion(source=release, column="age", loss=loss)
     ).content
     lines = []
     for width in errors.widths:

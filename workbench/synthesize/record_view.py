@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation import ThinRowsOf
+from dpcore.evaluation import ThinRowsQuestion
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Step, closeness_step, model_steps
@@ -144,7 +144,7 @@ def _outliers(curator: Curator, release: Release) -> None:
         return
     widgets.internal_badge()
     outliers = widgets.once_in_line(
-        curator, ("thin rows", names), lambda: ThinRowsOf(columns=names)
+        curator, ("thin rows", names), lambda: ThinRowsQuestion(columns=names)
     )
     st.markdown(
         _(

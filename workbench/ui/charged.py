@@ -9,8 +9,11 @@ from dpcore.curator import Curator
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.table.cells_of_numbers import CellsOfNumbers
-from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion
+from dpcore.evaluation.utility.private import (
+    PrivateAccuracyQuestion,
+    PrivateMarginalErrorQuestion,
+)
 from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
@@ -29,16 +32,18 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
     """Return the figures that can be bought about this release."""
     names = release.model_columns
     figures: dict[str, PrivateEvaluation] = {
-        _("distance of single columns"): PrivateMarginalError(release=release, way=1),
+        _("distance of single columns"): PrivateMarginalErrorQuestion(
+            release=release, way=1
+        ),
     }
     if len(names) > 1:
-        figures[_("distance of pairs of columns")] = PrivateMarginalError(
+        figures[_("distance of pairs of columns")] = PrivateMarginalErrorQuestion(
             release=release, way=2
         )
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
-                title = describe({"kind": PrivateAccuracy.kind, "target": name})
-                figures[title] = PrivateAccuracy(release=release, target=name)
+                title = describe({"kind": PrivateAccuracyQuestion.kind, "target": name})
+                figures[title] = PrivateAccuracyQuestion(release=release, target=name)
     return figures
 
 
@@ -113,7 +118,7 @@ def words(report: PrivateReport) -> str:
         return capital(words.format(**content))
     if "max_rows" in content:
         return _("At most {max_rows} rows of each person count.").format(**content)
-    if report.kind == CellsOfNumbers.kind:
+    if report.kind == NumberCellsQuestion.kind:
         columns = map(Column.from_dict, report.content["columns"])
         return "; ".join(
             named(plain(column.name), values_words(column)) for column in columns
@@ -130,10 +135,10 @@ def words(report: PrivateReport) -> str:
 def question_about(release: Release) -> PrivateEvaluation:
     """Return the question whose answer is the verdict on a release of a whole table."""
     if isinstance(release.model, GaussianModel):
-        return PrivateAccuracy(release=release, target=release.model.label)
+        return PrivateAccuracyQuestion(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
     wide = release.model_columns if recipe is not None and recipe.choosing else ()
-    return PrivateMarginalError(
+    return PrivateMarginalErrorQuestion(
         release=release, way=min(2, max(map(len, (wide, *release.marginals))))
     )
 

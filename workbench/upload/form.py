@@ -11,7 +11,7 @@ from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.cells_of_numbers import (
-    CellsOfNumbers,
+    NumberCellsQuestion,
     loss_of_search,
     rows_hidden,
 )
@@ -144,7 +144,9 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     if draft.searching is None:
         many = draft.source is not None or len(draft.frame) >= FEW_HIDDEN * hidden
         draft.searching = many and not draft.sample
-    label = plain(translate(CellsOfNumbers.describe({"columns": names})), at_most=300)
+    label = plain(
+        translate(NumberCellsQuestion.describe({"columns": names})), at_most=300
+    )
     wanted = st.toggle(
         label, draft.searching, key=f"search-{draft.dataset}", persist_state="session"
     )

@@ -29,7 +29,7 @@ MAX_ROWS = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Disclosure:
+class AttacksReport:
     """The results of all attacks on one table.
 
     Attributes:
@@ -58,7 +58,7 @@ def disclosure(
     secret: str | None = None,
     attempts: int = 500,
     on_progress: OnProgress = silent,
-) -> Disclosure:
+) -> AttacksReport:
     """Attack `release` with what it tells about the people of `original`.
 
     Internal, as it reads both.
@@ -111,7 +111,7 @@ def disclosure(
     for number, attack in enumerate(attacks):
         on_progress("attacking", number / len(attacks))
         results.append(attack(scene))
-    return Disclosure(
+    return AttacksReport(
         attacks=tuple(results),
         columns=names,
         people=len(people),
@@ -120,11 +120,11 @@ def disclosure(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Attacks(RowsEvaluation[Disclosure]):
+class AttacksQuestion(RowsEvaluation[AttacksReport]):
     """The attacks on a release, or on a file made elsewhere.
 
     Attributes:
-        release: what everybody can see.
+        table: what everybody can see.
         control: people of the same kind who are not in it.
         secret: as in `disclosure`.
     """
@@ -132,17 +132,17 @@ class Attacks(RowsEvaluation[Disclosure]):
     kind = "attacks"
     counted = True
 
-    release: PublicTable
+    table: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
-    ) -> Disclosure:
+    ) -> AttacksReport:
         """Return the results."""
         return disclosure(
             original.frame,
-            self.release.frame,
+            self.table.frame,
             schema,
             control=self.control,
             secret=self.secret,
@@ -151,7 +151,7 @@ class Attacks(RowsEvaluation[Disclosure]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HeldOut(RowsEvaluation[Disclosure]):
+class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
     """The attacks on a release that is made again from half of the people.
 
     The other half is the control. Nothing that it makes leaves the report, so it
@@ -170,7 +170,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
-    ) -> Disclosure:
+    ) -> AttacksReport:
         """Return the results.
 
         Raises: what `make` raises; ParameterError for fewer than 20 people.

@@ -118,7 +118,7 @@ class AuditReport:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Audit(Evaluation[Microdata, AuditReport]):
+class AuditQuestion(Evaluation[Microdata, AuditReport]):
     """The evaluation of the risk of re-identification in a table.
 
     Attributes:
@@ -153,7 +153,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
         sensitive: Sequence[str] | None = None,
         among: Collection[str] | None = None,
         **options: Any,
-    ) -> Audit:
+    ) -> AuditQuestion:
         """Build the audit of a whole table, in which every column counts by its role.
 
         Args:

@@ -141,7 +141,10 @@ def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
     paid = set()
     for line in lines:
         question = line.content.get("recipe", {})
-        if line.request_id in answered and question.get("kind") == CellsOfNumbers.kind:
+        if (
+            line.request_id in answered
+            and question.get("kind") == NumberCellsQuestion.kind
+        ):
             loss = loss_from(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
             by = found_words(loss, line.request_id)
@@ -181,7 +184,7 @@ def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellsOfNumbers(PrivateEvaluation):
+class NumberCellsQuestion(PrivateEvaluation):
     """Bounds, cuts and single values of columns that are declared in public cells, such
     as `widest` ones.
 

@@ -20,7 +20,7 @@ from dpcore.tables.rows import Microdata
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvidenceOf(RowsEvaluation[tuple[Evidence, ...]]):
+class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
     """The evaluation that looks for what a criterion is about.
 
     Attributes:

@@ -74,7 +74,7 @@ class SecretValue:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PersonReport:
+class OnePersonReport:
     """The group of one person, and the chances of its sensitive values.
 
     Attributes:
@@ -89,7 +89,7 @@ class PersonReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnePerson(RowsEvaluation[PersonReport]):
+class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
     """The evaluation of what `known` facts of a person give away.
 
     Each person of the group counts once for each value they have. SEEDS E9.
@@ -106,7 +106,7 @@ class OnePerson(RowsEvaluation[PersonReport]):
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
-    ) -> PersonReport:
+    ) -> OnePersonReport:
         """Return the report.
 
         Raises: ParameterError for no known fact; SchemaError for an unknown column.
@@ -141,7 +141,7 @@ class OnePerson(RowsEvaluation[PersonReport]):
                 for code in order[:SHOWN]
             )
         people = len(rows) if among is None else len(np.unique(among))
-        return PersonReport(people=people, secrets=secrets, values=values)
+        return OnePersonReport(people=people, secrets=secrets, values=values)
 
 
 def _held(codes: IntArray, person: IntArray | None, values: int) -> IntArray:

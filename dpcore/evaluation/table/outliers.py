@@ -23,7 +23,7 @@ NEIGHBORS = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThinRows:
+class ThinRowsReport:
     """The rows that lie far from their neighbors.
 
     Attributes:
@@ -43,7 +43,7 @@ class ThinRows:
 
 def thin_rows(
     frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]
-) -> ThinRows:
+) -> ThinRowsReport:
     """Mark the rows whose fifth neighbor is more than three times the median distance
     away. Internal.
 
@@ -65,11 +65,11 @@ def thin_rows(
     points = np.stack(scaled, axis=1)
     distances = cKDTree(points).query(points, k=NEIGHBORS + 1)[0][:, -1]
     limit = 3 * max(float(np.median(distances)), 1e-9)
-    return ThinRows(thin=distances > limit, distances=distances)
+    return ThinRowsReport(thin=distances > limit, distances=distances)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThinRowsOf(RowsEvaluation[ThinRows]):
+class ThinRowsQuestion(RowsEvaluation[ThinRowsReport]):
     """The evaluation of rows in thin regions."""
 
     kind = "thin rows"
@@ -82,5 +82,5 @@ class ThinRowsOf(RowsEvaluation[ThinRows]):
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
-    ) -> ThinRows:
+    ) -> ThinRowsReport:
         return thin_rows(original.frame, schema, self.columns)

@@ -39,7 +39,7 @@ matters.
 
 
 @dataclass(frozen=True, kw_only=True)
-class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
+class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
     """The evaluation that proposes a role for every column."""
 
     kind = "proposed roles"
@@ -61,7 +61,7 @@ class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
+class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
     """The evaluation that proposes a generalization hierarchy for each of `columns`."""
 
     kind = "proposed hierarchies"
@@ -108,7 +108,7 @@ class _OfSearch(Evaluation[Microdata, Result]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeOf(_OfSearch[Prediction]):
+class SearchSizeQuestion(_OfSearch[Prediction]):
     """The evaluation that predicts the size of a full-domain search by a plan."""
 
     kind = "search size"
@@ -136,7 +136,7 @@ class SizeOf(_OfSearch[Prediction]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierOf(_OfSearch[tuple[Point, ...]]):
+class FrontierQuestion(_OfSearch[tuple[Point, ...]]):
     """The evaluation of every k and suppression limit at once, for the other choices of
     one plan.
 
@@ -191,7 +191,7 @@ class FrontierOf(_OfSearch[tuple[Point, ...]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeighborsOf(_OfSearch[tuple[Neighbor, ...]]):
+class NeighborsQuestion(_OfSearch[tuple[Neighbor, ...]]):
     """The evaluation of the levels of a plan with its node, and of those one step
     away.
     """

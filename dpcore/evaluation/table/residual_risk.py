@@ -67,7 +67,7 @@ class ResidualRiskReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
+class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
     """The evaluation of the risk in the table that a plan makes."""
 
     kind = "residual risk"

@@ -90,7 +90,7 @@ class RowRiskReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowRisk(RowsEvaluation[RowRiskReport]):
+class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
     """The evaluation of the risk of each row.
 
     Attributes:

@@ -37,7 +37,7 @@ ORDER = Fraction(9, 10)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowsOfPeople(PrivateEvaluation):
+class RowsPerPersonQuestion(PrivateEvaluation):
     """The smallest of `CAPS` that about `ORDER` of the people do not exceed, a private
     quantile.
 
@@ -144,7 +144,7 @@ def unit_on_file(account: Account, ledger: Ledger) -> PrivacyUnit | None:
     searches = {
         line.request_id
         for line in lines
-        if line.content.get("recipe", {}).get("kind") == RowsOfPeople.kind
+        if line.content.get("recipe", {}).get("kind") == RowsPerPersonQuestion.kind
     }
     for line in lines:
         if line.state == "committed" and line.request_id in searches:

@@ -86,7 +86,7 @@ class TrialReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial(RowsEvaluation[TrialReport]):
+class TrialQuestion(RowsEvaluation[TrialReport]):
     """The trial of a plan, without publishing anything."""
 
     kind = "trial"

@@ -27,7 +27,7 @@ ExactCounts = Mapping[Clique, Integers]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CellCounts:
+class CountsReport:
     """Rows of the original and of another table in each cell of some columns.
 
     Attributes:
@@ -72,33 +72,35 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
 
     Args:
         cliques: sets of columns to count.
-        other: a table with these columns; None for the original alone.
+        table: a table with these columns; None for the original alone.
 
     Raises: ParameterError for an unknown column; LimitError for more cells than fit.
     """
 
     cliques: tuple[Clique, ...]
-    other: PublicTable | None = None
+    table: PublicTable | None = None
 
     def read(self, table: Readable, schema: Schema) -> ExactCounts:
         """Count the rows that count."""
         cliques = [schema.domain.clique(each) for each in self.cliques]
-        if self.other is not None:
+        if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
-                if name not in self.other.frame:
+                if name not in self.table.frame:
                     raise no_column(name)
         return {each.clique: each.values for each in table.counts(cliques)}
 
-    def _compared(self, original: ExactCounts, schema: Schema) -> Iterator[CellCounts]:
+    def _compared(
+        self, original: ExactCounts, schema: Schema
+    ) -> Iterator[CountsReport]:
         cells = {}
-        if self.other is not None:
+        if self.table is not None:
             names = dict.fromkeys(itertools.chain.from_iterable(original))
             cells = {
-                name: schema.column(name).encode(self.other.frame[name])
+                name: schema.column(name).encode(self.table.frame[name])
                 for name in names
             }
         for clique, values in original.items():
-            yield CellCounts(
+            yield CountsReport(
                 columns=clique,
                 labels=tuple(schema.column(name).labels for name in clique),
                 original=values,
@@ -109,7 +111,7 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
+class CountsQuestion(_ComparedCounts[tuple[CountsReport, ...]]):
     """The counts of sets of columns, cell by cell.
 
     >>> import pandas as pd
@@ -119,7 +121,7 @@ class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
     >>> schema = dp.Schema(columns=(sex, age), unit=dp.PrivacyUnit(max_rows=1))
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"], "age": [20, 30, 70]})
     >>> curator = dp.Curator.open(table, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
-    >>> report = curator.evaluate(CountsOf(cliques=(("sex",), ("sex", "age"))))
+    >>> report = curator.evaluate(CountsQuestion(cliques=(("sex",), ("sex", "age"))))
     >>> [(each.columns, each.original.tolist()) for each in report.content]
     [(('sex',), [2, 1]), (('sex', 'age'), [[2, 0], [0, 1]])]
     """
@@ -135,13 +137,13 @@ class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
         original: ExactCounts,
         schema: Schema,
         on_progress: OnProgress = silent,
-    ) -> tuple[CellCounts, ...]:
+    ) -> tuple[CountsReport, ...]:
         """Return the counts of each clique."""
         return tuple(self._compared(original, schema))
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistancesOf(_ComparedCounts[dict[Clique, float]]):
+class DistancesQuestion(_ComparedCounts[dict[Clique, float]]):
     """The distances of many sets of columns from the original, without keeping their
     counts.
     """

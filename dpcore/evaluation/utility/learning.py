@@ -186,7 +186,7 @@ def random_splits(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Efficacy(RowsEvaluation[tuple[Score, ...]]):
+class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
     """The evaluation of models that learned from a release and from the original.
 
     The original is its rows that count. The release is made from all of these, those
@@ -200,7 +200,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     kind = "learning"
     counted = True
 
-    release: PublicTable
+    table: PublicTable
     target: str
     tasks: tuple[str, ...] = TASKS
     splits: int = 3
@@ -218,7 +218,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
         """Return the scores."""
         cuts = random_splits(
             original.frame,
-            self.release.frame,
+            self.table.frame,
             person=schema.unit.id_column,
             times=self.splits,
         )

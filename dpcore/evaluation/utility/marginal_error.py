@@ -44,7 +44,7 @@ class WayError:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MarginalError:
+class MarginalErrorReport:
     """Marginal error of a table against the original.
 
     Attributes:
@@ -66,7 +66,7 @@ def marginal_error(
     ways: Sequence[int] = (1, 2, 3),
     max_cliques: int | None = None,
     on_share: Callable[[float], None] = lambda share: None,
-) -> MarginalError:
+) -> MarginalErrorReport:
     """Return the mean and worst total variation distance over the marginals of `ways`
     columns.
 
@@ -135,7 +135,7 @@ def marginal_error(
         if way <= 2:
             for clique, distance in zip(cliques, distances, strict=True):
                 pairs[clique[0], clique[-1]] = pairs[clique[-1], clique[0]] = distance
-    return MarginalError(columns=columns, ways=tuple(errors), pairs=pairs)
+    return MarginalErrorReport(columns=columns, ways=tuple(errors), pairs=pairs)
 
 
 class _Tables:

@@ -75,7 +75,7 @@ class _OfRelease(PrivateEvaluation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateMarginalError(_OfRelease):
+class PrivateMarginalErrorQuestion(_OfRelease):
     """The mean and worst total variation distance of pairs of columns, or of single
     ones, with noise.
 
@@ -160,7 +160,7 @@ class PrivateMarginalError(_OfRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateAccuracy(_OfRelease):
+class PrivateAccuracyQuestion(_OfRelease):
     """The share of the original's rows whose class is predicted by a model that learned
     from a release.
 

@@ -63,19 +63,19 @@ def propensity(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Propensity(RowsEvaluation[Scored]):
+class PropensityQuestion(RowsEvaluation[Scored]):
     """The evaluation by `propensity`."""
 
     kind = "propensity"
     counted = True
 
-    release: PublicTable
+    table: PublicTable
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> Scored:
         """Return the score."""
-        return propensity(original.frame, self.release.frame, schema, on_progress)
+        return propensity(original.frame, self.table.frame, schema, on_progress)
 
 
 def _indistinguishability(own: Floats, other: Floats) -> float:

@@ -85,7 +85,7 @@ class NamedError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeErrors:
+class RangeErrorsReport:
     """Errors by width, narrow first, and of the named ranges."""
 
     column: str
@@ -94,7 +94,7 @@ class RangeErrors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
+class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:
@@ -126,7 +126,7 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
 
     def compute(
         self, original: Integers, schema: Schema, on_progress: OnProgress = silent
-    ) -> RangeErrors:
+    ) -> RangeErrorsReport:
         """Return the errors.
 
         Values outside the column's bounds count in its first and last cell.
@@ -184,7 +184,9 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
                     direct=_direct(counts[some], scale) if some.any() else None,
                 ),
             )
-        return RangeErrors(column=self.column, widths=tuple(widths), named=tuple(named))
+        return RangeErrorsReport(
+            column=self.column, widths=tuple(widths), named=tuple(named)
+        )
 
 
 def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:

@@ -16,7 +16,7 @@ from dpcore.evaluation.records import SEED, Floats, numbers_of
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import Cells
 from dpcore.evaluation.utility.counts import cramers_v, independent
-from dpcore.evaluation.utility.marginal_error import MarginalError, marginal_error
+from dpcore.evaluation.utility.marginal_error import MarginalErrorReport, marginal_error
 from dpcore.evaluation.utility.measures import Scored
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.date import Date
@@ -92,7 +92,7 @@ class SimilarityReport:
     """
 
     columns: tuple[ColumnSimilarity, ...]
-    marginals: MarginalError
+    marginals: MarginalErrorReport
     association: tuple[Floats, Floats]
     correlation: tuple[Floats, Floats]
     relations: tuple[Floats, Floats, Floats]
@@ -191,13 +191,13 @@ def similarity(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Similarity(RowsEvaluation[SimilarityReport]):
+class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
     """The evaluation by `similarity`."""
 
     kind = "similarity"
     counted = True
 
-    release: PublicTable
+    table: PublicTable
 
     def compute(
         self,
@@ -206,7 +206,7 @@ class Similarity(RowsEvaluation[SimilarityReport]):
         on_progress: OnProgress = silent,
     ) -> SimilarityReport:
         """Return the report."""
-        return similarity(original.frame, self.release.frame, schema, on_progress)
+        return similarity(original.frame, self.table.frame, schema, on_progress)
 
 
 def _columns(

@@ -30,7 +30,7 @@ from dpcore.anonymization.models import KAnonymity, KMap, PrivacyModel
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.thresholds import most_within
 from dpcore.errors import InfeasibleError, LimitError
-from dpcore.evaluation.table.residual_risk import ResidualRisk
+from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.tables.rows import Microdata
@@ -249,7 +249,7 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
     assert chosen.gap > 0.01
     again = Plan.from_json(chosen.to_json())
     assert again.gap == chosen.gap
-    report = ResidualRisk(plan=again).compute(
+    report = ResidualRiskQuestion(plan=again).compute(
         Microdata(frame),
         Schema(columns=(), unit=PrivacyUnit(max_rows=1)),
     )

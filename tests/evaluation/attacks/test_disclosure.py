@@ -13,7 +13,12 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.errors import DisclosureError, ParameterError, SchemaError
-from dpcore.evaluation import Attacks, Disclosure, HeldOut, disclosure
+from dpcore.evaluation import (
+    AttacksQuestion,
+    AttacksReport,
+    HeldOutAttacksQuestion,
+    disclosure,
+)
 from dpcore.evaluation.attacks.base import Scene
 from dpcore.evaluation.attacks.copies import MOST_LINKED, closest_record, one_to_one
 from dpcore.evaluation.attacks.rates import LEVEL, difference
@@ -35,7 +40,7 @@ INSIDE = people(1_000, 1)
 OUTSIDE = people(1_000, 2)
 
 
-def attack(release: pd.DataFrame, **asked: object) -> Disclosure:
+def attack(release: pd.DataFrame, **asked: object) -> AttacksReport:
     return disclosure(INSIDE, release, SCHEMA, **{"control": OUTSIDE, **asked})
 
 
@@ -274,11 +279,11 @@ def test_held_out_half() -> None:
     curator = dp.Curator.open(
         INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
-    copying = curator.evaluate(HeldOut(make=lambda frame: frame)).content
+    copying = curator.evaluate(HeldOutAttacksQuestion(make=lambda frame: frame)).content
     assert len(copying.found) == len(ATTACKS)
     assert copying.people == copying.control == 500
     honest = curator.evaluate(
-        HeldOut(make=lambda frame: independent(frame, len(frame), 3))
+        HeldOutAttacksQuestion(make=lambda frame: independent(frame, len(frame), 3))
     ).content
     assert honest.found == ()
     assert curator.balance().spent == 0
@@ -299,10 +304,15 @@ def test_half_of_the_people_not_of_the_rows() -> None:
     curator = dp.Curator.open(
         frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
-    assert curator.evaluate(HeldOut(make=make, attempts=20)).content.people == 150
+    assert (
+        curator.evaluate(HeldOutAttacksQuestion(make=make, attempts=20)).content.people
+        == 150
+    )
     assert len(seen[0]) == 50
     with pytest.raises(ParameterError, match="too few rows"):
-        HeldOut(make=make).compute(dp.tables.rows.Microdata(frame.iloc[:5]), schema)
+        HeldOutAttacksQuestion(make=make).compute(
+            dp.tables.rows.Microdata(frame.iloc[:5]), schema
+        )
 
 
 def test_reports_stay_inside() -> None:
@@ -312,7 +322,7 @@ def test_reports_stay_inside() -> None:
     )
     stages: list[float] = []
     report = curator.evaluate(
-        Attacks(release=PublicTable(people(100, 4)), control=OUTSIDE),
+        AttacksQuestion(table=PublicTable(people(100, 4)), control=OUTSIDE),
         lambda stage, share: stages.append(share),
     )
     assert stages == sorted(stages)

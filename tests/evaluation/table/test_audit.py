@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.table.audit import LARGEST_SET, Audit, AuditReport
+from dpcore.evaluation.table.audit import LARGEST_SET, AuditQuestion, AuditReport
 from dpcore.risk.column_sets import affordable
 from dpcore.risk.uniqueness import (
     pitman_uniqueness,
@@ -46,7 +46,7 @@ def audit(
 ) -> AuditReport:
     unit = PrivacyUnit(max_rows=2, id_column=person)
     schema = Schema(columns=(Integer("age", low=0, high=99, bin_width=1),), unit=unit)
-    return Audit(**{"quasi_identifiers": NAMES, **asked}).compute(
+    return AuditQuestion(**{"quasi_identifiers": NAMES, **asked}).compute(
         Microdata(frame), schema
     )
 

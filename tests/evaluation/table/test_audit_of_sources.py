@@ -22,13 +22,13 @@ from dpcore.engines.streaming import many_texts
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.spool import Spool
 from dpcore.errors import LimitError, ManyValuesError, ReadError, RowsError, SchemaError
-from dpcore.evaluation.table.audit import Audit
+from dpcore.evaluation.table.audit import AuditQuestion
 from dpcore.schema.schema import Schema
 from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
 
 KEY = b"k" * 32
 ROWS = 600
-ASKED = Audit(
+ASKED = AuditQuestion(
     quasi_identifiers=("town", "day"),
     sensitive=("job",),
     others=("price", "age", "children", "since"),
@@ -151,7 +151,9 @@ def test_figures_of_groups_are_those_of_pandas(
             frame = frame.iloc[random.integers(0, 1_500, 4_000)].reset_index(drop=True)
         number = dp.Integer("secret", low=0, high=9)
         schema = Schema(columns=(number,), unit=dp.PrivacyUnit(max_rows=1))
-        audit = Audit(quasi_identifiers=tuple(columns), sensitive=("secret",), roles=())
+        audit = AuditQuestion(
+            quasi_identifiers=tuple(columns), sensitive=("secret",), roles=()
+        )
         monkeypatch.setattr(base, "MOST_ROWS", 10)
         coded = audit.read(engine_on("parquet", tmp_path, frame, schema), schema)
         report = audit.compute(coded, schema)
@@ -292,7 +294,7 @@ def test_too_many_different_texts_are_an_answer(
     )
 
     def audited(**asked: Any) -> Any:
-        audit = Audit(roles=(), **asked)
+        audit = AuditQuestion(roles=(), **asked)
         return audit.compute(audit.read(engine, schema), schema)
 
     without = audited(quasi_identifiers=("town",), others=("job",))

@@ -21,7 +21,7 @@ from dpcore.accounting.events import Event
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.evaluation.table import cells_of_numbers
 from dpcore.evaluation.table.cells_of_numbers import (
-    CellsOfNumbers,
+    NumberCellsQuestion,
     loss_of_search,
     rows_hidden,
     widest,
@@ -118,7 +118,7 @@ def counts(column: Column, values: Sequence[Any], seed: int) -> list[np.ndarray]
     seed.
     """
     measurer = Scripted(pd.Series(list(values), dtype=object), answers_of(seed))
-    search = CellsOfNumbers(columns=(column.name,))
+    search = NumberCellsQuestion(columns=(column.name,))
     search.measure(measurer, schema_of(widest(column)))  # type: ignore[arg-type]
     return measurer.exact
 
@@ -175,7 +175,7 @@ def test_any_noise_ends_in_a_declaration(
         return np.where(heavy, rng.exponential(2_000, cells), rng.normal(0, 10, cells))
 
     measurer = Scripted(pd.Series([1.5, None, 0, -3], dtype=object), answers)
-    answer = CellsOfNumbers(columns=("pay",)).measure(
+    answer = NumberCellsQuestion(columns=("pay",)).measure(
         measurer, schema_of(widest(column))
     )  # type: ignore[arg-type]
     (fields,) = answer["columns"]
@@ -353,7 +353,7 @@ def test_what_noise_alone_makes_is_rare() -> None:
             measurer: Any = Scripted(frame["x"], noisy)
             with pytest.MonkeyPatch.context() as whole:
                 whole.setattr(cells_of_numbers, "HEAVY", 2.0)
-                (fields,) = CellsOfNumbers(columns=("x",)).measure(
+                (fields,) = NumberCellsQuestion(columns=("x",)).measure(
                     measurer, schema_of(column)
                 )["columns"]
             answers += fields["high"] - fields["low"] > 40
@@ -452,7 +452,7 @@ def test_a_dry_run_reads_nothing_and_ends() -> None:
         *(widest(column) for column in SCHEMA.columns if column.name in NUMBERS)
     )
     measurer = rehearsal_of(schema, loss_of_search(BUDGETS[1]))
-    answer = CellsOfNumbers(columns=NUMBERS).measure(measurer, schema)
+    answer = NumberCellsQuestion(columns=NUMBERS).measure(measurer, schema)
     assert [Column.from_dict(fields) for fields in answer["columns"]] == [
         *schema.columns
     ]
@@ -481,7 +481,9 @@ def test_cells_that_no_search_can_split_are_refused_before_the_charge(
         frame, schema_of(column), budget=dp.PureDP(epsilon=3), ledger=ledger
     )
     with pytest.raises(dp.DpcoreError, match="too wide or too few"):
-        curator.evaluate_privately(CellsOfNumbers(columns=("x",)), dp.PureDP(epsilon=1))
+        curator.evaluate_privately(
+            NumberCellsQuestion(columns=("x",)), dp.PureDP(epsilon=1)
+        )
     assert [line.state for line in curator.lines()] == ["opened"]
     twin = dp.Curator.open(
         frame,
@@ -489,5 +491,5 @@ def test_cells_that_no_search_can_split_are_refused_before_the_charge(
         budget=dp.PureDP(epsilon=3),
         ledger=dp.MemoryLedger(),
     )
-    twin.evaluate_privately(CellsOfNumbers(columns=("x",)), dp.PureDP(epsilon=1))
+    twin.evaluate_privately(NumberCellsQuestion(columns=("x",)), dp.PureDP(epsilon=1))
     assert [line.state for line in twin.lines()] == ["opened", "reserved", "committed"]

@@ -17,9 +17,9 @@ from dpcore.anonymization.groups import Rows
 from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.evaluation.table.audit import Audit
-from dpcore.evaluation.table.residual_risk import ResidualRisk
-from dpcore.evaluation.table.trial import Trial
+from dpcore.evaluation.table.audit import AuditQuestion
+from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
+from dpcore.evaluation.table.trial import TrialQuestion
 from dpcore.risk.disclosure import AttributeRisk
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.tables.classes import equivalence_classes
@@ -35,7 +35,7 @@ STEP = 1e-6
 def shown(frame: pd.DataFrame) -> AttributeRisk:
     """What the audit says of the secret."""
     return (
-        Audit(quasi_identifiers=("q",), sensitive=("s",))
+        AuditQuestion(quasi_identifiers=("q",), sensitive=("s",))
         .compute(Microdata(frame), SCHEMA)
         .secrets["s"]
     )
@@ -132,8 +132,8 @@ def test_after_suppression_the_figures_are_of_what_leaves(way: str, seed: int) -
         node={"q": 0},
         person="id",
     )
-    report = ResidualRisk(plan=plan).compute(Microdata(frame), SCHEMA)
-    trial = Trial(plan=plan).compute(Microdata(frame), SCHEMA)
+    report = ResidualRiskQuestion(plan=plan).compute(Microdata(frame), SCHEMA)
+    trial = TrialQuestion(plan=plan).compute(Microdata(frame), SCHEMA)
     small = frame.groupby("q")["id"].nunique() < 9
     hidden = frame["q"].map(small)
     assert hidden.any()

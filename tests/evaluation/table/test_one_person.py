@@ -10,7 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.table.one_person import Known, OnePerson
+from dpcore.evaluation.table.one_person import Known, OnePersonQuestion
 from dpcore.tables.rows import Microdata
 
 ROWS = pd.DataFrame(
@@ -26,7 +26,7 @@ SCHEMA = dp.Schema(
 
 
 def asked(frame: pd.DataFrame, *known: Known, schema: dp.Schema = SCHEMA):
-    return OnePerson(known=known, sensitive=("disease",)).compute(
+    return OnePersonQuestion(known=known, sensitive=("disease",)).compute(
         Microdata(frame), schema
     )
 

@@ -10,8 +10,12 @@ import dpcore as dp
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.engines import base
-from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, SizeOf
-from dpcore.evaluation.table.trial import Trial
+from dpcore.evaluation.table.proposals import (
+    FrontierQuestion,
+    HierarchiesQuestion,
+    SearchSizeQuestion,
+)
+from dpcore.evaluation.table.trial import TrialQuestion
 from tests.contracts.engine_kinds import parquet_engine
 
 COLUMNS = ("town", "age", "job")
@@ -66,7 +70,7 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     memory.
     """
     here, there = curators
-    asked = HierarchiesOf(columns=COLUMNS[:2])
+    asked = HierarchiesQuestion(columns=COLUMNS[:2])
     proposed = [curator.evaluate(asked).content for curator in (here, there)]
     assert proposed[0] == proposed[1]
     plan = Plan(
@@ -83,7 +87,7 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     assert (
         len(
             {
-                curator.evaluate(SizeOf(plan=plan)).content.nodes
+                curator.evaluate(SearchSizeQuestion(plan=plan)).content.nodes
                 for curator in (here, there)
             }
         )
@@ -91,7 +95,7 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     )
     told: list[float] = []
     for limits in ((0.0, 0.05), (0.05,)):
-        question = FrontierOf(plan=plan, ks=(2, 5, 500), limits=limits)
+        question = FrontierQuestion(plan=plan, ks=(2, 5, 500), limits=limits)
         points = [
             curator.evaluate(question, lambda stage, share: told.append(share)).content
             for curator in (here, there)
@@ -101,7 +105,7 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     assert told
     with pytest.raises(dp.LimitError, match="399"):
         there.evaluate(
-            FrontierOf(plan=Plan(**{**vars(plan), "method": "mondrian"}), ks=(2,))
+            FrontierQuestion(plan=Plan(**{**vars(plan), "method": "mondrian"}), ks=(2,))
         )
 
 
@@ -125,11 +129,11 @@ def test_what_progress_raises_ends_a_trial_and_an_anonymization(
                 strict=True,
             )
         ),
-        hierarchies=here.evaluate(HierarchiesOf(columns=COLUMNS[:2])).content,
+        hierarchies=here.evaluate(HierarchiesQuestion(columns=COLUMNS[:2])).content,
         models=(KAnonymity(k=2),),
     )
     for started in (
-        lambda: here.evaluate(Trial(plan=plan), stop),
+        lambda: here.evaluate(TrialQuestion(plan=plan), stop),
         lambda: here.anonymize(plan, stop),
     ):
         with pytest.raises(StoppedError):

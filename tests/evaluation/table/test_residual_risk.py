@@ -18,7 +18,7 @@ from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.table.residual_risk import (
     LEVELS,
-    ResidualRisk,
+    ResidualRiskQuestion,
     ResidualRiskReport,
 )
 from dpcore.schema import Integer, PrivacyUnit, Schema
@@ -57,7 +57,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
 def outcome(
     frame: pd.DataFrame, plan: Plan, schema: Schema = SCHEMA
 ) -> ResidualRiskReport:
-    return ResidualRisk(plan=plan).compute(Microdata(frame), schema)
+    return ResidualRiskQuestion(plan=plan).compute(Microdata(frame), schema)
 
 
 @pytest.mark.parametrize("person", [None, "who"])

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
+from dpcore.evaluation.table.row_risk import RowRiskQuestion, RowRiskReport
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
@@ -31,7 +31,7 @@ def risk(
         columns=(Integer("age", low=0, high=99, bin_width=1),),
         unit=PrivacyUnit(max_rows=2, id_column=person),
     )
-    return RowRisk(**{"quasi_identifiers": ("age",), **asked}).compute(
+    return RowRiskQuestion(**{"quasi_identifiers": ("age",), **asked}).compute(
         Microdata(frame), schema
     )
 

@@ -20,7 +20,7 @@ from dpcore.evaluation.table import rows_of_people
 from dpcore.evaluation.table.rows_of_people import (
     CAPS,
     ORDER,
-    RowsOfPeople,
+    RowsPerPersonQuestion,
     measurer_of_people,
     unit_on_file,
 )
@@ -30,7 +30,7 @@ from tests.statistical import laws
 EPSILON = Fraction(1, 20)
 UNIT = dp.PrivacyUnit(max_rows=1, id_column="who", found="1/20")
 SCHEMA = dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=UNIT)
-SEARCH = RowsOfPeople(column="who")
+SEARCH = RowsPerPersonQuestion(column="who")
 
 
 def law(scores: np.ndarray, epsilon: Fraction) -> np.ndarray:

@@ -18,13 +18,13 @@ from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, Privacy
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, SchemaError
 from dpcore.evaluation.table.proposals import (
-    FrontierOf,
-    HierarchiesOf,
-    RolesOf,
-    SizeOf,
+    FrontierQuestion,
+    HierarchiesQuestion,
+    RolesQuestion,
+    SearchSizeQuestion,
     default_plan,
 )
-from dpcore.evaluation.table.trial import Trial
+from dpcore.evaluation.table.trial import TrialQuestion
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
@@ -67,7 +67,7 @@ def run(question: object, frame: pd.DataFrame, person: str | None = None) -> obj
 def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     """A person would decide by figures of another table than the one that leaves."""
     frame = people()
-    report = run(Trial(plan=plan_for(frame, method=method)), frame, "id")
+    report = run(TrialQuestion(plan=plan_for(frame, method=method)), frame, "id")
     made = apply(frame, report.plan)
     kept = made[(made[list(KNOWN)] != "*").any(axis=1)]
     groups = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN])
@@ -91,7 +91,7 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
 def test_the_plan_of_a_trial_makes_the_same_table_again() -> None:
     """The file that is kept with a table would not reproduce it."""
     frame = people()
-    report = run(Trial(plan=plan_for(frame)), frame)
+    report = run(TrialQuestion(plan=plan_for(frame)), frame)
     again = Plan.from_json(report.plan.to_json())
     assert again.node is not None
     pd.testing.assert_frame_equal(apply(frame, again), apply(frame, plan_for(frame)))
@@ -103,10 +103,10 @@ def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
     plan = plan_for(
         people(), models=(KAnonymity(k=2), DistinctL(column="disease", l=2))
     )
-    whole = run(FrontierOf(plan=plan, ks=(2, 5, 20), limits=(0.0, 0.05)), frame)
+    whole = run(FrontierQuestion(plan=plan, ks=(2, 5, 20), limits=(0.0, 0.05)), frame)
     assert len(whole) == 6
     for limit in (0.0, 0.05):
-        one = run(FrontierOf(plan=plan, ks=(2, 5, 20), limits=(limit,)), frame)
+        one = run(FrontierQuestion(plan=plan, ks=(2, 5, 20), limits=(limit,)), frame)
         assert [(p.k, p.score) for p in one] == [
             (p.k, p.score) for p in whole if p.limit == limit
         ]
@@ -114,7 +114,7 @@ def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
         asked = replace(
             plan, models=(KAnonymity(k=point.k), *plan.models[1:]), limit=point.limit
         )
-        report = run(Trial(plan=asked), frame)
+        report = run(TrialQuestion(plan=asked), frame)
         assert report.quality.loss == pytest.approx(point.score)
         assert report.quality.suppressed == pytest.approx(point.suppressed / len(frame))
 
@@ -123,10 +123,12 @@ def test_a_local_frontier_has_the_loss_of_its_tables() -> None:
     """Mondrian and full-domain would be drawn on different scales."""
     frame = people()
     plan = plan_for(people(), method="mondrian")
-    points = run(FrontierOf(plan=plan, ks=(2, 20, 1000)), frame)
+    points = run(FrontierQuestion(plan=plan, ks=(2, 20, 1000)), frame)
     assert [point.k for point in points] == [2, 20]
     for point in points:
-        report = run(Trial(plan=replace(plan, models=(KAnonymity(k=point.k),))), frame)
+        report = run(
+            TrialQuestion(plan=replace(plan, models=(KAnonymity(k=point.k),))), frame
+        )
         assert report.quality.loss == point.score
 
 
@@ -140,14 +142,14 @@ def test_no_point_where_nothing_is_feasible() -> None:
         ("mondrian", ()),
     ):
         plan = plan_for(frame, method=method, models=demand)
-        assert run(FrontierOf(plan=plan, ks=(2, 5), limits=limits), frame) == ()
+        assert run(FrontierQuestion(plan=plan, ks=(2, 5), limits=limits), frame) == ()
 
 
 def test_size_is_told_before_the_search() -> None:
     """A search that takes minutes would begin without a word."""
     frame = people()
     plan = plan_for(frame)
-    found = run(SizeOf(plan=plan), frame)
+    found = run(SearchSizeQuestion(plan=plan), frame)
     assert found.nodes == math.prod(plan.hierarchies[name].height + 1 for name in KNOWN)
     assert found.is_feasible
 
@@ -157,9 +159,9 @@ def test_proposals_cover_every_column() -> None:
     fail.
     """
     frame = people().assign(empty=None)
-    roles = run(RolesOf(), frame)
+    roles = run(RolesQuestion(), frame)
     assert [each.column for each in roles] == list(frame.columns)
-    found = run(HierarchiesOf(columns=tuple(frame.columns)), frame)
+    found = run(HierarchiesQuestion(columns=tuple(frame.columns)), frame)
     assert all(
         found[name].covering(frame[name]).encode(frame[name]).min() >= 0
         for name in frame
@@ -196,17 +198,17 @@ def test_odd_columns_are_anonymized_all_the_same(
     """A table as people have them would be refused, or a class below k would be
     published.
     """
-    report = run(Trial(plan=plan_for(frame, method=method)), frame)
+    report = run(TrialQuestion(plan=plan_for(frame, method=method)), frame)
     assert report.after.risk.k >= 5
 
 
 def test_one_row_cannot_hide() -> None:
     """A table of one person would end in a traceback."""
     with pytest.raises(InfeasibleError, match="above the number of rows"):
-        run(Trial(plan=plan_for(people(1))), people(1))
+        run(TrialQuestion(plan=plan_for(people(1))), people(1))
     assert (
         run(
-            FrontierOf(plan=plan_for(people(1)), ks=(2, 5), limits=(0.0, 0.1)),
+            FrontierQuestion(plan=plan_for(people(1)), ks=(2, 5), limits=(0.0, 0.1)),
             people(1),
         )
         == ()
@@ -225,7 +227,10 @@ def test_30000_values_in_a_quasi_identifier() -> None:
         }
     )
     for method in METHODS:
-        assert run(Trial(plan=plan_for(frame, method=method)), frame).after.risk.k >= 5
+        assert (
+            run(TrialQuestion(plan=plan_for(frame, method=method)), frame).after.risk.k
+            >= 5
+        )
 
 
 @pytest.mark.parametrize(
@@ -257,7 +262,7 @@ def test_demands_that_cannot_be_met_are_refused(
     """A person would get a table that does not keep what was asked, or no word why."""
     frame = people()
     with pytest.raises(error, match=said):
-        run(Trial(plan=plan_for(frame, **changes)), frame)
+        run(TrialQuestion(plan=plan_for(frame, **changes)), frame)
 
 
 def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
@@ -272,11 +277,11 @@ def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
         EntropyL(column="disease", l=1.97),
     )
     with pytest.raises(InfeasibleError, match=r"allow 30\.0%") as caught:
-        run(Trial(plan=plan_for(frame, models=models)), frame)
+        run(TrialQuestion(plan=plan_for(frame, models=models)), frame)
     assert caught.value.details["nearest_limit"] == 0.3
     assert (
         run(
-            Trial(plan=plan_for(frame, models=models, limit=0.3)), frame
+            TrialQuestion(plan=plan_for(frame, models=models, limit=0.3)), frame
         ).quality.suppressed
         <= 0.3
     )
@@ -292,7 +297,9 @@ def test_a_value_without_a_path_is_refused_without_showing_it() -> None:
     short = Hierarchy.from_csv("33617;*\n")
     with pytest.raises(HierarchyError, match="zip has no path") as caught:
         run(
-            Trial(plan=plan_for(frame, hierarchies={**_used(frame), "zip": short})),
+            TrialQuestion(
+                plan=plan_for(frame, hierarchies={**_used(frame), "zip": short})
+            ),
             frame,
         )
     assert "33620" not in str(caught.value)

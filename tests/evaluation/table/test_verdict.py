@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
-from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.audit import AuditQuestion, AuditReport
 from dpcore.evaluation.table.verdict import FEW, MANY
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema import Categorical, PrivacyUnit, Schema
@@ -24,7 +24,7 @@ SCHEMA = Schema(
 
 def audit(frame: pd.DataFrame, **asked: object) -> AuditReport:
     """The audit as the page asks it, without a click."""
-    return Audit.of(suggest_roles(frame), SCHEMA, **asked).compute(
+    return AuditQuestion.of(suggest_roles(frame), SCHEMA, **asked).compute(
         Microdata(frame), SCHEMA
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import base
-from dpcore.evaluation import CellCounts, CountsOf, DistancesOf
+from dpcore.evaluation import CountsQuestion, CountsReport, DistancesQuestion
 from dpcore.evaluation.utility import counts
 from dpcore.schema.domain import Clique
 from dpcore.tables.rows import PublicTable
@@ -37,7 +37,7 @@ def test_counts_are_exact_and_noted(curator: dp.Curator) -> None:
     """SEEDS A2: the original would be seen as shares only, or values above the bounds
     would vanish.
     """
-    (found,) = curator.evaluate(CountsOf(cliques=(("age",),))).content
+    (found,) = curator.evaluate(CountsQuestion(cliques=(("age",),))).content
     assert found.original.tolist() == [2, 2]
     assert found.other is None
     assert found.labels == (("0 to 49", "50 to 99"),)
@@ -54,7 +54,7 @@ def test_a_lost_link_is_seen(curator: dp.Curator) -> None:
         pd.DataFrame({"sex": ["F", "M", "F", "M"], "age": [3, 3, 70, 70]})
     )
     (found,) = curator.evaluate(
-        CountsOf(cliques=(("sex", "age"),), other=apart)
+        CountsQuestion(cliques=(("sex", "age"),), table=apart)
     ).content
     assert found.original.tolist() == [[2, 0], [0, 2], [0, 0]]
     assert found.association == (pytest.approx(1.0), pytest.approx(0.0))
@@ -82,7 +82,7 @@ def test_the_same_rows_count_at_any_size(
             identity="visits",
         )
         (sex,) = curator.evaluate(
-            CountsOf(cliques=(("sex",),), other=PublicTable(ROWS))
+            CountsQuestion(cliques=(("sex",),), table=PublicTable(ROWS))
         ).content
         assert sex.other is not None
         assert (sex.original.sum(), sex.other.sum()) == (3, 4)
@@ -108,7 +108,7 @@ def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> N
     def distances(other: pd.DataFrame) -> dict[Clique, float]:
         cliques = (("sex",), *pairs(10**6))
         return curator.evaluate(
-            DistancesOf(cliques=cliques, other=PublicTable(other))
+            DistancesQuestion(cliques=cliques, table=PublicTable(other))
         ).content
 
     sizes = {name: schema.domain.size(name) for name in schema.domain.names}
@@ -137,12 +137,14 @@ FIRST = pd.DataFrame({"sex": ["F", "F", "M", None], "age": [3, 60, 70, 80]})
 SECOND = pd.DataFrame({"sex": ["M"], "age": [10]})
 
 
-def compared(other: pd.DataFrame, *columns: str) -> tuple[CellCounts, ...]:
+def compared(other: pd.DataFrame, *columns: str) -> tuple[CountsReport, ...]:
     curator = dp.Curator.open(
         FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     cliques = tuple((name,) for name in columns)
-    return curator.evaluate(CountsOf(cliques=cliques, other=PublicTable(other))).content
+    return curator.evaluate(
+        CountsQuestion(cliques=cliques, table=PublicTable(other))
+    ).content
 
 
 def test_both_tables_have_the_same_cells() -> None:
@@ -176,7 +178,7 @@ def test_a_report_prints_no_figure() -> None:
         FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     report = curator.evaluate(
-        DistancesOf(cliques=(("age",),), other=PublicTable(SECOND))
+        DistancesQuestion(cliques=(("age",),), table=PublicTable(SECOND))
     )
     assert report.content == {("age",): 0.75}
     assert "0.75" not in repr(report)

@@ -18,7 +18,7 @@ from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.utility.features import classes, matrix, numbers
 from dpcore.evaluation.utility.learning import (
     TASKS,
-    Efficacy,
+    LearningQuestion,
     Score,
     Split,
     applies,
@@ -342,8 +342,8 @@ def test_through_the_curator() -> None:
         frame, NUMBERS, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     stages: list[str] = []
-    evaluation = Efficacy(
-        release=PublicTable(blobs(200, 2)),
+    evaluation = LearningQuestion(
+        table=PublicTable(blobs(200, 2)),
         target="label",
         tasks=FAST,
         splits=2,

@@ -20,8 +20,8 @@ from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict, Schem
 from dpcore.evaluation.utility.learners import Constant, logistic
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.evaluation.utility.private import (
-    PrivateAccuracy,
-    PrivateMarginalError,
+    PrivateAccuracyQuestion,
+    PrivateMarginalErrorQuestion,
     _answers,
 )
 from dpcore.mechanisms import measurer
@@ -67,7 +67,7 @@ def test_marginal_error_is_right_within_its_interval(way: int) -> None:
         ORIGINAL, of_others(TREE).sample(seed=0), SCHEMA, (way,)
     ).ways[0]
     report = curator().evaluate_privately(
-        PrivateMarginalError(release=of_others(TREE), way=way),
+        PrivateMarginalErrorQuestion(release=of_others(TREE), way=way),
         dp.PureDP(epsilon=500),
     )
     half = report.content["half_width"]
@@ -82,7 +82,9 @@ def test_the_interval_widens_with_less_to_spend() -> None:
     """A noisy figure would look as sure as an exact one; at 95 % it must hold the truth
     nearly always.
     """
-    asked = PrivateMarginalError(release=of_others(dp.Histogram("married")), way=1)
+    asked = PrivateMarginalErrorQuestion(
+        release=of_others(dp.Histogram("married")), way=1
+    )
     truth = (
         marginal_error(
             ORIGINAL, of_others(dp.Histogram("married")).sample(seed=0), SCHEMA, (1,)
@@ -103,7 +105,7 @@ def test_the_interval_widens_with_less_to_spend() -> None:
 
 def test_accuracy_is_right_within_its_interval() -> None:
     """Accuracy with noise must be that of the same model counted exactly."""
-    asked = PrivateAccuracy(release=of_others(TREE), target="married")
+    asked = PrivateAccuracyQuestion(release=of_others(TREE), target="married")
     sure = curator().evaluate_privately(asked, dp.PureDP(epsilon=100)).content
     assert sure["accuracy"] > sure["majority"] + 0.05
     opened = curator()
@@ -117,7 +119,7 @@ def test_accuracy_is_right_within_its_interval() -> None:
         sum(each["low"] <= sure["accuracy"] <= each["high"] for each in drawn), 30, 0.95
     )
     assert drawn[0]["high"] - drawn[0]["low"] > 0.01
-    useless = PrivateAccuracy(
+    useless = PrivateAccuracyQuestion(
         release=of_others(dp.Independent(columns=SCHEMA.domain.names)),
         target="married",
     )
@@ -130,7 +132,7 @@ def test_paid_before_anything_is_read() -> None:
     afterwards.
     """
     opened = curator(epsilon=1)
-    asked = PrivateAccuracy(release=of_others(TREE), target="married")
+    asked = PrivateAccuracyQuestion(release=of_others(TREE), target="married")
     report = opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6"))
     assert opened.balance().spent == 0.6 * UNIT
     assert [line.state for line in opened.lines()] == [
@@ -148,7 +150,7 @@ def test_paid_before_anything_is_read() -> None:
     assert opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6")) == report
     assert opened.report(report.request_id) == report
     assert opened.balance().spent == 0.6 * UNIT
-    other = PrivateAccuracy(release=of_others(TREE), target="city")
+    other = PrivateAccuracyQuestion(release=of_others(TREE), target="city")
     with pytest.raises(RequestConflict):
         opened.evaluate_privately(
             other, dp.PureDP(epsilon="0.1"), request_id=report.request_id
@@ -163,12 +165,12 @@ def test_all_who_ask_a_question_make_one_request(
     """
     opened = curator()
     loss = dp.PureDP(epsilon=1)
-    asked = PrivateMarginalError(release=of_others(TREE), way=1)
+    asked = PrivateMarginalErrorQuestion(release=of_others(TREE), way=1)
     first = opened.request_of(asked, loss)
     seen: list[str] = []
 
     def measure(
-        self: PrivateMarginalError,
+        self: PrivateMarginalErrorQuestion,
         measurer: measurer.Measurer,
         schema: dp.Schema,
     ) -> dict[str, object]:
@@ -178,7 +180,7 @@ def test_all_who_ask_a_question_make_one_request(
         return {}
 
     with monkeypatch.context() as patched:
-        patched.setattr(PrivateMarginalError, "measure", measure)
+        patched.setattr(PrivateMarginalErrorQuestion, "measure", measure)
         with pytest.raises(ParameterError, match="no answer"):
             opened.evaluate_privately(asked, loss, request_id=first)
     second = opened.request_of(asked, loss)
@@ -200,9 +202,9 @@ def test_another_release_is_another_question() -> None:
     opened = curator()
     loss = dp.PureDP(epsilon=1)
     first = opened.evaluate_privately(
-        PrivateMarginalError(release=of_others(TREE)), loss
+        PrivateMarginalErrorQuestion(release=of_others(TREE)), loss
     )
-    other = PrivateMarginalError(
+    other = PrivateMarginalErrorQuestion(
         release=of_others(dp.Independent(columns=SCHEMA.domain.names))
     )
     assert opened.evaluate_privately(other, loss).request_id != first.request_id
@@ -214,7 +216,7 @@ def test_a_release_with_conditions_is_another_question() -> None:
     opened = curator()
     loss = dp.PureDP(epsilon=1)
     for release in (of_others(TREE), of_others(TREE).given({"married": 0})):
-        opened.evaluate_privately(PrivateMarginalError(release=release), loss)
+        opened.evaluate_privately(PrivateMarginalErrorQuestion(release=release), loss)
     assert opened.balance().spent == 2 * UNIT
 
 
@@ -224,7 +226,7 @@ def test_rows_without_a_class_are_left_out() -> None:
     """
     frame = ORIGINAL.assign(city=np.where(ORIGINAL["age"] > 50, "A", "B"))
     release = released(frame, Tree())
-    asked = PrivateAccuracy(release=release, target="city")
+    asked = PrivateAccuracyQuestion(release=release, target="city")
     holes = frame.assign(city=frame["city"].where(np.arange(len(frame)) % 5 < 3))
     found = [
         curator(frame=each).evaluate_privately(asked, dp.PureDP(epsilon=500))
@@ -266,7 +268,7 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
 def test_it_may_be_shared() -> None:
     """The report must travel as text, with its guarantee, and hold no rows."""
     report = curator().evaluate_privately(
-        PrivateMarginalError(release=of_others(TREE)), dp.PureDP(epsilon=1)
+        PrivateMarginalErrorQuestion(release=of_others(TREE)), dp.PureDP(epsilon=1)
     )
     assert PrivateReport.from_json(report.to_json()) == report
     assert report.guarantee.kind == "differential privacy"
@@ -295,8 +297,8 @@ def test_gaussian_noise_under_zcdp() -> None:
         ledger=dp.MemoryLedger(),
     )
     for asked in (
-        PrivateAccuracy(release=of_others(TREE), target="married"),
-        PrivateMarginalError(release=of_others(TREE), way=1),
+        PrivateAccuracyQuestion(release=of_others(TREE), target="married"),
+        PrivateMarginalErrorQuestion(release=of_others(TREE), way=1),
     ):
         opened.evaluate_privately(asked, dp.ApproxDP(epsilon=1, delta=1e-9))
         events = opened.lines()[-1].content["events"]
@@ -372,30 +374,35 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (lambda: PrivateMarginalError(release=of_others(TREE), way=3), "1 or 2"),
         (
-            lambda: PrivateMarginalError(release=of_others(dp.Histogram("age"))),
+            lambda: PrivateMarginalErrorQuestion(release=of_others(TREE), way=3),
+            "1 or 2",
+        ),
+        (
+            lambda: PrivateMarginalErrorQuestion(
+                release=of_others(dp.Histogram("age"))
+            ),
             "too few columns",
         ),
         (
-            lambda: PrivateAccuracy(release=of_others(TREE), target="age"),
+            lambda: PrivateAccuracyQuestion(release=of_others(TREE), target="age"),
             "numbers, not classes",
         ),
         (
-            lambda: PrivateAccuracy(
+            lambda: PrivateAccuracyQuestion(
                 release=dataclasses.replace(of_others(TREE), part=("married", "yes")),
                 target="city",
             ),
             "one part",
         ),
         (
-            lambda: PrivateMarginalError(
+            lambda: PrivateMarginalErrorQuestion(
                 release=dataclasses.replace(of_others(TREE), part=("married", "yes")),
             ),
             "one part",
         ),
         (
-            lambda: PrivateAccuracy(
+            lambda: PrivateAccuracyQuestion(
                 release=of_others(dp.Histogram("city")), target="city"
             ),
             "no column 'city'",
@@ -403,7 +410,7 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
     ],
 )
 def test_refused_before_it_is_charged(
-    asked: Callable[[], PrivateMarginalError | PrivateAccuracy],
+    asked: Callable[[], PrivateMarginalErrorQuestion | PrivateAccuracyQuestion],
     said: str,
 ) -> None:
     """What cannot be asked would cost something all the same."""

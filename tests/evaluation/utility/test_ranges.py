@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import RangeErrors, RangeErrorsOf
+from dpcore.evaluation import RangeErrorsQuestion, RangeErrorsReport
 from dpcore.evaluation.utility.range_queries import cell_range
 from dpcore.schema import Column, IntervalColumn
 from dpcore.tables.rows import PublicTable
@@ -45,8 +45,8 @@ def opened() -> dp.Curator:
     )
 
 
-def asked(source: dp.Release | PublicTable, **options: object) -> RangeErrors:
-    return opened().evaluate(RangeErrorsOf(source=source, **options)).content
+def asked(source: dp.Release | PublicTable, **options: object) -> RangeErrorsReport:
+    return opened().evaluate(RangeErrorsQuestion(source=source, **options)).content
 
 
 def test_ranges_of_a_release() -> None:
@@ -174,7 +174,7 @@ def test_bounds_that_a_column_proposes_are_never_refused(values: list[object]) -
     )[:300]
     named = tuple((column.bounds[low], column.bounds[high]) for low, high in places)
     found = curator.evaluate(
-        RangeErrorsOf(source=None, column="n", named=named)
+        RangeErrorsQuestion(source=None, column="n", named=named)
     ).content.named
     assert [each.true for each in found] == [
         counts[low:high].sum() for low, high in places
@@ -246,7 +246,7 @@ def test_empty_ranges_are_undefined() -> None:
         frame, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     source = PublicTable(table())
-    question = RangeErrorsOf(
+    question = RangeErrorsQuestion(
         source=source, column="age", named=((60, 70),), loss=dp.PureDP(epsilon=1)
     )
     found = curator.evaluate(question).content
@@ -273,5 +273,5 @@ def test_questions_are_checked(options: dict[str, object]) -> None:
 
 def test_an_evaluation_says_what_it_reads() -> None:
     """The ledger line names the question."""
-    question = RangeErrorsOf(source=PublicTable(table()), column="age")
+    question = RangeErrorsQuestion(source=PublicTable(table()), column="age")
     assert (question.kind, question.about) == ("range query errors", ("age",))

@@ -15,8 +15,8 @@ import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.marginal_error import marginal_error
-from dpcore.evaluation.utility.propensity import Propensity, propensity
-from dpcore.evaluation.utility.similarity import Similarity, similarity
+from dpcore.evaluation.utility.propensity import PropensityQuestion, propensity
+from dpcore.evaluation.utility.similarity import SimilarityQuestion, similarity
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 
@@ -244,11 +244,11 @@ def test_through_the_curator() -> None:
         ORIGINAL, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     release = PublicTable(people(300, 2))
-    assert len(curator.evaluate(Similarity(release=release)).content.columns) == len(
-        NAMES
-    )
+    assert len(
+        curator.evaluate(SimilarityQuestion(table=release)).content.columns
+    ) == len(NAMES)
     assert (
-        curator.evaluate(Propensity(release=release)).content.measure
+        curator.evaluate(PropensityQuestion(table=release)).content.measure
         == measures.PROPENSITY
     )
     assert [line.state for line in curator.lines()[-2:]] == ["outside", "outside"]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.table.proposals import HierarchiesOf, default_plan
+from dpcore.evaluation.table.proposals import HierarchiesQuestion, default_plan
 from workbench.anonymize import view
 from workbench.ui import file_view
 
@@ -29,7 +29,7 @@ def test_no_download_of_the_table_lists_the_original_values(
     curator = dp.Curator.open(
         frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
-    hierarchies = curator.evaluate(HierarchiesOf(columns=("birth",))).content
+    hierarchies = curator.evaluate(HierarchiesQuestion(columns=("birth",))).content
     roles = {"birth": "quasi-identifier", "sex": "insensitive"}
     made = curator.anonymize(default_plan(roles, hierarchies, k=5, limit=0.05))
     assert "1931-07-19" in made.plan

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.audit import AuditQuestion, AuditReport
 from workbench import session
 from workbench.audit import document, findings
 from workbench.language.messages import translate
@@ -281,7 +281,10 @@ def test_an_audit_is_not_a_release() -> None:
     before = curator.balance()
     ask(curator, ["age"])
     assert curator.balance() == before
-    assert curator.lines()[-1].content == {"evaluation": Audit.kind, "about": ["age"]}
+    assert curator.lines()[-1].content == {
+        "evaluation": AuditQuestion.kind,
+        "about": ["age"],
+    }
 
 
 def test_the_printed_file_is_marked_and_says_no_small_number() -> None:

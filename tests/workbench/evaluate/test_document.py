@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import dpcore as dp
-from dpcore.evaluation.utility.similarity import Similarity
+from dpcore.evaluation.utility.similarity import SimilarityQuestion
 from workbench.evaluate import document
 from workbench.evaluate.report import columns_table, verdict
 
@@ -45,7 +45,7 @@ def test_no_mean_and_no_median_leaves() -> None:
     )
     release = curator.run(dp.Independent(("pay", "day", "sex")), dp.PureDP(epsilon=1))
     similarity = curator.evaluate(
-        Similarity(release=release.sample_table(seed=0))
+        SimilarityQuestion(table=release.sample_table(seed=0))
     ).content
     judged = verdict(similarity, ours=True)
     shown = " ".join(columns_table(curator, similarity).astype(str).to_numpy().ravel())

@@ -32,10 +32,10 @@ console.log(JSON.stringify(given.map(([asked, code, hex]) => {
   return [drawReport(asked, code, take), used];
 })));
 """
-Trial = tuple[dl.Protocol, int, bytes]
+TrialQuestion = tuple[dl.Protocol, int, bytes]
 
 
-def trials() -> list[Trial]:
+def trials() -> list[TrialQuestion]:
     """Protocols, answers and random bytes, those of the thresholds themselves among
     them.
     """
@@ -60,7 +60,7 @@ def trials() -> list[Trial]:
     return drawn
 
 
-def differing(script: str, drawn: list[Trial]) -> set[str]:
+def differing(script: str, drawn: list[TrialQuestion]) -> set[str]:
     """The protocols of which the script makes another report than the library, or takes
     other bytes.
     """

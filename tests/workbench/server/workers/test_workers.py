@@ -27,9 +27,13 @@ from dpcore.curator import Curator
 from dpcore.curator.measuring import measurer_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import DisclosureError, LimitError, ParameterError
-from dpcore.evaluation.table.audit import Audit
-from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, default_plan
-from dpcore.evaluation.utility.learning import Efficacy
+from dpcore.evaluation.table.audit import AuditQuestion
+from dpcore.evaluation.table.proposals import (
+    HierarchiesQuestion,
+    RolesQuestion,
+    default_plan,
+)
+from dpcore.evaluation.utility.learning import LearningQuestion
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
@@ -304,14 +308,17 @@ def test_an_evaluation_is_what_it_would_be_here() -> None:
     curator = opened()
     there = opened(compute=process.compute)
     stages: list[str] = []
-    assert there.evaluate(RolesOf()).content == curator.evaluate(RolesOf()).content
+    assert (
+        there.evaluate(RolesQuestion()).content
+        == curator.evaluate(RolesQuestion()).content
+    )
     public = PublicTable(
         pd.DataFrame(
             {"age": [30, 40] * 50, "sex": ["F", "M"] * 50, "city": ["A", "B"] * 50}
         ),
     )
-    learned = Efficacy(
-        release=public,
+    learned = LearningQuestion(
+        table=public,
         target="sex",
         tasks=("logistic",),
         splits=1,
@@ -332,7 +339,7 @@ def test_an_anonymized_table_is_what_it_would_be_here() -> None:
     curator = opened()
     elsewhere = opened(compute=process.compute)
     told = {}
-    hierarchies = curator.evaluate(HierarchiesOf(columns=("age", "sex"))).content
+    hierarchies = curator.evaluate(HierarchiesQuestion(columns=("age", "sex"))).content
     roles = {
         "age": "quasi-identifier",
         "sex": "quasi-identifier",
@@ -366,7 +373,7 @@ def test_a_plan_is_decided_as_it_would_be_here() -> None:
     )
     engine = FrameEngine(frame, schema, key=b"k" * 32)
     roles = {"age": "quasi-identifier", "id": "identifier"}
-    trees = HierarchiesOf(columns=("age",)).compute(Microdata(frame), schema)
+    trees = HierarchiesQuestion(columns=("age",)).compute(Microdata(frame), schema)
     plan = default_plan(roles, trees, k=150).counting("id")
     tuples = engine.tuples(["age"], by="id")
     expected, there = (
@@ -449,7 +456,7 @@ def test_distinct_tuples_of_a_large_table_come_through() -> None:
         CodedRows.of(["age"], lambda _: frame, None), counts=np.array([1, 9])
     )
     report = process.compute(
-        Audit(quasi_identifiers=("age",)).compute, tuples, opened().schema
+        AuditQuestion(quasi_identifiers=("age",)).compute, tuples, opened().schema
     )
     assert report.risk.uniques == pytest.approx(0.1)
     with pytest.raises(DisclosureError):
