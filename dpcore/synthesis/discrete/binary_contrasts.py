@@ -30,7 +30,7 @@ from dpcore.tables import counts
 from dpcore.tables.counts import Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
-EXPLAINED = 2.0
+NOISE_CORRECTION = 2.0
 """Variances of noise that are taken off a squared difference before it is believed."""
 SIGNS = np.array([1.0, -1.0])
 
@@ -45,7 +45,7 @@ def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
     return signed if len(clique) < 3 or len(signed) == len(clique) == 3 else ()
 
 
-def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
+def effective_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
     """Return the number of cells of a clique as its noise counts them."""
     return float(
         domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2)
@@ -67,13 +67,13 @@ def measure_cliques(
 
     def share(cliques: Iterable[Clique]) -> Loss:
         return loss.share(
-            sum((weights[each] for each in cliques), Fraction(0))
+            sum((weights[clique] for clique in cliques), Fraction(0))
             / sum(weights.values())
         )
 
     whole = [clique for clique in parts if not signed[clique]]
     measured = (
-        list(view.measure(whole, share(whole), [weights[each] for each in whole]))
+        list(view.measure(whole, share(whole), [weights[clique] for clique in whole]))
         if whole
         else []
     )
@@ -106,18 +106,18 @@ def measure_cliques(
     return measured
 
 
-def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
+def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
     """Average the draws of one clique, or of the same differences, with the least
     variance.
     """
     means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
-    for each in measured:
-        key = (each.clique, each.signed, each.values.shape)
-        means[key] = _mean(means[key], each) if key in means else each
+    for marginal in measured:
+        key = (marginal.clique, marginal.signed, marginal.values.shape)
+        means[key] = _pool_two(means[key], marginal) if key in means else marginal
     return list(means.values())
 
 
-def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
+def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
     """Return the same over groups of cells, with the mean variance of a column's cells.
 
     Args:
@@ -126,17 +126,17 @@ def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Margin
             groups.
     """
     tables = []
-    for each in measured:
-        if each.values.shape == grouping.coarse.shape(each.clique):
-            tables.append(each)
-        elif not each.signed:  # whose two cells are one group: it tells nothing
-            values = grouping.merge(each.clique[0], each.values)
-            variance = each.variance * each.values.size / values.size
-            tables.append(replace(each, values=values, variance=variance))
+    for marginal in measured:
+        if marginal.values.shape == grouping.coarse.shape(marginal.clique):
+            tables.append(marginal)
+        elif not marginal.signed:  # whose two cells are one group: it tells nothing
+            values = grouping.merge(marginal.clique[0], marginal.values)
+            variance = marginal.variance * marginal.values.size / values.size
+            tables.append(replace(marginal, values=values, variance=variance))
     return tables
 
 
-def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
+def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
     """Return one table per clique, with contrasts completed from the other
     measurements.
 
@@ -145,45 +145,47 @@ def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
         measured: as `pooled`, with the number of rows, the columns and the pairs of
             triples among them.
     """
-    tables = {each.clique: each for each in measured}
-    contrasts = [each for each in measured if each.signed]
+    tables = {marginal.clique: marginal for marginal in measured}
+    contrasts = [marginal for marginal in measured if marginal.signed]
     agreed = (
-        {each.clique: each for each in consistent(domain, measured)}
+        {marginal.clique: marginal for marginal in consistent(domain, measured)}
         if contrasts
         else {}
     )
-    for each in contrasts:
-        table = agreed[each.clique]
-        tables[each.clique] = replace(
-            each, values=table.values, variance=table.variance, pooled=True
+    for contrast in contrasts:
+        table = agreed[contrast.clique]
+        tables[contrast.clique] = replace(
+            contrast, values=table.values, variance=table.variance, pooled=True
         )
     return list(tables.values())
 
 
-def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
+def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
     """Return one table per clique, over declared cells where it was measured so, else
     over groups.
     """
     whole = [
-        each
-        for each in measured
-        if each.values.shape == grouping.domain.shape(each.clique)
+        marginal
+        for marginal in measured
+        if marginal.values.shape == grouping.domain.shape(marginal.clique)
     ]
-    tables = completed(grouping.domain, whole)
+    tables = complete_contrasts(grouping.domain, whole)
     if len(whole) == len(measured):
         return tables
-    known = {each.clique for each in tables}
-    merged = completed(grouping.coarse, pooled(over_groups(grouping, measured)))
-    return tables + [each for each in merged if each.clique not in known]
+    known = {table.clique for table in tables}
+    merged = complete_contrasts(
+        grouping.coarse, pool_draws(merge_to_groups(grouping, measured))
+    )
+    return tables + [table for table in merged if table.clique not in known]
 
 
-def difference_off(contrasts: Sequence[Marginal], estimate: Values) -> float:
+def contrast_error(contrasts: Sequence[Marginal], estimate: Values) -> float:
     """Return the error of an estimate of binary columns beyond the noise, in rows."""
     signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
-    weights = [1 / max(each.variance, 1e-12) for each in contrasts]
-    sums = [float((each.values * signs).sum()) for each in contrasts]
+    weights = [1 / max(contrast.variance, 1e-12) for contrast in contrasts]
+    sums = [float((contrast.values * signs).sum()) for contrast in contrasts]
     off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
-    return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
+    return math.sqrt(max(0.0, off**2 - NOISE_CORRECTION * signs.size**2 / sum(weights)))
 
 
 def _contrast(
@@ -204,7 +206,7 @@ def _contrast(
     )
 
 
-def _mean(one: Marginal, other: Marginal) -> Marginal:
+def _pool_two(one: Marginal, other: Marginal) -> Marginal:
     """Return the inverse-variance mean of two independent draws of the same."""
     part = other.variance / max(one.variance + other.variance, 1e-12)
     return replace(

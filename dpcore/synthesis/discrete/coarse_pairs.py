@@ -28,9 +28,9 @@ from dpcore.tables.counts import Marginal, Values, pack, unpack
 
 SWEEPS = 20
 # coarse cells of a column
-FEWEST = 4
-MOST = 40
-ROWS_PER_DEVIATION = 4.0  # in a coarse cell of a pair, about
+MIN_COARSE_CELLS = 4
+MAX_COARSE_CELLS = 40
+ROWS_PER_NOISE_SD = 4.0  # in a coarse cell of a pair, about
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +45,7 @@ class CoarsePairs:
     groups: Mapping[str, Integers]
     tables: tuple[Marginal, ...]
 
-    def expected(self, clique: Clique, model: Values) -> Values:
+    def adjust_table(self, clique: Clique, model: Values) -> Values:
         """Return the model's table of a clique, moved to its measurement if there is
         one.
 
@@ -57,10 +57,10 @@ class CoarsePairs:
         for table in self.tables:
             if set(table.clique) == set(clique):
                 if table.clique != clique:
-                    return self.expected(table.clique, model.T).T
+                    return self.adjust_table(table.clique, model.T).T
                 merged = self.merge(clique, model)
                 factor = np.divide(
-                    _fitted(table, merged),
+                    _fit_pair(table, merged),
                     merged,
                     out=np.ones_like(merged),
                     where=merged > 0,
@@ -92,7 +92,7 @@ class CoarsePairs:
         """Read what `to_dict` wrote."""
         return cls(
             groups={name: unpack(group) for name, group in fields["groups"].items()},
-            tables=tuple(Marginal.from_dict(each) for each in fields["tables"]),
+            tables=tuple(Marginal.from_dict(table) for table in fields["tables"]),
         )
 
 
@@ -102,14 +102,14 @@ def coarse_cells(rows: float, deviation: float) -> int:
     """
     return int(
         np.clip(
-            np.sqrt(max(rows, 0.0) / (ROWS_PER_DEVIATION * max(deviation, 1e-9))),
-            FEWEST,
-            MOST,
+            np.sqrt(max(rows, 0.0) / (ROWS_PER_NOISE_SD * max(deviation, 1e-9))),
+            MIN_COARSE_CELLS,
+            MAX_COARSE_CELLS,
         )
     )
 
 
-def runs(rows: Values, cells: int) -> Integers:
+def merge_into_runs(rows: Values, cells: int) -> Integers:
     """Merge neighboring cells into runs of about equal rows.
 
     Args:
@@ -133,7 +133,7 @@ def runs(rows: Values, cells: int) -> Integers:
     return labels
 
 
-def _fitted(table: Marginal, model: Values) -> Values:
+def _fit_pair(table: Marginal, model: Values) -> Values:
     """Fit the noisy table of a pair as the module says, with the columns of the
     model.
     """

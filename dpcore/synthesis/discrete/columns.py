@@ -17,31 +17,31 @@ from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.discrete.binary_contrasts import (
-    completed,
+    complete_contrasts,
     measure_cliques,
-    over_groups,
-    pooled,
+    merge_to_groups,
+    pool_draws,
     signed_columns,
 )
 from dpcore.synthesis.discrete.concordance import concordance_share
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
-from dpcore.synthesis.discrete.smoothing import smoothed
+from dpcore.synthesis.discrete.rare_values import Grouping, cell_shares, merge_rare
+from dpcore.synthesis.discrete.smoothing import smooth_table
 from dpcore.synthesis.discrete.workload import column_parts
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Integers, Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
-CANDIDATE_CELLS = 5_000_000
-FLATTEST = 0.2
-STEEPEST = 0.9
-MIDDLE = 40.0
-FLATTEST_SIGNED = 0.45
-MIDDLE_SIGNED = 10.0
+MAX_CANDIDATE_CELLS = 5_000_000
+MIN_ONE_WAY_SHARE = 0.2
+MAX_ONE_WAY_SHARE = 0.9
+HALFWAY_CLARITY = 40.0
+MIN_BINARY_SHARE = 0.45
+HALFWAY_BINARY_CLARITY = 10.0
 CLEAR_RUNS = 20
 """Runs of an ordered column that are to be clear."""
-FEWEST_RUNS = 5
+MIN_RUNS = 5
 """Runs that a wide ordered column has at least."""
 
 
@@ -58,8 +58,8 @@ class Columns:
         measured: what these rest on: the number of rows, and each column or the
             difference of its cells.
         clarity: how far columns stand out of their noise, see `one_way_share`.
-        concordant: part of the loss that is kept for `Concordances`.
-        spent: part of the loss that this took, with the one that is kept.
+        concordance_share: part of the loss that is kept for `Concordances`.
+        spent_share: part of the loss that this took, with the one that is kept.
     """
 
     grouping: Grouping
@@ -69,13 +69,13 @@ class Columns:
     singles: tuple[Marginal, ...]
     measured: tuple[Marginal, ...]
     clarity: float
-    concordant: Fraction
-    spent: Fraction
+    concordance_share: Fraction
+    spent_share: Fraction
 
     @functools.cached_property
     def measurements(self) -> list[Marginal]:
         """Measurements over groups of cells, `smoothed`."""
-        return over_groups(self.grouping, map(smoothed, self.measured))
+        return merge_to_groups(self.grouping, map(smooth_table, self.measured))
 
     @property
     def start(self) -> dict[str, Values]:
@@ -94,37 +94,40 @@ def measure_columns(
     earlier: SyntheticModel | None = None,
     *,
     with_missing: Collection[str] = (),
-    concordant: bool = False,
+    with_concordances: bool = False,
 ) -> Columns:
     """Measure the number of rows and every column that is not determined by another.
 
     With an earlier model its groups are kept and its one-way counts are averaged in.
 
     Args:
-        concordant: whether a part of the loss is kept for `Concordances`.
+        with_concordances: whether a part of the loss is kept for `Concordances`.
     """
     loss = measurer.loss
     names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
-    clarity, share, kept = _shares(
-        domain, ordered, loss, measurer.rows, count.total, concordant
+    clarity, share, kept = _split_loss(
+        domain, ordered, loss, measurer.rows, count.total, with_concordances
     )
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
         measured += [
-            each
-            for each in earlier.measurements
-            if len(each.clique) < 2 and each.values.shape == domain.shape(each.clique)
+            marginal
+            for marginal in earlier.measurements
+            if len(marginal.clique) < 2
+            and marginal.values.shape == domain.shape(marginal.clique)
         ]
-    measured = pooled(measured)
-    tables = {each.clique: each for each in completed(domain, measured)}
-    singles = [smoothed(tables[name,]) for name in names]
+    measured = pool_draws(measured)
+    tables = {
+        marginal.clique: marginal for marginal in complete_contrasts(domain, measured)
+    }
+    singles = [smooth_table(tables[name,]) for name in names]
     rows = max(1.0, tables[()].total)
     of_pair = measurer.gap_deviation(
         1, loss.share((1 - TOTAL_SHARE - share) / len(names))
     )
-    least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))
+    least = rows / _run_count(domain, ordered, rows / max(of_pair, 1e-9))
     groups = {}
     shares = {}
     for single in singles:
@@ -135,12 +138,12 @@ def measure_columns(
             else merge_rare(
                 single.values,
                 single.variance**0.5,
-                kinds=_kinds(constraints, domain, name, name in with_missing),
+                kinds=_mergeable_kinds(constraints, domain, name, name in with_missing),
                 ordered=name in ordered,
                 least=least,
             )
         )
-        shares[name] = shares_of(single.values, groups[name])
+        shares[name] = cell_shares(single.values, groups[name])
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
         ordered=frozenset(ordered),
@@ -149,8 +152,8 @@ def measure_columns(
         singles=tuple(singles),
         measured=tuple(measured),
         clarity=clarity,
-        concordant=kept,
-        spent=TOTAL_SHARE + share + kept,
+        concordance_share=kept,
+        spent_share=TOTAL_SHARE + share + kept,
     )
 
 
@@ -174,7 +177,7 @@ def _measure_singles(
     return measure_cliques(measurer, parts, loss)
 
 
-def _kinds(
+def _mergeable_kinds(
     constraints: Constraints, domain: Domain, name: str, with_missing: bool
 ) -> Integers:
     """Return numbers of the cells that may be merged, the last one apart where it has
@@ -185,28 +188,28 @@ def _kinds(
     return kinds
 
 
-def _shares(
+def _split_loss(
     domain: Domain,
     ordered: Collection[str],
     loss: Loss,
     rows: int,
     table_rows: float,
-    concordant: bool,
+    with_concordances: bool,
 ) -> tuple[float, Fraction, Fraction]:
     """Return the clarity of the columns, their part of the loss, and that of
     `Concordances`.
     """
-    cells = _counted(domain, ordered)
+    cells = _effective_sizes(domain, ordered)
     deviation = (
         noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss)
         ** 0.5
     )
     clarity = max(1.0, table_rows) * len(cells) / sum(cells) / max(deviation, 1e-9)
-    pairs = len(set(ordered).intersection(domain.names)) * concordant
+    pairs = len(set(ordered).intersection(domain.names)) * with_concordances
     kept = concordance_share(cells, pairs, loss, rows, table_rows)
     return (
         clarity,
-        one_way_share(clarity, _signed_part(domain, loss)) * (1 - kept),
+        one_way_share(clarity, _binary_share(domain, loss)) * (1 - kept),
         kept,
     )
 
@@ -230,15 +233,18 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
         clarity: rows of a mean cell over the deviation of its noise.
         signed: part of the columns that are measured so.
     """
-    flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
-    middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
+    flattest = MIN_ONE_WAY_SHARE + (MIN_BINARY_SHARE - MIN_ONE_WAY_SHARE) * signed
+    middle = HALFWAY_CLARITY + (HALFWAY_BINARY_CLARITY - HALFWAY_CLARITY) * signed
     return Fraction(
-        round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))),
+        round(
+            1000
+            * (flattest + (MAX_ONE_WAY_SHARE - flattest) * middle / (middle + clarity))
+        ),
         1000,
     )
 
 
-def _counted(
+def _effective_sizes(
     domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS
 ) -> list[int]:
     """Return the cells of each column, of ordered ones at most `most`, as their pairs
@@ -250,7 +256,7 @@ def _counted(
     ]
 
 
-def _runs_wanted(domain: Domain, ordered: Collection[str], cells: float) -> int:
+def _run_count(domain: Domain, ordered: Collection[str], cells: float) -> int:
     """Return the number of runs of an ordered column, so that a pair of columns has
     about `cells` cells.
 
@@ -259,20 +265,22 @@ def _runs_wanted(domain: Domain, ordered: Collection[str], cells: float) -> int:
     """
     runs = max(domain.sizes)
     while (
-        runs > FEWEST_RUNS
-        and runs * statistics.fmean(_counted(domain, ordered, runs)) > cells
+        runs > MIN_RUNS
+        and runs * statistics.fmean(_effective_sizes(domain, ordered, runs)) > cells
     ):
         runs -= 1
     return runs
 
 
-def _signed_part(domain: Domain, loss: Loss) -> float:
+def _binary_share(domain: Domain, loss: Loss) -> float:
     return sum(
         bool(signed_columns(domain, (name,), loss)) for name in domain.names
     ) / len(domain.names)
 
 
-def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
+def independent_tables(
+    columns: Columns, cliques: Iterable[Clique]
+) -> dict[Clique, Values]:
     """Return the expected counts over groups under independent columns."""
     total = max(1.0, columns.count.total)
     shares = {name: values / values.sum() for name, values in columns.start.items()}
@@ -283,7 +291,9 @@ def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Val
     }
 
 
-def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Clique]:
+def affordable_cliques(
+    domain: Domain, cliques: Iterable[Clique], limit: int
+) -> list[Clique]:
     """Return the cliques of at most `limit` cells, the smallest first, as many as fit
     in memory.
     """
@@ -295,7 +305,7 @@ def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Cl
     return [
         clique
         for clique, cells in zip(small, sums, strict=True)
-        if cells <= CANDIDATE_CELLS
+        if cells <= MAX_CANDIDATE_CELLS
     ]
 
 
@@ -353,7 +363,7 @@ def expect_columns(
     rows: int,
     table_rows: float = 0,
     *,
-    concordant: bool = False,
+    with_concordances: bool = False,
 ) -> tuple[Expected, ...]:
     """Return the error of one-way counts at their share of the loss.
 
@@ -367,13 +377,13 @@ def expect_columns(
         loss: of the run.
         rows: that a person may hold.
         table_rows: about how many rows there are; 0 where that is not known.
-        concordant: whether a part of the loss is kept for `Concordances`.
+        with_concordances: whether a part of the loss is kept for `Concordances`.
     """
     names = constraints.free(domain.names)
-    share = Fraction(round(1000 * FLATTEST), 1000)
+    share = Fraction(round(1000 * MIN_ONE_WAY_SHARE), 1000)
     if table_rows:
-        share = _shares(
-            domain.project(names), ordered, loss, rows, table_rows, concordant
+        share = _split_loss(
+            domain.project(names), ordered, loss, rows, table_rows, with_concordances
         )[1]
     parts = column_parts(domain, names, loss)
     losses = split(loss.share(share), len(parts), list(parts.values()))
@@ -415,10 +425,12 @@ def publish(
         grouping=columns.grouping,
         graph=graph,
         constraints=constraints,
-        measurements=tuple(pooled([*columns.measured, *joint])),
+        measurements=tuple(pool_draws([*columns.measured, *joint])),
         losses=losses,
     )
     declared = [
-        each for each in model.tables if each.values.shape == domain.shape(each.clique)
+        table
+        for table in model.tables
+        if table.values.shape == domain.shape(table.clique)
     ]
-    return {each.clique: each for each in declared}, model
+    return {table.clique: table for table in declared}, model

@@ -28,24 +28,24 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.refinement import passes_for
-from dpcore.synthesis.discrete.workload import believed
+from dpcore.synthesis.discrete.workload import denoise_errors
 from dpcore.tables.counts import Marginal, Values, pack, unpack
 from dpcore.tables.sums import Entry, levels
 
-MOST_SHARE = Fraction(10, 100)  # of the loss of a release
-PRECISE = 0.0075
-LOUD = 0.25
-LOUD_ALONE = 0.05
+MAX_SHARE = Fraction(10, 100)  # of the loss of a release
+USEFUL_NOISE = 0.0075
+MAX_NOISE = 0.25
+MAX_NOISE_OF_ONE = 0.05
 """Deviations of a number, in parts of all rows: one that is not worth more, and those
 that tell nothing, of many pairs and of a single one, whose noise is hardly told from a
 relation.
 """
 # a relation of normal numbers of which nine tenths of the variance are one
-STRONGEST = 5.0
+MAX_STRENGTH = 5.0
 HALVINGS = 12
 SWEEPS = 6
 LAST_SWEEPS = 40
-FIRM = 0.2  # variance of a moved table in parts of that of the measured one
+MOVED_VARIANCE = 0.2  # variance of a moved table in parts of that of the measured one
 
 
 def concordance_share(
@@ -75,12 +75,12 @@ def concordance_share(
     ):
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
-    part = noise_variance(scale, loss) / (PRECISE * table_rows) ** 2
+    part = noise_variance(scale, loss) / (USEFUL_NOISE * table_rows) ** 2
     # of what they are of all pairs
     half = Fraction(pairs, len(sizes) * (len(sizes) - 1))
-    share = min(MOST_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
-    loud = min(LOUD**2, LOUD_ALONE**2 * pairs)
-    return share if part * PRECISE**2 <= share * loud else Fraction(0)
+    share = min(MAX_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
+    loud = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
+    return share if part * USEFUL_NOISE**2 <= share * loud else Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,7 +97,7 @@ class Concordances:
     rows: Mapping[Clique, float]
 
     @classmethod
-    def measured(
+    def measure(
         cls, view: Measurer, counts: Mapping[str, Values], loss: Loss
     ) -> tuple[Concordances, float]:
         """Spend `loss` on all pairs, and return them with the deviation of their noise,
@@ -110,7 +110,8 @@ class Concordances:
             loss: spent whole.
         """
         sides = {
-            name: _sides(rows, view.domain.size(name)) for name, rows in counts.items()
+            name: _median_sides(rows, view.domain.size(name))
+            for name, rows in counts.items()
         }
         pairs = list(itertools.combinations(sides, 2))
         entries: list[Entry] = [
@@ -125,19 +126,19 @@ class Concordances:
             rows |= dict(zip(pairs[some], sums.values[0].tolist(), strict=True))
         return cls(sides=sides, rows=rows), sums.deviation
 
-    def of(self, pair: Clique, table: Values) -> float:
+    def number_of(self, pair: Clique, table: Values) -> float:
         """Return the number that a table has."""
         first, second = pair
         return float(self.sides[first] @ table @ self.sides[second])
 
-    def believed(self, held: Mapping[Clique, float], deviation: float) -> Concordances:
+    def denoise(self, held: Mapping[Clique, float], deviation: float) -> Concordances:
         """Return what is to be believed of noisy numbers beside those that the model
         holds.
         """
-        beyond = believed(self.rows, held, dict.fromkeys(held, deviation))
+        beyond = denoise_errors(self.rows, held, dict.fromkeys(held, deviation))
         return replace(self, rows={pair: held[pair] + beyond[pair] for pair in held})
 
-    def expected(self, pair: Clique, model: Values) -> Values:
+    def adjust_table(self, pair: Clique, model: Values) -> Values:
         """Return the model's table of a clique, moved where it is a pair with a number.
 
         Sweeps that have not settled may lead astray in tables with few cells that hold
@@ -147,17 +148,17 @@ class Concordances:
             model: expected rows, axes in the order of the pair.
         """
         if pair[::-1] in self.rows:
-            return self.expected(pair[::-1], model.T).T
+            return self.adjust_table(pair[::-1], model.T).T
         if pair not in self.rows:
             return model
         down = model.sum(axis=1)
         across = model.sum(axis=0)
         scores = [
-            _scores(self.sides[n], rows)
+            _normal_scores(self.sides[n], rows)
             for n, rows in zip(pair, (down, across), strict=True)
         ]
-        low = -STRONGEST
-        high = STRONGEST
+        low = -MAX_STRENGTH
+        high = MAX_STRENGTH
         right = np.ones(len(across))
         for halving in range(HALVINGS):
             strength = (low + high) / 2
@@ -166,25 +167,27 @@ class Concordances:
                 left = down / np.maximum(table @ right, 1e-200)
                 right = across / np.maximum(left @ table, 1e-200)
             table *= np.outer(left, right)
-            if self.of(pair, table) < self.rows[pair]:
+            if self.number_of(pair, table) < self.rows[pair]:
                 low = strength
             else:
                 high = strength
 
         def distance(rows: Values) -> float:
-            return abs(self.of(pair, rows) - self.rows[pair])
+            return abs(self.number_of(pair, rows) - self.rows[pair])
 
         return table if distance(table) <= distance(model) else model
 
-    def moved(self, measured: Marginal, model: Values) -> Marginal:
+    def adjust_marginal(self, measured: Marginal, model: Values) -> Marginal:
         """Return a measured table as the model and the number of its pair say."""
-        values = self.expected(measured.clique, model)
-        return replace(measured, values=values, variance=FIRM * measured.variance)
+        values = self.adjust_table(measured.clique, model)
+        return replace(
+            measured, values=values, variance=MOVED_VARIANCE * measured.variance
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "sides": {name: pack(each) for name, each in self.sides.items()},
+            "sides": {name: pack(sides) for name, sides in self.sides.items()},
             "rows": [[*pair, number] for pair, number in self.rows.items()],
         }
 
@@ -192,7 +195,7 @@ class Concordances:
     def from_dict(cls, fields: Mapping[str, Any]) -> Concordances:
         """Read what `to_dict` wrote."""
         return cls(
-            sides={name: unpack(each) for name, each in fields["sides"].items()},
+            sides={name: unpack(sides) for name, sides in fields["sides"].items()},
             rows={
                 (first, second): float(number)
                 for first, second, number in fields["rows"]
@@ -200,7 +203,7 @@ class Concordances:
         )
 
 
-def _sides(rows: Values, size: int) -> Values:
+def _median_sides(rows: Values, size: int) -> Values:
     """Return -1 for the cells up to the median, 1 for those above, and 0 for the others
     of so many.
     """
@@ -208,7 +211,7 @@ def _sides(rows: Values, size: int) -> Values:
     return np.pad(np.where(middle < rows.sum() / 2, -1.0, 1.0), (0, size - len(rows)))
 
 
-def _scores(sides: Values, rows: Values) -> Values:
+def _normal_scores(sides: Values, rows: Values) -> Values:
     """Return the normal score of the middle of each cell, and 0 for what has no
     order.
     """

@@ -34,7 +34,7 @@ class Impossible:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(
-            self, "cells", tuple(tuple(map(int, each)) for each in self.cells)
+            self, "cells", tuple(tuple(map(int, cells)) for cells in self.cells)
         )
         if (
             not self.columns
@@ -53,7 +53,7 @@ class Impossible:
     def to_dict(self) -> dict[str, Any]:
         return {
             "columns": list(self.columns),
-            "cells": [list(each) for each in self.cells],
+            "cells": [list(cells) for cells in self.cells],
         }
 
 

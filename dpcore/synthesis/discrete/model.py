@@ -19,12 +19,16 @@ from dpcore.errors import InfeasibleError
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import Evidence, evidence
-from dpcore.synthesis.discrete.binary_contrasts import over_groups, pooled, tables_of
+from dpcore.synthesis.discrete.binary_contrasts import (
+    complete_tables,
+    merge_to_groups,
+    pool_draws,
+)
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.rare_values import Grouping
-from dpcore.synthesis.discrete.refinement import closer, passes_for
+from dpcore.synthesis.discrete.refinement import passes_for, refine_rows
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.answer import Answer
@@ -60,7 +64,7 @@ class SyntheticModel(Model):
     constraints: Constraints
     measurements: tuple[Marginal, ...]
     losses: tuple[Loss, ...] = ()
-    beyond: CoarsePairs | None = None
+    outside_pairs: CoarsePairs | None = None
     concordances: Concordances | None = None
 
     @property
@@ -76,7 +80,7 @@ class SyntheticModel(Model):
     @cached_property
     def tables(self) -> tuple[Marginal, ...]:
         """One noisy table per measured clique, with contrasts completed."""
-        return tuple(tables_of(self.grouping, self.measurements))
+        return tuple(complete_tables(self.grouping, self.measurements))
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -89,13 +93,13 @@ class SyntheticModel(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
-        drawn = self._closer(self.graph.sample_codes(rows, rng), rows, rng)
+        drawn = self._refine(self.graph.sample_codes(rows, rng), rows, rng)
         codes = self.grouping.split_codes(drawn, rng)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}
 
-    def _closer(
+    def _refine(
         self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator
     ) -> dict[str, Integers]:
         """Move drawn rows of groups closer to the pairs of the model, within the
@@ -103,7 +107,9 @@ class SyntheticModel(Model):
         """
         coarse = self.grouping.coarse
         joint = [
-            each.variance**0.5 for each in self.measurements if len(each.clique) > 1
+            marginal.variance**0.5
+            for marginal in self.measurements
+            if len(marginal.clique) > 1
         ]
         passes = passes_for(
             rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0
@@ -111,26 +117,38 @@ class SyntheticModel(Model):
         if not passes or not self.measurements or self.total <= 0:
             return drawn
         pairs = itertools.combinations(coarse.names, 2)
-        expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
+        expected = {
+            pair: self._expected_rows(pair) * (rows / self.total) for pair in pairs
+        }
         # swaps look at pairs only
-        cliques = [each.clique for each in self.measurements if len(each.clique) > 2]
+        cliques = [
+            marginal.clique
+            for marginal in self.measurements
+            if len(marginal.clique) > 2
+        ]
         cliques += [rule.columns for rule in self.constraints.impossible]
-        return closer(
+        return refine_rows(
             drawn,
             expected,
             rng,
             passes=passes,
-            kept={name for each in cliques for name in each},
+            kept={name for clique in cliques for name in clique},
         )
 
-    def _expected(self, clique: Clique) -> Values:
+    def _expected_rows(self, clique: Clique) -> Values:
         """Return the expected rows over groups, with what was measured of a pair
         outside the tree.
         """
         values = self.graph.marginal(clique)
-        values = self.beyond.expected(clique, values) if self.beyond else values
+        values = (
+            self.outside_pairs.adjust_table(clique, values)
+            if self.outside_pairs
+            else values
+        )
         return (
-            self.concordances.expected(clique, values) if self.concordances else values
+            self.concordances.adjust_table(clique, values)
+            if self.concordances
+            else values
         )
 
     def marginal(self, clique: Clique) -> Values:
@@ -144,7 +162,7 @@ class SyntheticModel(Model):
         measured = tuple(
             dict.fromkeys(decider[n].column if n in decider else n for n in clique)
         )
-        values = self.grouping.split(measured, self._expected(measured))
+        values = self.grouping.split(measured, self._expected_rows(measured))
         if not decider:
             return values
         # Add each held cell into the cell of the clique that it decides.
@@ -174,7 +192,7 @@ class SyntheticModel(Model):
             answer = Answer.of(values, self._over_cells(measured.table()), level)
             if measured.shape == self.domain.shape(clique):
                 return answer
-            alone = self._alone(clique)
+            alone = self._alone_in_group(clique)
             return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
         high = np.full(values.shape, np.inf)
         for axis, name in enumerate(clique):
@@ -210,7 +228,7 @@ class SyntheticModel(Model):
 
     @cached_property
     def _over_groups(self) -> tuple[Marginal, ...]:
-        return tuple(pooled(over_groups(self.grouping, self.measurements)))
+        return tuple(pool_draws(merge_to_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
         """Return the model of those rows that have these cells, such as `given({"sex":
@@ -246,10 +264,10 @@ class SyntheticModel(Model):
             )
         return replace(
             self,
-            grouping=self.grouping.restricted(masks),
-            graph=self.graph.restricted(weights),
+            grouping=self.grouping.restrict(masks),
+            graph=self.graph.restrict(weights),
             measurements=(),
-            beyond=None,
+            outside_pairs=None,
             concordances=None,
         )
 
@@ -263,7 +281,7 @@ class SyntheticModel(Model):
             "constraints": self.constraints.to_dict(),
             "measurements": [marginal.to_dict() for marginal in self.measurements],
             "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
-            **({"beyond": self.beyond.to_dict()} if self.beyond else {}),
+            **({"beyond": self.outside_pairs.to_dict()} if self.outside_pairs else {}),
             **(
                 {"concordances": self.concordances.to_dict()}
                 if self.concordances
@@ -280,13 +298,13 @@ class SyntheticModel(Model):
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(
-                Marginal.from_dict(each) for each in fields["measurements"]
+                Marginal.from_dict(marginal) for marginal in fields["measurements"]
             ),
             losses=tuple(
-                PureDP(**each) if "epsilon" in each else ZCDP(**each)
-                for each in fields["losses"]
+                PureDP(**loss) if "epsilon" in loss else ZCDP(**loss)
+                for loss in fields["losses"]
             ),
-            beyond=CoarsePairs.from_dict(fields["beyond"])
+            outside_pairs=CoarsePairs.from_dict(fields["beyond"])
             if "beyond" in fields
             else None,
             concordances=Concordances.from_dict(fields["concordances"])
@@ -332,7 +350,7 @@ class SyntheticModel(Model):
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))
         return replace(table, values=table.values[index])
 
-    def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
+    def _alone_in_group(self, clique: Clique) -> npt.NDArray[np.bool_]:
         """Return a mask of the cells that are a group by themselves."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
         for axis, name in enumerate(clique):

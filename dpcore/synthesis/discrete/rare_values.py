@@ -24,9 +24,9 @@ from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, unpack
 from dpcore.tables.nearest import nearest_distribution
 
-STANDS_OUT = 2.0  # noise deviations
+STAND_OUT_SDS = 2.0  # noise deviations
 # part of all rows; a value that holds it is not rare in a column of few cells
-COMMON = 0.05
+COMMON_SHARE = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,7 +93,7 @@ class Grouping:
             ]
         return cells
 
-    def restricted(self, allowed: Mapping[str, Values]) -> Grouping:
+    def restrict(self, allowed: Mapping[str, Values]) -> Grouping:
         """Return the grouping of rows with allowed cells only, 1 or 0 per cell and
         column.
         """
@@ -153,12 +153,14 @@ def merge_rare(
     Returns: int64, numbered from 0 without gaps in the order of the first member.
     """
     kinds = np.zeros(len(values), dtype=np.int64) if kinds is None else kinds
-    rare = values < STANDS_OUT * deviation
-    if COMMON * len(values) <= 1:
-        rare &= values < COMMON * max(0.0, float(values.sum()))
+    rare = values < STAND_OUT_SDS * deviation
+    if COMMON_SHARE * len(values) <= 1:
+        rare &= values < COMMON_SHARE * max(0.0, float(values.sum()))
     labels = np.arange(len(values))
     if ordered:
-        labels = _runs(values, rare | (values < least), kinds, deviation, least)
+        labels = _merge_rare_runs(
+            values, rare | (values < least), kinds, deviation, least
+        )
     else:
         for kind in np.unique(kinds[rare]):
             members = np.flatnonzero(rare & (kinds == kind))
@@ -166,7 +168,7 @@ def merge_rare(
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def shares_of(values: Values, groups: Integers) -> Values:
+def cell_shares(values: Values, groups: Integers) -> Values:
     """Return each cell's part of the rows of its group, nearest to the noisy counts
     `values`.
     """
@@ -180,7 +182,7 @@ def shares_of(values: Values, groups: Integers) -> Values:
     return shares
 
 
-def _runs(
+def _merge_rare_runs(
     values: Values,
     rare: npt.NDArray[np.bool_],
     kinds: Integers,
@@ -195,7 +197,7 @@ def _runs(
     length = 0
     for cell in range(len(values)):
         joins = length > 0 and rare[cell] and kinds[cell] == kinds[cell - 1]
-        if joins and total < max(least, STANDS_OUT * deviation * np.sqrt(length)):
+        if joins and total < max(least, STAND_OUT_SDS * deviation * np.sqrt(length)):
             labels[cell] = labels[cell - 1]
             total = total + values[cell]
             length = length + 1

@@ -29,7 +29,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (
-    MIDDLE,
+    HALFWAY_CLARITY,
     Columns,
     check_earlier,
     check_keepable,
@@ -40,7 +40,7 @@ from dpcore.synthesis.discrete.columns import (
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.workload import measurable, workload
+from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
@@ -87,7 +87,7 @@ class TableRecipe(Recipe):
         object.__setattr__(self, "with_missing", frozenset(self.with_missing))
 
     @property
-    def concordant(self) -> bool:
+    def with_concordances(self) -> bool:
         """Whether a part of the loss goes to `Concordances`."""
         return False
 
@@ -118,7 +118,7 @@ class TableRecipe(Recipe):
             loss,
             rows,
             table_rows,
-            concordant=self.concordant,
+            with_concordances=self.with_concordances,
         )
 
     def _measured(
@@ -131,7 +131,7 @@ class TableRecipe(Recipe):
             self.ordered,
             earlier,
             with_missing=self.with_missing,
-            concordant=self.concordant,
+            with_concordances=self.with_concordances,
         )
 
     def _learner(
@@ -175,7 +175,7 @@ class Tree(TableRecipe):
         pairs = workload(columns.grouping.domain.names, 2, {})
         learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
         on_progress("measuring", 0.3)
-        learner.measure_tree(measurer.loss.share(1 - columns.spent))
+        learner.measure_tree(measurer.loss.share(1 - columns.spent_share))
         on_progress("fit", 0.6)
         fitted = learner.refit(quick=False)
         losses = (measurer.loss,)
@@ -258,7 +258,7 @@ class Adaptive(TableRecipe):
         return self.earlier.losses if self.earlier else ()
 
     @property
-    def concordant(self) -> bool:
+    def with_concordances(self) -> bool:
         return self.earlier is None  # whose groups may be in no order
 
     def check(self, domain: Domain) -> None:
@@ -278,7 +278,7 @@ class Adaptive(TableRecipe):
         learner = self._learner(
             measurer,
             columns,
-            weights=measurable(
+            weights=candidate_weights(
                 workload(columns.grouping.domain.names, self.degree, self.weights)
             ),
             limit=min(
@@ -293,25 +293,25 @@ class Adaptive(TableRecipe):
         # columns are not clear
         rounds = (
             1
-            if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE
+            if isinstance(measurer.loss, PureDP) and columns.clarity < HALFWAY_CLARITY
             else self.rounds
         )
-        if columns.concordant:
-            learner.measure_concordances(measurer.loss.share(columns.concordant))
+        if columns.concordance_share:
+            learner.measure_concordances(measurer.loss.share(columns.concordance_share))
         for turn, loss in enumerate(
-            split(measurer.loss.share(1 - columns.spent), rounds)
+            split(measurer.loss.share(1 - columns.spent_share), rounds)
         ):
             on_progress("measuring", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:
                 learner.measure_worst(
-                    loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE
+                    loss, last=turn + 1 == rounds and columns.clarity >= HALFWAY_CLARITY
                 )
             on_progress("fit", (turn + 0.5) / rounds)
             learner.refit(quick=turn + 1 < rounds)
-        beyond = learner.measure_beyond()
-        fitted, concordances = learner.moved()
+        outside_pairs = learner.measure_outside_pairs()
+        fitted, concordances = learner.fit_concordances()
         losses = (*self.stands_on, measurer.loss)
         marginals, model = publish(
             measurer.domain,
@@ -321,7 +321,9 @@ class Adaptive(TableRecipe):
             learner.joint,
             losses,
         )
-        return marginals, replace(model, beyond=beyond, concordances=concordances)
+        return marginals, replace(
+            model, outside_pairs=outside_pairs, concordances=concordances
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind` and the digest of an earlier model."""

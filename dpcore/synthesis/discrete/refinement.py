@@ -25,21 +25,21 @@ import numpy as np
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values
 
-PASSES = 40
-FEWEST = 3
+MAX_PASSES = 40
+MIN_PASSES = 3
 # of fewer, most cells expect less than one row, and swaps would empty them
-FEWEST_ROWS = 300
+MIN_ROWS = 300
 # of more, as of a long table that is written some rows at a time, rows stay as drawn
-MOST_ROWS = 200_000
+MAX_ROWS = 200_000
 # each is asked of the model, which takes longer than the swaps where columns are many
-MOST_PAIRS = 5_000
-MOST_CELLS = 4_000_000  # of all pairs, which are held several times over
-WORK = 200_000_000  # values of rows, and cells, looked at
-CHANCE = 0.25
+MAX_PAIRS = 5_000
+MAX_PAIR_CELLS = 4_000_000  # of all pairs, which are held several times over
+MAX_WORK = 200_000_000  # values of rows, and cells, looked at
+SWAP_RATE = 0.25
 # passes that do where counts are noisy; the deviation, in rows, from which fewer do
-NOISY = 4
-NOISE = 40.0
-ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
+NOISY_PASSES = 4
+NOISY_FROM = 40.0
+MIN_IMPROVEMENT = 0.005  # part of F that a pass must take off to be followed by another
 
 
 def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
@@ -53,17 +53,17 @@ def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
     pairs = math.comb(len(sizes), 2)
     cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
     if (
-        not 0 < pairs <= MOST_PAIRS
-        or cells > MOST_CELLS
-        or not FEWEST_ROWS <= rows <= MOST_ROWS
+        not 0 < pairs <= MAX_PAIRS
+        or cells > MAX_PAIR_CELLS
+        or not MIN_ROWS <= rows <= MAX_ROWS
     ):
         return 0
-    enough = max(NOISY, PASSES * min(1.0, NOISE / max(deviation, 1e-9)))
-    passes = min(enough, WORK / (2 * pairs * rows + 8 * cells))
-    return int(passes) if passes >= FEWEST else 0
+    enough = max(NOISY_PASSES, MAX_PASSES * min(1.0, NOISY_FROM / max(deviation, 1e-9)))
+    passes = min(enough, MAX_WORK / (2 * pairs * rows + 8 * cells))
+    return int(passes) if passes >= MIN_PASSES else 0
 
 
-def closer(
+def refine_rows(
     codes: Mapping[str, Integers],
     expected: Mapping[tuple[str, str], Values],
     rng: np.random.Generator,
@@ -86,9 +86,9 @@ def closer(
     columns = {name: table.sum(axis=0) for (_, name), table in expected.items()}
     columns |= {name: table.sum(axis=1) for (name, _), table in expected.items()}
     for name in free:
-        _round(codes[name], columns[name], rng)
-    state = _State(codes, expected)
-    chance = CHANCE
+        _round_column(codes[name], columns[name], rng)
+    state = _SwapState(codes, expected)
+    chance = SWAP_RATE
     best = state.off()
     for _ in range(passes):
         before = {name: column.copy() for name, column in state.codes.items()}
@@ -96,15 +96,15 @@ def closer(
             state.swap(free[place], chance, rng)
         off = state.off()
         if off > best:
-            state = _State(before, expected)
+            state = _SwapState(before, expected)
             chance = chance / 2
-        elif best - off < ENOUGH * best:
+        elif best - off < MIN_IMPROVEMENT * best:
             break
         best = min(best, off)
     return state.codes
 
 
-def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None:
+def _round_column(column: Integers, expected: Values, rng: np.random.Generator) -> None:
     """Move as few rows of a column as give each cell its expected rows, rounded by
     chance.
     """
@@ -120,7 +120,7 @@ def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None
     column[spare[:moved]] = rng.permutation(lacking)[:moved]
 
 
-class _State:
+class _SwapState:
     """Rows with the excess in each cell of each pair, in both orders of its columns."""
 
     def __init__(

@@ -20,15 +20,15 @@ import numpy as np
 
 from dpcore.tables.counts import Marginal, Values
 
-FEW = 20
+MAX_UNSMOOTHED_CELLS = 20
 """Cells of an axis up to which a table stays as it was measured."""
-COARSEST = 16
+COARSEST_STEP = 16
 """Cells of the halves that the longest difference compares."""
-EXPLAINED = 1.2
+NOISE_CORRECTION = 1.2
 """Variances of noise that are taken off the mean square of differences."""
 
 
-def smoothed(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
+def smooth_table(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
     """Return a noisy table with less noise along its longest axis, where that has more
     than FEW cells.
 
@@ -41,13 +41,13 @@ def smoothed(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
         large as they seem.
     """
     size = max(table.values.shape, default=0)
-    if size <= FEW or table.signed:
+    if size <= MAX_UNSMOOTHED_CELLS or table.signed:
         return table
     axis = table.values.shape.index(size)
     lines = np.moveaxis(table.values - estimate, axis, -1)
     # mirrored, so that its ends meet
     ring = np.concatenate([lines, lines[..., ::-1]], axis=-1)
-    values, left = _drawn(ring, table.variance, 1)
+    values, left = _shrink_differences(ring, table.variance, 1)
     return replace(
         table,
         values=estimate + np.moveaxis(values[..., :size], -1, axis),
@@ -59,30 +59,32 @@ def best_total(measured: Iterable[Marginal]) -> float:
     """Return the number of rows by all tables as they were measured, weighted by their
     noise.
     """
-    tables = [each for each in measured if not each.signed]
-    weights = [1 / max(each.variance * each.values.size, 1e-12) for each in tables]
-    return float(np.average([each.total for each in tables], weights=weights))
+    tables = [table for table in measured if not table.signed]
+    weights = [1 / max(table.variance * table.values.size, 1e-12) for table in tables]
+    return float(np.average([table.total for table in tables], weights=weights))
 
 
-def adding_up(tables: Iterable[Marginal], total: float) -> list[Marginal]:
+def match_total(tables: Iterable[Marginal], total: float) -> list[Marginal]:
     """Return the tables moved to one total: smoothed ones add up with more noise than
     their variance says.
     """
     return [
         replace(
-            each,
-            values=each.values
-            + (total - each.total) / each.values.size * (not each.signed),
+            table,
+            values=table.values
+            + (total - table.total) / table.values.size * (not table.signed),
         )
-        for each in tables
+        for table in tables
     ]
 
 
-def _drawn(rings: Values, variance: float, step: int) -> tuple[Values, float]:
+def _shrink_differences(
+    rings: Values, variance: float, step: int
+) -> tuple[Values, float]:
     """Return means over `step` cells with less noise, each difference judged by five,
     and its variance.
     """
-    if step > COARSEST:
+    if step > COARSEST_STEP:
         return rings, variance
     after = np.roll(rings, -step, axis=-1)
     half = (rings - after) / 2
@@ -90,8 +92,8 @@ def _drawn(rings: Values, variance: float, step: int) -> tuple[Values, float]:
     near = np.mean(
         [np.roll(half**2, 2 * step * place, axis=-1) for place in range(-2, 3)], axis=0
     )
-    kept = np.maximum(0.0, 1 - EXPLAINED * noise / np.maximum(near, 1e-9))
-    mean, left = _drawn((rings + after) / 2, noise, 2 * step)
+    kept = np.maximum(0.0, 1 - NOISE_CORRECTION * noise / np.maximum(near, 1e-9))
+    mean, left = _shrink_differences((rings + after) / 2, noise, 2 * step)
     values: Values = (
         mean + kept * half + np.roll(mean - kept * half, step, axis=-1)
     ) / 2

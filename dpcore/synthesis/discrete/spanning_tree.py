@@ -12,14 +12,18 @@ from fractions import Fraction
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
-from dpcore.synthesis.discrete.workload import LEFT_NOISE, even_split, expected_error
+from dpcore.synthesis.discrete.workload import (
+    FIT_NOISE_FACTOR,
+    even_split,
+    expected_error,
+)
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
 
-def tree_pairs(
+def measure_tree_pairs(
     measurer: Measurer,
     estimates: Mapping[Clique, Values],
     loss: Loss,
@@ -44,7 +48,7 @@ def tree_pairs(
     spend = loss.share(1 - SELECTION_SHARE)
     count = len({name for pair in estimates for name in pair}) - 1
     penalties = {
-        pair: LEFT_NOISE
+        pair: FIT_NOISE_FACTOR
         * expected_error(
             domain.cells(pair), spend.share(Fraction(1, count)), measurer.rows
         )
@@ -81,7 +85,7 @@ def spanning_tree(
     if not isinstance(loss, PureDP):
         gaps = measurer.gaps(estimates, loss)
         for pair in sorted(
-            gaps, key=lambda each: gaps[each] - penalties[each], reverse=True
+            gaps, key=lambda pair: gaps[pair] - penalties[pair], reverse=True
         ):
             a, b = (columns[name] for name in pair)
             if a != b:
@@ -101,27 +105,29 @@ def spanning_tree(
     return edges
 
 
-def closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
+def triangle_closing_pairs(
+    pairs: Sequence[Clique], edges: Sequence[Clique]
+) -> list[Clique]:
     """Return the pairs with a common neighbor along the edges, which enlarge a tree
     least.
     """
-    near = _near(edges)
+    near = _neighbors(edges)
     return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
 
 
 def triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
     """Return the triples whose three pairs are among these cliques."""
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
-    near = _near(pairs)
+    near = _neighbors(pairs)
     triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
     place = {name: at for at, name in enumerate(names)}
     return sorted(
-        (tuple(sorted(each, key=place.__getitem__)) for each in triples),
-        key=lambda each: [place[name] for name in each],
+        (tuple(sorted(triple, key=place.__getitem__)) for triple in triples),
+        key=lambda triple: [place[name] for name in triple],
     )
 
 
-def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
+def _neighbors(edges: Sequence[Clique]) -> dict[str, set[str]]:
     near: dict[str, set[str]] = {}
     for a, b in edges:
         near.setdefault(a, set()).add(b)

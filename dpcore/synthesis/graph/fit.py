@@ -51,12 +51,12 @@ SMOOTHNESS = 1.0
 MAX_SWEEPS = 200
 MIN_SWEEPS = 15
 # cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
-WORK = 1_500_000_000
+MAX_WORK = 1_500_000_000
 # of a noise deviation, root mean square over the cells of the worst clique
 TOLERANCE = 0.05
-SMALLEST = 1e-250
-FARTHEST = 300.0  # of a potential, so that products of factors stay finite
-CLUSTER = 4096  # cells of a part of a node whose cliques are updated together
+MIN_COUNT = 1e-250
+MAX_POTENTIAL = 300.0  # of a potential, so that products of factors stay finite
+MAX_CLUSTER_CELLS = 4096  # cells of a part of a node whose cliques are updated together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,15 +123,15 @@ def fit(
         *(((name,), start[name] / start[name].sum()) for name in domain.names),
         *factors,
     ]
-    clusters = _clusters(tree, tables, warm or {}, strongest or {})
+    clusters = _assign_to_nodes(tree, tables, warm or {}, strongest or {})
     blocks = [
         block for held in clusters for cluster in held for block in cluster.blocks
     ]
     begun = [
-        (block.clique, _grown(block.theta)) for block in blocks if block.theta.any()
+        (block.clique, _factor_of(block.theta)) for block in blocks if block.theta.any()
     ]
     state = State(tree, product_potentials(tree, [*given, *begun]))
-    _scale(state, total)
+    _scale_tables(state, total)
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
     strength = SMOOTHNESS / max(deviation, 1e-9)
@@ -139,14 +139,14 @@ def fit(
         table.size * (4 + 2 * len(held))
         for table, held in zip(state.tables, clusters, strict=True)
     )
-    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, WORK // touched))
+    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, MAX_WORK // touched))
     sweeps = 0
     moved = math.inf
     while sweeps < max_sweeps and moved > TOLERANCE:
         moved = _sweep(state, clusters, strength)
         sweeps += 1
     thetas = {block.clique: block.theta for block in blocks}
-    learned = tuple((clique, _grown(theta)) for clique, theta in thetas.items())
+    learned = tuple((clique, _factor_of(theta)) for clique, theta in thetas.items())
     return Fit(
         model=GraphicalModel(tree=tree, factors=(*given, *learned), total=total),
         potentials=thetas,
@@ -204,7 +204,7 @@ class _Block:
         Returns: how far the cells moved, root mean square, in noise deviations.
         """
         counts = self.part.sum(table)
-        before = np.log(np.maximum(counts, SMALLEST))
+        before = np.log(np.maximum(counts, MIN_COUNT))
         pull = min(strength, self.strongest) * self.variance
         right = self.goal + pull * (before - self.theta)
         # Root of pull * v + exp(v) = right. `above` is at or over it, and from there
@@ -226,7 +226,7 @@ class _Block:
         return moved
 
 
-def _clusters(
+def _assign_to_nodes(
     tree: JunctionTree,
     measurements: Sequence[Marginal],
     warm: Mapping[Clique, Values],
@@ -237,17 +237,21 @@ def _clusters(
     """
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
     inside: list[list[Marginal]] = [[] for _ in tree.nodes]
-    for marginal in sorted(measurements, key=lambda each: len(each.clique)):
+    for marginal in sorted(measurements, key=lambda table: len(table.clique)):
         i = tree.node_of(marginal.clique)
         assert i is not None
         inside[i].append(marginal)
     clusters: list[list[_Cluster]] = []
     for node, marginals in zip(tree.nodes, inside, strict=True):
-        groups = _groups(tree.domain, node, [marginal.clique for marginal in marginals])
+        groups = _column_groups(
+            tree.domain, node, [marginal.clique for marginal in marginals]
+        )
         own = [_Cluster(tree.domain, node, columns) for columns in groups]
         for marginal in marginals:
             cluster = next(
-                each for each in own if set(marginal.clique) <= set(each.columns)
+                cluster
+                for cluster in own
+                if set(marginal.clique) <= set(cluster.columns)
             )
             clique, theta = by_columns.get(frozenset(marginal.clique), ((), None))
             if theta is not None:
@@ -258,25 +262,27 @@ def _clusters(
             cluster.blocks.append(
                 _Block(tree.domain, cluster.columns, marginal, theta, most)
             )
-        clusters.append([each for each in own if each.blocks])
+        clusters.append([cluster for cluster in own if cluster.blocks])
     return clusters
 
 
-def _groups(domain: Domain, node: Clique, cliques: Sequence[Clique]) -> list[Clique]:
+def _column_groups(
+    domain: Domain, node: Clique, cliques: Sequence[Clique]
+) -> list[Clique]:
     """Cover the cliques by sets of columns with at most CLUSTER cells, if no clique has
     more.
     """
-    if domain.cells(node) <= CLUSTER:
+    if domain.cells(node) <= MAX_CLUSTER_CELLS:
         return [node]
     groups: list[set[str]] = []
     for clique in sorted(
-        cliques, key=lambda each: (-len(each), sorted(map(node.index, each)))
+        cliques, key=lambda clique: (-len(clique), sorted(map(node.index, clique)))
     ):
         grown = [(domain.cells(tuple(group | set(clique))), group) for group in groups]
         fitting = [
             (cells / domain.cells(tuple(group)), place)
             for place, (cells, group) in enumerate(grown)
-            if cells <= CLUSTER or cells == domain.cells(tuple(group))
+            if cells <= MAX_CLUSTER_CELLS or cells == domain.cells(tuple(group))
         ]
         if fitting:
             groups[min(fitting)[1]] |= set(clique)
@@ -296,26 +302,26 @@ def _sweep(
     path = [0]
     for i in range(len(tree.nodes)):
         while i and path[-1] != tree.parents[i]:
-            state.up(path.pop())
+            state.pass_up(path.pop())
         if i:
-            state.down(i)
+            state.pass_down(i)
             path.append(i)
         for cluster in clusters[i]:
             moved = max(moved, cluster.update(state.tables[i], strength))
     while len(path) > 1:
-        state.up(path.pop())
+        state.pass_up(path.pop())
     return moved
 
 
-def _grown(theta: Values) -> Values:
+def _factor_of(theta: Values) -> Values:
     """Return a factor, of finite numbers also where rows break a stated fact at next to
     no noise.
     """
-    factor: Values = np.exp(np.clip(theta, -FARTHEST, FARTHEST))
+    factor: Values = np.exp(np.clip(theta, -MAX_POTENTIAL, MAX_POTENTIAL))
     return factor
 
 
-def _scale(state: State, total: float) -> None:
+def _scale_tables(state: State, total: float) -> None:
     """Let every table add up to `total`."""
     for table in [*state.tables, *state.separators[1:]]:
         table *= total / table.sum()

@@ -40,10 +40,12 @@ class JunctionTree:
     @classmethod
     def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
         """Return a tree in which every clique has a node that contains it."""
-        masks = eliminate(domain.sizes, [mask_of(domain, clique) for clique in cliques])
-        order, parents = _spanning(masks)
+        masks = eliminate_columns(
+            domain.sizes, [mask_of(domain, clique) for clique in cliques]
+        )
+        order, parents = _join_nodes(masks)
         ranked = sorted(range(len(domain.names)), key=lambda i: (domain.sizes[i], i))
-        nodes = [_names(domain, masks[i], ranked) for i in order]
+        nodes = [_columns_of(domain, masks[i], ranked) for i in order]
         return cls(
             domain=domain,
             nodes=tuple(nodes),
@@ -84,7 +86,9 @@ class BoundedTree:
         """Start with a tree of these nodes, which are taken in whatever the limit."""
         self.domain = domain
         self.limit = limit
-        self.nodes = eliminate(domain.sizes, [mask_of(domain, node) for node in nodes])
+        self.nodes = eliminate_columns(
+            domain.sizes, [mask_of(domain, node) for node in nodes]
+        )
 
     def add(self, clique: Clique) -> bool:
         """Add the clique if the tree stays within the limit, and return True if it
@@ -93,7 +97,7 @@ class BoundedTree:
         mask = mask_of(self.domain, clique)
         if any(mask & node == mask for node in self.nodes):
             return True
-        nodes = eliminate(self.domain.sizes, [*self.nodes, mask])
+        nodes = eliminate_columns(self.domain.sizes, [*self.nodes, mask])
         if tree_cells(self.domain.sizes, nodes) > self.limit:
             return False
         self.nodes = nodes
@@ -108,7 +112,7 @@ class BoundedTree:
         """Forget all cliques but these, taken in before, if their own tree is
         smaller.
         """
-        own = eliminate(
+        own = eliminate_columns(
             self.domain.sizes, [mask_of(self.domain, clique) for clique in cliques]
         )
         self.nodes = min(
@@ -116,7 +120,7 @@ class BoundedTree:
         )
 
 
-def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
+def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
     """Return the largest cliques that appear when columns are eliminated one by one, as
     bit masks.
 
@@ -162,7 +166,7 @@ def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
     return sum(math.prod(map(sizes.__getitem__, _bits(node))) for node in nodes)
 
 
-def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
+def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
     """Depth-first order, and parents in it, of a tree that joins nodes by as many
     shared columns as possible.
 
@@ -200,10 +204,10 @@ def mask_of(domain: Domain, clique: Iterable[str]) -> int:
 
 def clique_of(domain: Domain, mask: int) -> Clique:
     """Return the columns of a bit mask, in the order of the domain."""
-    return _names(domain, mask, range(len(domain.names)))
+    return _columns_of(domain, mask, range(len(domain.names)))
 
 
-def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
+def _columns_of(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
     return tuple(domain.names[i] for i in ranked if mask >> i & 1)
 
 

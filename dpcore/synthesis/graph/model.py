@@ -46,7 +46,7 @@ class GraphicalModel:
         """Calibrated expected counts in rows, one array per node, equal on
         separators.
         """
-        return self._calibrated[1]
+        return self._calibration[1]
 
     def marginal(self, clique: Clique) -> Values:
         """Return the expected counts over any columns, in rows, axes in the order
@@ -59,7 +59,11 @@ class GraphicalModel:
         i = self.tree.node_of(clique)
         if i is not None:
             return project(self.tables[i], self.tree.nodes[i], clique)
-        top = max(i for i, below in enumerate(self._below) if below.issuperset(clique))
+        top = max(
+            i
+            for i, below in enumerate(self._subtree_columns)
+            if below.issuperset(clique)
+        )
         columns, table = self._collect(top, frozenset(clique))
         return project(table, columns, clique)
 
@@ -88,12 +92,12 @@ class GraphicalModel:
             drawn = sample_cells(lines, turned[present], rng, order=order)
             cells = np.unravel_index(drawn, self.domain.shape(new))
             codes |= {
-                name: each.astype(np.int32)
-                for name, each in zip(new, cells, strict=True)
+                name: cells_of_column.astype(np.int32)
+                for name, cells_of_column in zip(new, cells, strict=True)
             }
         return codes
 
-    def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
+    def restrict(self, weights: Mapping[str, Values]) -> GraphicalModel:
         """Return the model of those rows only that have chosen values.
 
         Args:
@@ -104,7 +108,7 @@ class GraphicalModel:
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
         model = replace(self, factors=self.factors + added)
-        share = math.exp(min(0.0, model._calibrated[0] - self._calibrated[0]))
+        share = math.exp(min(0.0, model._calibration[0] - self._calibration[0]))
         return replace(model, total=self.total * share)
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,7 +133,7 @@ class GraphicalModel:
         )
 
     @cached_property
-    def _calibrated(self) -> tuple[float, tuple[Values, ...]]:
+    def _calibration(self) -> tuple[float, tuple[Values, ...]]:
         """Logarithm of the sum of the product of the factors, and the nodes' tables
         scaled to the total.
 
@@ -146,7 +150,7 @@ class GraphicalModel:
         return state.log_mass, tuple(state.tables)
 
     @cached_property
-    def _below(self) -> list[frozenset[str]]:
+    def _subtree_columns(self) -> list[frozenset[str]]:
         """The columns of each node and of all nodes under it."""
         below = [frozenset(node) for node in self.tree.nodes]
         for i in range(len(below) - 1, 0, -1):
@@ -164,22 +168,29 @@ class GraphicalModel:
             self._collect(child, wanted, self.tree.separators[child])
             for child, parent in enumerate(self.tree.parents)
             if parent == i
-            and wanted & self._below[child] - set(self.tree.separators[child])
+            and wanted & self._subtree_columns[child] - set(self.tree.separators[child])
         ]
         names = set(part or ()) | wanted.intersection(node)
         names |= {name for columns, _ in messages for name in columns}
         own = tuple(name for name in node if name in names)
         operands = [(own, project(self.tables[i], node, own)), *messages]
-        columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))
+        columns = (
+            *(part or ()),
+            *sorted((wanted & self._subtree_columns[i]) - set(part or ())),
+        )
         axis = {
             name: at
             for at, name in enumerate(
-                {name: None for each, _ in operands for name in each}
+                {
+                    name: None
+                    for names_of_table, _ in operands
+                    for name in names_of_table
+                }
             )
         }
         arguments: list[Any] = []
-        for each, table in operands:
-            arguments += [table, [axis[name] for name in each]]
+        for names_of_table, table in operands:
+            arguments += [table, [axis[name] for name in names_of_table]]
         joined = np.einsum(
             *arguments, [axis[name] for name in columns], optimize=len(operands) > 2
         )

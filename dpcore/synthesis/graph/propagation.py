@@ -21,7 +21,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.tables.counts import Values, aligned
 
-TAIL = 64
+MAX_TAIL_CELLS = 64
 """Cells of the innermost axes that are summed by a product of matrices."""
 
 
@@ -43,11 +43,11 @@ class State:
         self.tree = tree
         self.tables = [np.ascontiguousarray(potential) for potential in potentials]
         domain = tree.domain
-        self._own = [
+        self._in_node = [
             Part(domain, node, part)
             for node, part in zip(tree.nodes, tree.separators, strict=True)
         ]
-        self._above = [
+        self._in_parent = [
             Part(domain, tree.nodes[parent], part)
             for parent, part in zip(tree.parents, tree.separators, strict=True)
         ]
@@ -60,20 +60,26 @@ class State:
             self.log_mass += math.log(mass) if mass > 0 else -math.inf
             self.tables[i] *= 1 / mass if mass > 0 else 0.0
             if i:
-                self.up(i)
+                self.pass_up(i)
         for i in range(1, len(self.tables)):
-            self.down(i)
+            self.pass_down(i)
 
-    def up(self, i: int) -> None:
+    def pass_up(self, i: int) -> None:
         """Carry the table of node i to its parent."""
         self._carry(
-            i, self._own[i].sum(self.tables[i]), self.tree.parents[i], self._above[i]
+            i,
+            self._in_node[i].sum(self.tables[i]),
+            self.tree.parents[i],
+            self._in_parent[i],
         )
 
-    def down(self, i: int) -> None:
+    def pass_down(self, i: int) -> None:
         """Carry the table of the parent to node i."""
         self._carry(
-            i, self._above[i].sum(self.tables[self.tree.parents[i]]), i, self._own[i]
+            i,
+            self._in_parent[i].sum(self.tables[self.tree.parents[i]]),
+            i,
+            self._in_node[i],
         )
 
     def _carry(self, i: int, new: Values, to: int, part: Part) -> None:
@@ -119,7 +125,7 @@ class Part:
         kept = [name in part for name in node]
         self._size = domain.shape(tuple(name for name in node if name in part))
         first = max(0, len(node) - 1)
-        while first and math.prod(sizes[first - 1 :]) <= TAIL:
+        while first and math.prod(sizes[first - 1 :]) <= MAX_TAIL_CELLS:
             first -= 1
         self._outer: list[tuple[int, bool]] = []
         for size, keep in zip(sizes[:first], kept[:first], strict=True):
@@ -127,8 +133,8 @@ class Part:
                 size *= self._outer.pop()[0]
             self._outer.append((size, keep))
         self._tail = math.prod(sizes[first:])
-        self._held = math.prod(size for size, keep in self._outer if keep)
-        self._chosen = None
+        self._outer_size = math.prod(size for size, keep in self._outer if keep)
+        self._tail_matrix = None
         if not all(kept[first:]):
             places = np.indices(sizes[first:]).reshape(len(node) - first, -1)
             inner = [axis for axis in range(len(node) - first) if kept[first + axis]]
@@ -138,8 +144,8 @@ class Part:
                 if inner
                 else 0
             )
-            self._chosen = np.zeros((self._tail, math.prod(shape)))
-            self._chosen[np.arange(self._tail), own] = 1.0
+            self._tail_matrix = np.zeros((self._tail, math.prod(shape)))
+            self._tail_matrix[np.arange(self._tail), own] = 1.0
 
     def sum(self, table: Values) -> Values:
         """Return the table's marginal over the part."""
@@ -151,14 +157,14 @@ class Part:
                 before *= size
             else:
                 table = table.reshape(before, size, below).sum(axis=1)
-        if self._chosen is not None:
-            table = table.reshape(-1, self._tail) @ self._chosen
+        if self._tail_matrix is not None:
+            table = table.reshape(-1, self._tail) @ self._tail_matrix
         return table.reshape(self._size)
 
     def multiply(self, table: Values, factor: Values) -> None:
         """Multiply the table, in place, by a factor over the part."""
-        if self._chosen is not None:
-            factor = factor.reshape(self._held, -1) @ self._chosen.T
+        if self._tail_matrix is not None:
+            factor = factor.reshape(self._outer_size, -1) @ self._tail_matrix.T
         whole = tuple(size for size, _ in self._outer)
         part = tuple(size if keep else 1 for size, keep in self._outer)
         view = table.reshape(*whole, self._tail)
