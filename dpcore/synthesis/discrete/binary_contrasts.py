@@ -1,10 +1,10 @@
-"""Contrasts of binary columns, measured in place of both cells.
+"""Contrasts of binary columns, measured instead of both cells.
 
 The table of two binary columns has four numbers, of which three are known from the
 columns alone. A row adds 1 to one of the four; it adds 1 or -1 to the difference of
 differences, (n00 + n11) - (n01 + n10), too. So the same noise on that one number leaves
-a quarter of the variance on what the pair adds to its columns, and half of it where one
-column is binary. The rest of the table is made up from the number of rows and the
+a quarter of the variance on what the pair adds to its columns, and half of it if one
+column is binary. The rest of the table is computed from the number of rows and the
 columns.
 
 Source: the residual basis of Xiao, He, Zhang, Kifer (2023), "An optimal and scalable
@@ -31,14 +31,12 @@ from dpcore.tables.counts import Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
 NOISE_CORRECTION = 2.0
-"""Variances of noise that are taken off a squared difference before it is believed."""
+"""Noise variances subtracted from a squared error of a contrast."""
 SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
-    """Return the columns of a clique that are measured by the difference of their
-    cells.
-    """
+    """Return the columns of a clique to measure by the difference of their cells."""
     if isinstance(loss, PureDP):
         return ()
     signed = tuple(name for name in clique if domain.size(name) == 2)
@@ -46,7 +44,7 @@ def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
 
 
 def effective_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
-    """Return the number of cells of a clique as its noise counts them."""
+    """Return a clique's number of cells, fewer if contrasts save noise."""
     return float(
         domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2)
     )
@@ -55,12 +53,11 @@ def effective_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
 def measure_cliques(
     view: Measurer, parts: Mapping[Clique, float], loss: Loss
 ) -> list[Marginal]:
-    """Measure the cliques by their parts of `loss`, binary columns by their
-    differences.
+    """Measure the cliques by their shares of `loss`, binary columns by contrasts.
 
-    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes
-    tables of them. Those tables rest on each other; what is measured again, or fitted,
-    is put together from the contrasts.
+    Costs `loss`, all of it. The contrasts hold the differences alone:
+    `complete_contrasts` makes tables of them. Those tables depend on each other; to
+    measure again, or to fit, use the contrasts.
     """
     weights = {clique: Fraction(part) for clique, part in parts.items()}
     signed = {clique: signed_columns(view.domain, clique, loss) for clique in parts}
@@ -77,22 +74,21 @@ def measure_cliques(
         if whole
         else []
     )
-    # in one draw: the same lines, the same weight
+    # one draw for all contrasts over the same other columns, with the same weight
     batches: dict[tuple[Clique, Fraction], list[Clique]] = {}
     for clique in parts:
         if signed[clique]:
             by = tuple(name for name in clique if name not in signed[clique])
             batches.setdefault((by, weights[clique]), []).append(clique)
     for (by, _), cliques in batches.items():
-        # an engine sums over the cells of `by` as declared: of so few entries it
-        # refuses none
+        # an engine sums over the cells of `by` as declared; it accepts this many
         most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
         for first in range(0, len(cliques), most):
-            some = cliques[first : first + most]
+            batch = cliques[first : first + most]
             entries: list[Entry] = [
-                dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some
+                dict.fromkeys(signed[clique], levels(SIGNS)) for clique in batch
             ]
-            sums = view.sums(by, entries, share(some))
+            sums = view.sums(by, entries, share(batch))
             measured += [
                 _contrast(
                     view.domain,
@@ -101,15 +97,13 @@ def measure_cliques(
                     sums.values[:, i],
                     sums.deviation**2,
                 )
-                for i, clique in enumerate(some)
+                for i, clique in enumerate(batch)
             ]
     return measured
 
 
 def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
-    """Average the draws of one clique, or of the same differences, with the least
-    variance.
-    """
+    """Average the draws of one clique, or of one contrast, with the least variance."""
     means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for marginal in measured:
         key = (marginal.clique, marginal.signed, marginal.values.shape)
@@ -118,7 +112,9 @@ def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
 
 
 def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
-    """Return the same over groups of cells, with the mean variance of a column's cells.
+    """Return the tables over groups of cells, with a column's mean cell variance.
+
+    A contrast whose two cells are merged is left out.
 
     Args:
         grouping: of the cells.
@@ -129,7 +125,7 @@ def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Ma
     for marginal in measured:
         if marginal.values.shape == grouping.coarse.shape(marginal.clique):
             tables.append(marginal)
-        elif not marginal.signed:  # whose two cells are one group: it tells nothing
+        elif not marginal.signed:  # of two cells in one group a contrast tells nothing
             values = grouping.merge(marginal.clique[0], marginal.values)
             variance = marginal.variance * marginal.values.size / values.size
             tables.append(replace(marginal, values=values, variance=variance))
@@ -137,13 +133,12 @@ def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Ma
 
 
 def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, with contrasts completed from the other
-    measurements.
+    """Return one table per clique, with contrasts completed from all measurements.
 
     Args:
         domain: of the columns.
-        measured: as `pooled`, with the number of rows, the columns and the pairs of
-            triples among them.
+        measured: one draw each (`pool_draws`), with the number of rows, the columns and
+            the pairs of triples among them.
     """
     tables = {marginal.clique: marginal for marginal in measured}
     contrasts = [marginal for marginal in measured if marginal.signed]
@@ -161,8 +156,9 @@ def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Mar
 
 
 def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, over declared cells where it was measured so, else
-    over groups.
+    """Return one table per clique, over declared cells if it was measured so.
+
+    Others are over groups.
     """
     whole = [
         marginal
@@ -180,7 +176,7 @@ def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Ma
 
 
 def contrast_error(contrasts: Sequence[Marginal], estimate: Values) -> float:
-    """Return the error of an estimate of binary columns beyond the noise, in rows."""
+    """Return how far the contrast of an estimate is off beyond noise, in rows."""
     signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
     weights = [1 / max(contrast.variance, 1e-12) for contrast in contrasts]
     sums = [float((contrast.values * signs).sum()) for contrast in contrasts]
@@ -207,7 +203,7 @@ def _contrast(
 
 
 def _pool_two(one: Marginal, other: Marginal) -> Marginal:
-    """Return the inverse-variance mean of two independent draws of the same."""
+    """Return the inverse-variance mean of two independent draws of one table."""
     part = other.variance / max(one.variance + other.variance, 1e-12)
     return replace(
         one,

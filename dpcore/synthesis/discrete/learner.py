@@ -54,11 +54,12 @@ from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
-SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
-# the same, where the answers are measurements of what would be measured next
+SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
+# of a round's loss, for contrasts: these are kept as measurements, not only answers
 CONTRAST_SHARE = Fraction(1, 2)
-# weight of a triple of binary columns that is not wanted, as one number costs no cells
+# weight of a triple of binary columns that nobody asked for; it costs one number
 DEFAULT_TRIPLE_WEIGHT = 0.25
+# shares of the last round's loss tried for pairs outside the tree
 OUTSIDE_SHARES = (
     Fraction(0),
     Fraction(1, 8),
@@ -67,20 +68,15 @@ OUTSIDE_SHARES = (
     Fraction(1, 2),
     Fraction(5, 8),
 )
-"""Parts of the last round that may go to pairs outside the tree."""
-SHORTLIST_ABOVE = 0.15
-SHORTLIST_NOISE = 0.1
-"""Noise of distances in parts of all rows: from which only some are told, and that
-these then have.
-"""
-MIN_SHORTLIST = 4  # of these
+SHORTLIST_ABOVE = 0.15  # noise SD of a distance / rows, above which few are measured
+SHORTLIST_NOISE = 0.1  # noise SD / rows that the distances of the shortlist should have
+MIN_SHORTLIST = 4  # cliques
+# noise SDs above which a distance counts whole, and its excess counts as a relation
 SIGNIFICANT_SDS = 2.25
-"""Deviations of noise from which a distance counts whole and, beyond what is explained,
-as a relation.
-"""
-# deviations of their noise that are taken off the distances of these pairs
+# noise SDs taken off the distances of pairs outside the tree before their gain is
+# computed
 CORRECTION_SDS = 2.0
-# cliques a column that are asked about again; of pairs all, where they are few
+# cliques per column asked about in the next round, if there are many
 CANDIDATES_PER_COLUMN = 3
 
 
@@ -106,10 +102,14 @@ class Learner:
     ) -> None:
         """Begin with the columns alone, or with the measurements of an earlier release.
 
-        Args: view: the table over groups. columns: the measurements of single columns.
-        factors: 0 in impossible cells, 1 elsewhere. weights: pairs, and triples if they
-        are wanted -> how much their error counts. limit: most cells of the junction
-        tree. joint: measurements of an earlier release, over groups.
+        Args:
+            view: the table over groups.
+            columns: the measurements of single columns.
+            factors: 0 in impossible cells, 1 elsewhere.
+            weights: pairs, and triples if they are wanted -> how much their error
+                counts.
+            limit: most cells of the junction tree.
+            joint: measurements of an earlier release, over groups.
         """
         self.joint = pool_draws(joint)
         self.fitted: Fit | None = None
@@ -118,16 +118,14 @@ class Learner:
         self._factors = factors
         self._weights = weights
         self._limit = limit
-        # for pairs outside the tree
+        # loss reserved for pairs outside the tree, the pairs, and their coarse cells
         self._outside_plan: tuple[Loss, list[Clique], CoarsePairs] | None = None
-        # with the deviation of their noise
+        # with the standard deviation of their noise, in rows
         self._noisy_concordances: tuple[Concordances, float] | None = None
-        self._distance_noise = (
-            0.0  # deviation of the noise of the last distances, in rows
-        )
-        # of distances so far, with its deviation
+        self._distance_noise = 0.0  # noise SD of the last distances, in rows
+        # clique -> excess over the expected distance in earlier rounds, and its SD
         self._earlier_excess: dict[Clique, tuple[float, float]] = {}
-        # measured in place of a question, not fitted yet
+        # contrasts measured to learn an error, not used in a fit yet
         self._contrasts: dict[Clique, list[Marginal]] = {}
         self._nodes = tuple(clique for clique, _ in factors) + tuple(
             m.clique for m in joint
@@ -146,16 +144,21 @@ class Learner:
         Columns of two cells are left out. If fewer than two columns remain, the loss
         goes to single columns.
         """
-        inside = {
+        # the cells of missing values have no place in the order
+        ordered_cells = {
             name: rows[: len(rows) - (name in self._columns.with_missing)]
             for name, rows in self._columns.start.items()
             if name in self._columns.ordered
         }
-        inside = {name: rows for name, rows in inside.items() if len(rows) > 2}
-        if len(inside) < 2:
+        ordered_cells = {
+            name: rows for name, rows in ordered_cells.items() if len(rows) > 2
+        }
+        if len(ordered_cells) < 2:
             self.measure_columns(loss)
         else:
-            self._noisy_concordances = Concordances.measure(self._view, inside, loss)
+            self._noisy_concordances = Concordances.measure(
+                self._view, ordered_cells, loss
+            )
 
     def fit_concordances(self) -> tuple[Fit, Concordances | None]:
         """Return the model refitted to the concordances, and their denoised values.
@@ -205,8 +208,10 @@ class Learner:
             if model
             else independent_tables(self._columns, self._candidates)
         )
-        errors, asked = self._measure_errors(estimates, loss)
-        spend = loss.share(1 - asked)
+        # 1. Ask how far the model is from each candidate.
+        errors, asked_share = self._measure_errors(estimates, loss)
+        spend = loss.share(1 - asked_share)
+        # 2. Choose what to measure with the rest, within the limit of the tree.
         parts, share, self._nodes = choose_cliques(
             self._domain,
             errors,
@@ -218,12 +223,13 @@ class Learner:
             rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
-            otherwise=lambda rest, measured: self._gain_of_columns(
+            gain_elsewhere=lambda rest, measured: self._gain_of_columns(
                 set(errors) - set(measured), rest
             ),
         )
         if last and share:
             spend = self._reserve_for_outside_pairs(errors, parts, spend)
+        # 3. Measure it; single columns get what they gain more with.
         if share < 1:
             self.measure_columns(spend.share(1 - share))
         if share:
@@ -241,12 +247,14 @@ class Learner:
             return None
         loss, outside, coarse = self._outside_plan
         view = self._view.coarsen(coarse.groups)
+        # Ask how far the model is from each pair, over coarse cells.
         estimates = {
             pair: coarse.merge(pair, self.fitted.model.marginal(pair))
             for pair in outside
         }
         errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
         spend = loss.share(1 - SELECTION_SHARE)
+        # Measure the best pairs; at least the one with the largest error.
         _, parts = split_over_best(
             view.domain, list(errors), errors, self._weights, spend, view.rows
         )
@@ -263,8 +271,9 @@ class Learner:
         The part reserved is the one with the largest total gain, 0 under pure epsilon.
         """
         outside = self._outside_pairs(errors, loss)
-        drawn = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
-        if isinstance(loss, PureDP) or not outside or not drawn:
+        # without refinement of drawn rows, these measurements would not be used
+        refined = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
+        if isinstance(loss, PureDP) or not outside or not refined:
             return loss
 
         def gain(domain: Domain, cliques: Sequence[Clique], part: Fraction) -> float:
@@ -304,7 +313,7 @@ class Learner:
         return rest
 
     def _outside_pairs(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
-        """Return the pairs in no node of the tree, except those of two binary columns."""
+        """Return pairs in no node of the tree, except those of two binary columns."""
         return [
             clique
             for clique in cliques
@@ -365,10 +374,12 @@ class Learner:
         errors = dict.fromkeys(estimates, 0.0)
         strengths = dict.fromkeys(estimates, 0.0)
         rows = max(1.0, self._columns.count.total)
-        drowned = self._view.gap_deviation(len(estimates), loss) / rows
-        if drowned > SHORTLIST_ABOVE and not isinstance(loss, PureDP):
+        # 1. If noise would exceed most distances, choose a shortlist first. The noise
+        # SD grows with the root of the number of distances.
+        relative_noise = self._view.gap_deviation(len(estimates), loss) / rows
+        if relative_noise > SHORTLIST_ABOVE and not isinstance(loss, PureDP):
             loss = loss.share(Fraction(1, 2))
-            part = (SHORTLIST_NOISE / drowned) ** 2 / 2
+            part = (SHORTLIST_NOISE / relative_noise) ** 2 / 2
             count = min(
                 len(estimates), max(MIN_SHORTLIST, round(part * len(estimates)))
             )
@@ -376,28 +387,33 @@ class Learner:
                 clique: estimates[clique]
                 for clique in self._view.select(estimates, loss, count=count)
             }
+        # 2. Measure the distances.
         noisy = self._view.gaps(estimates, loss)
         self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
-        explained = self._expected_distances(estimates)
+        expected = self._expected_distances(estimates)
         deviations = dict.fromkeys(noisy, self._distance_noise)
+        # 3. Average in what earlier rounds measured, by inverse variances. The model has
+        # since learned of the relation, so the old answer is uncertain by its size too.
         for pair in self._earlier_excess.keys() & noisy.keys():
-            before, deviation = self._earlier_excess[pair]
-            held = float(
+            earlier, deviation = self._earlier_excess[pair]
+            relation = float(
                 np.abs(
                     estimates[pair] - _product_of_columns(pair, estimates[pair])
                 ).sum()
             )
-            old = 1 / (deviation**2 + held**2)
+            old = 1 / (deviation**2 + relation**2)
             new = 1 / self._distance_noise**2
-            noisy[pair] += (before + explained[pair] - noisy[pair]) * old / (old + new)
+            noisy[pair] += (earlier + expected[pair] - noisy[pair]) * old / (old + new)
             deviations[pair] = (old + new) ** -0.5
         self._earlier_excess |= {
-            pair: (noisy[pair] - explained[pair], deviations[pair]) for pair in noisy
+            pair: (noisy[pair] - expected[pair], deviations[pair]) for pair in noisy
         }
-        for pair, excess in denoise_errors(noisy, explained, deviations).items():
-            least = SIGNIFICANT_SDS * deviations[pair]
-            errors[pair] = excess + explained[pair] * (noisy[pair] > least)
-            strengths[pair] = excess * (noisy[pair] > least + explained[pair])
+        # 4. Take the noise off. A significant distance counts whole, of others only the
+        # excess over the expected distance does.
+        for pair, excess in denoise_errors(noisy, expected, deviations).items():
+            significant = SIGNIFICANT_SDS * deviations[pair]
+            errors[pair] = excess + expected[pair] * (noisy[pair] > significant)
+            strengths[pair] = excess * (noisy[pair] > significant + expected[pair])
         if self.fitted is None and self._columns.clarity < HALFWAY_CLARITY:
             self._weights = weigh_by_strength(self._weights, strengths)
         return errors
@@ -439,12 +455,13 @@ class Learner:
         )
 
     def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
-        """Return each column's expected L1 noise in rows, also after spending `more`."""
-        known = dict.fromkeys(self._domain.names, 0.0)  # sum of 1 / error^2
+        """Return each column's expected L1 noise in rows, if `more` is spent too."""
+        # independent estimates: their precisions, 1 / error^2, add up
+        precisions = dict.fromkeys(self._domain.names, 0.0)
         for marginal in (*self._columns.measurements, *self.joint):
             if len(marginal.clique) == 1:
                 cells = marginal.values.size
-                known[marginal.clique[0]] += math.pi / (
+                precisions[marginal.clique[0]] += math.pi / (
                     2 * cells**2 * max(marginal.variance, 1e-12)
                 )
         if more is not None:
@@ -455,10 +472,10 @@ class Learner:
                 cells = self._domain.size(name) // (
                     1 + bool(signed_columns(self._domain, (name,), loss))
                 )
-                known[name] += expected_error(cells, loss, self._view.rows) ** -2
+                precisions[name] += expected_error(cells, loss, self._view.rows) ** -2
         return {
             name: precision**-0.5 if self._domain.size(name) > 1 else 0.0
-            for name, precision in known.items()
+            for name, precision in precisions.items()
         }
 
     def _add_measurements(self, measured: Sequence[Marginal]) -> None:
@@ -476,9 +493,9 @@ class Learner:
             concordances: move measured pairs to agree with these first.
         """
         warm = self.fitted.potentials if self.fitted else None
-        strongest = self._independence_weights()
-        # later draws of a column stay as they are: drawn to their neighbors they would
-        # err as the first one
+        max_strength = self._independence_weights()
+        # Smooth the tables of several columns. Later draws of a single column stay
+        # unsmoothed: smoothed, they would repeat the error of the first draw.
         products = independent_tables(
             self._columns,
             {marginal.clique for marginal in self.joint if len(marginal.clique) > 1},
@@ -507,7 +524,7 @@ class Learner:
             nodes=self._nodes,
             warm=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
-            strongest=strongest,
+            max_strength=max_strength,
         )
         return self.fitted
 
@@ -526,13 +543,13 @@ class Learner:
                 marginal.clique
             ):
                 table = np.maximum(self.fitted.model.marginal(marginal.clique), 1e-12)
-                held = float(
+                divergence = float(
                     (
                         table
                         * np.log(table / _product_of_columns(marginal.clique, table))
                     ).sum()
                 )
-                weights[marginal.clique] = table.size / (2 * max(held, 1e-9))
+                weights[marginal.clique] = table.size / (2 * max(divergence, 1e-9))
         return weights
 
     def _narrow_candidates(self, errors: Mapping[Clique, float], loss: Loss) -> None:

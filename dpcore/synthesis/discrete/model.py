@@ -1,4 +1,4 @@
-"""The model of Tree and Adaptive, a graphical model over groups of cells."""
+"""The model of Tree and Adaptive: a graphical model over groups of cells."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from dpcore.tables.counts import Marginal, Values, cell_mask
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticModel(Model):
-    """Expected counts of all columns together, learned from noisy marginals only.
+    """Expected counts of all columns, learned from noisy marginals only.
 
     Attributes:
         domain: of all columns, determined ones too, as declared.
-        grouping: of the columns that the graphical model holds.
+        grouping: of the columns of the graphical model.
         graph: the model over groups.
-        constraints: what every row keeps.
-        measurements: every noisy table that was paid for, over groups, and of contrasts
-            the differences alone, each independent of the others; to be used again by a
-            later run.
-        beyond: pairs outside the tree that were measured over coarser cells; rows are
-            drawn towards them.
-        concordances: of pairs of ordered columns, which rows are drawn towards, too.
-            They move pairs alone: `given` and tables of three columns are those of the
-            graph.
-        losses: what was paid, release by release: whoever uses the model again stands
-            on all of them.
+        constraints: facts that every row keeps.
+        measurements: all noisy tables that were paid for, over groups, and of contrasts
+            the differences alone. They are independent, so that a later run can use
+            them again.
+        outside_pairs: pairs outside the tree measured over coarser cells; drawn rows
+            are refined towards them.
+        concordances: of pairs of ordered columns; drawn rows are refined towards them,
+            too. They move pairs alone: `given` and tables of three columns are those of
+            the graph.
+        losses: paid, release by release. A run that uses the model again depends on all
+            of them.
     """
 
     kind: ClassVar[str] = "graphical"
@@ -102,9 +102,7 @@ class SyntheticModel(Model):
     def _refine(
         self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator
     ) -> dict[str, Integers]:
-        """Move drawn rows of groups closer to the pairs of the model, within the
-        constraints.
-        """
+        """Move drawn rows closer to the model's pairs, within the constraints."""
         coarse = self.grouping.coarse
         joint = [
             marginal.variance**0.5
@@ -120,7 +118,7 @@ class SyntheticModel(Model):
         expected = {
             pair: self._expected_rows(pair) * (rows / self.total) for pair in pairs
         }
-        # swaps look at pairs only
+        # swaps keep pairs only, so columns of larger cliques must not change
         cliques = [
             marginal.clique
             for marginal in self.measurements
@@ -136,8 +134,9 @@ class SyntheticModel(Model):
         )
 
     def _expected_rows(self, clique: Clique) -> Values:
-        """Return the expected rows over groups, with what was measured of a pair
-        outside the tree.
+        """Return the expected rows over groups.
+
+        Pairs outside the tree and concordances are taken into account.
         """
         values = self.graph.marginal(clique)
         values = (
@@ -152,8 +151,9 @@ class SyntheticModel(Model):
         )
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns, axes in
-        the order given.
+        """Return the expected rows in each cell of the table over any columns.
+
+        The axes are in the order given.
         """
         clique = self.domain.clique(clique)
         decider = {
@@ -165,7 +165,7 @@ class SyntheticModel(Model):
         values = self.grouping.split(measured, self._expected_rows(measured))
         if not decider:
             return values
-        # Add each held cell into the cell of the clique that it decides.
+        # Add each cell of the measured columns to the cell of the clique it determines.
         places = np.indices(values.shape)
         table = np.zeros(self.domain.shape(clique))
         index = tuple(
@@ -180,10 +180,10 @@ class SyntheticModel(Model):
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """Return the marginal over a clique, with an interval of each cell at `level`.
 
-        The interval is that of all measurements together, see `Evidence`. Inside a
-        merged group they tell the group's rows only, so that a cell may hold none or
-        all of them. A model of chosen rows has no measurements of its own: its
-        intervals have no end.
+        The interval uses all measurements together, see `Evidence`. Inside a merged
+        group they tell the group's rows only, so that a cell may hold none or all of
+        them. A model from `given` has no measurements of its own: its intervals have no
+        end.
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
@@ -208,10 +208,11 @@ class SyntheticModel(Model):
         )
 
     def evidence(self, clique: Clique) -> Evidence | None:
-        """Return the evidence of all measurements, over declared cells if there is any,
-        else over groups.
+        """Return the combined evidence of all measurements about a clique.
 
-        Returns: None where no measurement holds the clique.
+        It is over declared cells if possible, else over groups.
+
+        Returns: None if no measurement covers the clique.
         """
         if set(clique) - set(self.grouping.domain.names):
             return None
@@ -231,17 +232,16 @@ class SyntheticModel(Model):
         return tuple(pool_draws(merge_to_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
-        """Return the model of those rows that have these cells, such as `given({"sex":
-        1})`, for free.
+        """Return the model of the rows with these cells, such as `given({"sex": 1})`.
 
-        It is that of the tree: what was measured outside of it, of whole pairs, is not
-        used.
+        This is free. It uses the tree alone, not pairs measured outside of it.
 
         Args:
-            cells: column -> cell number, or several of which a row has one.
+            cells: column -> cell number, or several cell numbers of which a row has
+                one.
 
-        Raises: ParameterError for unknown cells; InfeasibleError when the model holds
-            no such rows.
+        Raises: ParameterError for unknown cells; InfeasibleError if the model holds no
+            such rows.
         """
         masks: dict[str, Values] = {}
         for name, chosen in cells.items():
@@ -313,18 +313,17 @@ class SyntheticModel(Model):
         )
 
     def noise_errors(self) -> pd.DataFrame:
-        """Return the expected total variation distance of each pair of columns by noise
-        alone, at most 1.
+        """Return the expected total variation distance of each pair by noise alone.
 
         With standard deviation s in each of n groups of cells it is n s sqrt(2 / pi) /
-        (2 total) for Gaussian noise; Laplace noise of the same variance has a smaller
-        mean, so this bounds it. The fit of the whole model lowers it further. It reads
-        the model only, so it may be published.
+        (2 total) for Gaussian noise, at most 1; Laplace noise of the same variance has
+        a smaller mean, so this bounds it. The fit of the whole model lowers it further.
+        It reads the model only, so it may be published.
 
         Returns: symmetric, with the columns as index and columns, of one column on the
-            diagonal. NaN for a pair that no noisy table held: there the error is that
-            of the assumption that other columns explain the pair, which no release can
-            tell.
+            diagonal. NaN for a pair that no noisy table covers: its error comes from
+            the assumption that other columns explain the pair, and no release can
+            measure that.
         """
         coarse = self.grouping.coarse
         columns = [name for name in self.columns if name in coarse.names]
@@ -342,9 +341,7 @@ class SyntheticModel(Model):
         return pd.DataFrame(pairs, index=columns, columns=columns)
 
     def _over_cells(self, table: Marginal) -> Marginal:
-        """Return a table over groups with the rows of its group in each declared
-        cell.
-        """
+        """Return a table over groups, with its group's rows in each declared cell."""
         if table.values.shape == self.domain.shape(table.clique):
             return table
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))

@@ -44,8 +44,8 @@ from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
-CELLS_PER_CLARITY = 8_000
-SMALLEST_LIMIT = 50_000
+CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
+SMALLEST_LIMIT = 50_000  # cells of the junction tree that are always allowed
 
 
 class Order(TypedDict):
@@ -56,9 +56,7 @@ class Order(TypedDict):
 
 
 def order_of(columns: Iterable[Column]) -> Order:
-    """Return which of these columns have an order, and which of them cells of missing
-    values.
-    """
+    """Return which columns have an order, and which of these have missing values."""
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
         "ordered": frozenset(column.name for column in ordered),
@@ -96,8 +94,9 @@ class TableRecipe(Recipe):
         check_keepable(domain, self.constraints, self.ordered | self.with_missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as versions before `with_missing` wrote it where there are
-        none.
+        """Return plain data, without `with_missing` if it is empty.
+
+        Versions before that field wrote the same.
         """
         return {
             name: value
@@ -108,8 +107,9 @@ class TableRecipe(Recipe):
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the error of the one-way counts, as that of pairs depends on the
-        private choice.
+        """Return the expected error of the one-way counts.
+
+        That of pairs depends on the private choice.
         """
         return expect_columns(
             domain,
@@ -194,7 +194,7 @@ class Tree(TableRecipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name, as its columns are those of the view that it gets."""
+        """Return its name; its columns are those of the view it gets."""
         return Text("Synthetic table (Tree)")
 
     @classmethod
@@ -209,23 +209,22 @@ class Tree(TableRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(TableRecipe):
-    """A synthetic table that keeps the relations between columns as well as the loss
-    allows.
+    """A synthetic table with the relations between columns, as far as the loss allows.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho
     (Gaussian noise).
 
     Attributes:
-        degree: 2 when all pairs of columns should come out right, 3 for all triples.
-        weights: pair or triple -> how much its error counts, where it is not 1.
-        rounds: how often what to measure is chosen anew, at least 1; once under pure
-            epsilon where columns do not stand out of their noise.
+        degree: 2 if all pairs of columns should come out right, 3 for all triples.
+        weights: pair or triple -> how much its error counts, if it is not 1.
+        rounds: how often the choice of cliques is made anew, at least 1; once under
+            pure epsilon if columns do not stand out from their noise.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
-            are used where noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table; its measurements, but
-            for those of `beyond` and `concordances`, are used again, so that the
-            guarantee of the new release names the loss of both. Numbers of pairs are
-            not asked for then.
+            are used if noise leaves nothing to put into them.
+        earlier: a model of an earlier release of the same table. Its measurements are
+            used again, except `outside_pairs` and `concordances`, so that the guarantee
+            of the new release names the loss of both. The new release measures no
+            concordances.
     """
 
     kind: ClassVar[str] = "adaptive"
@@ -259,12 +258,10 @@ class Adaptive(TableRecipe):
 
     @property
     def with_concordances(self) -> bool:
-        return self.earlier is None  # whose groups may be in no order
+        return self.earlier is None  # groups of an earlier model may be in no order
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, wrong weights, constraints and earlier models that do
-        not fit.
-        """
+        """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
         check_earlier(domain, self.constraints, self.earlier)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
@@ -272,7 +269,7 @@ class Adaptive(TableRecipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the columns, then choose, measure and fit a round at a time."""
+        """Measure the columns, then choose, measure and fit in rounds."""
         on_progress("measuring", 0.0)
         columns = self._measured(measurer, self.earlier)
         learner = self._learner(
@@ -289,8 +286,7 @@ class Adaptive(TableRecipe):
             if self.earlier
             else [],
         )
-        # private choices and Laplace noise leave nothing for a second look where
-        # columns are not clear
+        # with Laplace noise and unclear columns nothing is left for a second round
         rounds = (
             1
             if isinstance(measurer.loss, PureDP) and columns.clarity < HALFWAY_CLARITY
@@ -345,13 +341,14 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name, as its columns are those of the view that it gets."""
+        """Return its name; its columns are those of the view it gets."""
         return Text("Synthetic table (Adaptive)")
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote, or return None with an earlier model, written as a
-        digest only.
+        """Read what `to_dict` wrote; None if it used an earlier model.
+
+        An earlier model is written as a digest only.
         """
         if fields.get("earlier"):
             return None

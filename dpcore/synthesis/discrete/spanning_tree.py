@@ -3,7 +3,7 @@
 Source: the MST mechanism (McKenna, Miklau, Sheldon 2021, "Winning the NIST contest",
 section 4): one-way counts, rare values merged, a maximum spanning tree of the pairs by
 their distance from independence, and its edges measured. Ours asks for all distances in
-one release where Gaussian noise makes that cheap.
+one release if Gaussian noise makes that cheap.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,18 +29,18 @@ def measure_tree_pairs(
     loss: Loss,
     tree: BoundedTree,
 ) -> tuple[Marginal, ...]:
-    """Choose a spanning tree and measure the edges within the limit, for all of `loss`.
+    """Choose a spanning tree and measure its edges within the limit.
 
-    A pair that is large for what it tells is held back: what the fit will leave of its
-    noise is taken off its distance.
+    Pairs with many cells are penalized: the noise expected to remain after the fit is
+    subtracted from their distance.
 
     Args:
         measurer: of the table over groups.
+        estimates: pairs -> their counts if columns were independent. If empty, all of
+            the loss goes to the columns alone.
         loss: spent whole.
-        estimates: pairs -> what they would be if columns were independent. Without any,
-            all goes to the columns alone.
-        tree: the junction tree as it is, which takes in the edges; only constraints can
-            fill it.
+        tree: the present junction tree, to which the edges are added; only constraints
+            can fill it.
     """
     domain = tree.domain
     if not estimates:
@@ -67,8 +67,7 @@ def spanning_tree(
     penalties: Mapping[Clique, float],
     loss: Loss,
 ) -> list[Clique]:
-    """Choose pairs that join all columns, by the largest noisy distance from their
-    estimates.
+    """Choose pairs that join all columns, by largest noisy distance.
 
     Gaussian noise: all distances in one release, then the maximum spanning tree, which
     is free. Laplace noise on so many distances would cost more than the d - 1 private
@@ -76,9 +75,9 @@ def spanning_tree(
 
     Args:
         measurer: of the table over groups.
-        estimates: pairs -> their estimates.
-        penalties: pairs -> rows taken off the distance.
-        loss: spent whole when the pairs join all columns.
+        estimates: pairs -> the counts from which distances are taken.
+        penalties: pairs -> rows subtracted from the distance.
+        loss: spent whole if the pairs join all columns.
     """
     columns = {name: frozenset({name}) for pair in estimates for name in pair}
     edges: list[Clique] = []
@@ -108,15 +107,16 @@ def spanning_tree(
 def triangle_closing_pairs(
     pairs: Sequence[Clique], edges: Sequence[Clique]
 ) -> list[Clique]:
-    """Return the pairs with a common neighbor along the edges, which enlarge a tree
-    least.
+    """Return the pairs with a common neighbor along the edges.
+
+    They enlarge a junction tree least.
     """
     near = _neighbors(edges)
     return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
 
 
 def triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
-    """Return the triples whose three pairs are among these cliques."""
+    """Return the triples whose three pairs are all among these cliques."""
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
     near = _neighbors(pairs)
     triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}

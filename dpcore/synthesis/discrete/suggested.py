@@ -1,7 +1,7 @@
-"""Facts that a person may want every row to keep, proposed for confirmation.
+"""Facts about rows, proposed to a person for confirmation.
 
 They follow from names of columns and their declared categories, never from rows. So
-they cost nothing and say nothing about the table.
+they cost nothing and reveal nothing about the table.
 """
 
 import re
@@ -47,9 +47,7 @@ class SuggestedFact:
 
 
 def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
-    """Propose facts from the names and categories of columns, for a person to
-    confirm.
-    """
+    """Propose facts from the names and categories of columns."""
     facts = []
     named = {column.name: _normalize(column.name) for column in schema.columns}
     for column in schema.columns:
@@ -72,7 +70,7 @@ def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
 
 
 def _education_number(column: Column, target: Column) -> list[SuggestedFact]:
-    """Return the fact that numbers levels of education."""
+    """Return the fact that an education level determines its number."""
     labels = [_normalize(label) for label in _value_labels(column)]
     numbers = _value_labels(target)
     if not labels or not all(
@@ -139,7 +137,7 @@ def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _value_labels(column: Column) -> list[str]:
-    """Return the labels of the cells but that of missing values."""
+    """Return the labels of all cells except that of missing values."""
     return list(column.labels[: column.values_size])
 
 

@@ -33,13 +33,9 @@ from dpcore.synthesis.discrete.binary_contrasts import effective_cells
 from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 
 FIT_NOISE_FACTOR = 0.5
-"""What is left of a table's noise after the fit has made it agree with all others,
-about.
-"""
+"""Approximate fraction of a table's noise that remains after the fit."""
 SIZE_POWERS = (0.3, 0.5)
-"""Cliques enter the tree in the order of error / cells^power; the best of these is
-taken.
-"""
+"""Powers tried: cliques enter the tree in the order of error / cells^power."""
 PAIR_SHARES = (
     Fraction(1),
     Fraction(1, 2),
@@ -47,17 +43,12 @@ PAIR_SHARES = (
     Fraction(1, 8),
     Fraction(1, 16),
 )
-"""Parts of a loss that pairs may get, where the columns have the rest."""
+"""Shares of a loss tried for pairs and triples; single columns get the rest."""
 MAX_SEARCHED_CLIQUES = 500
-"""Up to this number all cliques are tried in the tree, and all measured again; of more,
-the worst ones.
-"""
-PRIOR_POINTS = 200
-EM_STEPS = 200
-"""Of the law of all errors: points, and steps towards the likeliest one."""
-TRIED_PER_COLUMN = (
-    6  # cliques per column that are tried in the tree, at most, where they are more
-)
+"""Up to this number all cliques are tried in the tree; of more, those of largest error."""
+PRIOR_POINTS = 200  # grid points of the prior of the errors
+EM_STEPS = 200  # of the maximum-likelihood fit of that prior
+TRIED_PER_COLUMN = 6  # cliques per column tried in the tree, if they are many
 
 
 def workload(
@@ -150,7 +141,7 @@ def column_parts(
 
 def denoise_errors(
     errors: Mapping[Clique, float],
-    explained: Mapping[Clique, float],
+    expected_distances: Mapping[Clique, float],
     deviations: Mapping[Clique, float],
 ) -> dict[Clique, float]:
     """Return the posterior mean of each error in excess of its expected distance.
@@ -160,25 +151,31 @@ def denoise_errors(
     Bayes): one strong relation among many pairs without one stands out, and many weak
     relations are not mistaken for noise.
 
-    Args: errors: clique -> noisy L1 error, in rows. expected_distances: clique -> the
-    error that a correct model would show, in rows. deviations: clique -> standard
-    deviation of the noise of its error, in rows.
+    Args:
+        errors: clique -> noisy L1 error, in rows.
+        expected_distances: clique -> the error that a correct model would show, in
+            rows.
+        deviations: clique -> standard deviation of the noise of its error, in rows.
 
     Source: the nonparametric maximum likelihood of Kiefer and Wolfowitz (1956), on the
     observed points by the EM steps of Laird (1978); as an estimate of normal means
     Jiang and Zhang (2009).
     """
-    excess = np.array([error - explained[clique] for clique, error in errors.items()])
+    excess = np.array(
+        [error - expected_distances[clique] for clique, error in errors.items()]
+    )
     noise = np.maximum([deviations[clique] for clique in errors], 1e-9)
+    # The support of the prior, and the normal likelihood of each error at each point.
     points = np.quantile(excess, np.linspace(0, 1, min(len(excess), PRIOR_POINTS)))
-    far = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
-    likelihood = np.exp(far.min(axis=1, keepdims=True) - far)
-    law = np.full(len(points), 1 / len(points))
+    exponent = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
+    likelihood = np.exp(exponent.min(axis=1, keepdims=True) - exponent)
+    # EM: posterior of the points for each error, then their mean as the new prior.
+    prior = np.full(len(points), 1 / len(points))
     for _ in range(EM_STEPS):
-        chances = likelihood * law
-        chances /= chances.sum(axis=1, keepdims=True)
-        law = chances.mean(axis=0)
-    return dict(zip(errors, (chances @ points).tolist(), strict=True))
+        posterior = likelihood * prior
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        prior = posterior.mean(axis=0)
+    return dict(zip(errors, (posterior @ points).tolist(), strict=True))
 
 
 def weigh_by_strength(
@@ -215,18 +212,23 @@ def choose_cliques(
     rows: int,
     limit: int,
     nodes: Sequence[Clique] = (),
-    otherwise: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
+    gain_elsewhere: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
 ) -> tuple[dict[Clique, float], Fraction, tuple[Clique, ...]]:
     """Choose the cliques worth measuring, with their shares and a junction tree.
 
     All of it follows from noisy errors and public sizes. A clique that would not be
     worth its noise even at the whole loss is not tried.
 
-    Args: domain: of the groups. errors: clique -> present L1 error, in rows, noisy.
-    weights: clique -> weight in the workload. loss: for all measurements together.
-    rows: most rows of a person. limit: most cells of the junction tree. nodes: of the
-    tree of earlier measurements. gain_elsewhere: gain of spending a loss on something
-    else while these cliques are measured.
+    Args:
+        domain: of the groups.
+        errors: clique -> present L1 error, in rows, noisy.
+        weights: clique -> weight in the workload.
+        loss: for all measurements together.
+        rows: most rows of a person.
+        limit: most cells of the junction tree.
+        nodes: of the tree of earlier measurements.
+        gain_elsewhere: gain of spending a loss on something else while these cliques
+            are measured.
 
     Returns: clique -> share, adding up to 1; the part of the loss for all of them, as
         the rest of it gains more elsewhere; and the nodes of a junction tree over
@@ -235,19 +237,21 @@ def choose_cliques(
     best: dict[Clique, float] = {}
     tree = BoundedTree(domain, limit, nodes)
     share = Fraction(0)
-    most = otherwise(loss, ())
-    alone = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
-    worth = [
+    best_gain = gain_elsewhere(loss, ())
+    # 1. Leave out cliques that would not be worth their noise even at the whole loss.
+    least_noise = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
+    worthwhile = [
         clique
         for clique, error in errors.items()
-        if error > alone * effective_cells(domain, clique, loss)
+        if error > least_noise * effective_cells(domain, clique, loss)
     ]
+    # 2. Try several orders in which cliques enter the tree, and several shares.
     for power in SIZE_POWERS:
         density = {
             clique: weights[clique]
             * errors[clique]
             / float(domain.cells(clique)) ** power
-            for clique in worth
+            for clique in worthwhile
         }
         larger = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
@@ -257,14 +261,15 @@ def choose_cliques(
             gain, parts = split_over_best(
                 domain, fitting, errors, weights, loss.share(part), rows
             )
-            gain += otherwise(loss.share(1 - part), parts) if part < 1 else 0.0
-            if parts and gain > most:
-                most = gain
+            gain += gain_elsewhere(loss.share(1 - part), parts) if part < 1 else 0.0
+            if parts and gain > best_gain:
+                best_gain = gain
                 best = parts
                 tree = larger
                 share = part
     if not best:
         return best, share, tuple(nodes)
+    # 3. Shrink the tree to what was chosen, and join tables under Laplace noise.
     tree.keep([*nodes, *best])
     if isinstance(loss, PureDP):
         best = join_cliques(domain, best, weights, tree, _power(loss))
@@ -292,7 +297,9 @@ def join_cliques(
         mask_of(domain, clique): weights[clique] * math.sqrt(domain.cells(clique))
         for clique in chosen
     }
-    tables: dict[int, float] = {}  # columns -> weighted sum of what it answers for
+    # bit mask of columns -> weighted sum of the cliques that the table answers for
+    tables: dict[int, float] = {}
+    # (-saving, union, table, table) of pairs of tables that could be joined
     waiting: list[tuple[float, int, int, int]] = []
 
     def cost(table: int, weighted: float) -> float:
@@ -302,30 +309,30 @@ def join_cliques(
     def inside(union: int) -> list[int]:
         return [table for table in tables if table & union == table]
 
-    def saved(union: int) -> float:
+    def saving(union: int) -> float:
         parts = inside(union)
         return sum(cost(part, tables[part]) for part in parts) - cost(
             union, sum(tables[p] for p in parts)
         )
 
-    def put(new: int, weighted: float) -> None:
+    def add_table(new: int, weighted: float) -> None:
         tables[new] = weighted
         for other in tables:
-            if other & new and other != new and (gain := saved(other | new)) > 0:
+            if other & new and other != new and (gain := saving(other | new)) > 0:
                 heapq.heappush(waiting, (-gain, other | new, other, new))
 
     for clique, weight in wanted.items():
-        put(clique, weight)
+        add_table(clique, weight)
     while waiting:
         _, union, i, j = heapq.heappop(waiting)
         if not (
             i in tables
             and j in tables
-            and saved(union) > 0
+            and saving(union) > 0
             and tree.add(clique_of(domain, union))
         ):
             continue
-        put(union, sum(tables.pop(table) for table in inside(union)))
+        add_table(union, sum(tables.pop(table) for table in inside(union)))
     costs = {
         clique_of(domain, table): cost(table, weighted)
         for table, weighted in tables.items()
@@ -344,12 +351,14 @@ def split_over_best(
     """Return the gain of measuring the best candidates, and their loss shares."""
     power = _power(loss)
     unit = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
+    # z, the optimal shares before they are scaled to add up to 1 (see the module)
     z = {
         clique: (weights[clique] * effective_cells(domain, clique, loss)) ** (1 / power)
         for clique in candidates
     }
     cliques: list[Clique] = []
     gain = removed = spread = 0.0
+    # Take cliques by removed error per unit of z, while the gain rises.
     for clique in sorted(
         z, key=lambda clique: weights[clique] * errors[clique] / z[clique], reverse=True
     ):

@@ -20,14 +20,13 @@ from dpcore.tables.counts import Values, aligned, pack, project, unpack
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalModel:
-    """Expected counts of every combination of values, from a normalized product of
-    factors.
+    """Expected counts of all combinations of values, as a product of factors.
 
-    Columns that are in no common node depend on each other only through the separators
-    between.
+    Columns in no common node depend on each other only through the separators between
+    their nodes.
 
     Attributes:
-        tree: its nodes hold every factor.
+        tree: its nodes cover every factor.
         factors: (clique, table), at least 0, axes in the clique's order.
         total: expected number of rows.
     """
@@ -43,17 +42,15 @@ class GraphicalModel:
 
     @property
     def tables(self) -> tuple[Values, ...]:
-        """Calibrated expected counts in rows, one array per node, equal on
-        separators.
-        """
+        """Expected counts in rows, one array per node; nodes agree on separators."""
         return self._calibration[1]
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected counts over any columns, in rows, axes in the order
-        given.
+        """Return the expected counts over any columns, in rows.
 
-        A clique inside a node is summed down from it; another one is multiplied
-        together along the tree, summing every other column away as soon as possible.
+        The axes are in the order given. A clique inside a node is summed down from it;
+        another one is multiplied together along the tree, summing every other column
+        away as soon as possible.
         """
         clique = self.domain.clique(clique)
         i = self.tree.node_of(clique)
@@ -70,11 +67,13 @@ class GraphicalModel:
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows, node by node down the tree.
 
-        The new columns of a node are drawn for all rows that agree on its separator
-        together, in a fresh random order, so that each cell gets its expected number of
-        rows rounded up or down, and columns that are independent given the separator
-        stay so. The orders of any two nodes go together evenly: pairs of columns that
-        have little to do with each other come out with less than a sample's noise.
+        All rows that agree on a node's separator draw its new columns together, in a
+        fresh random order: each cell gets its expected number of rows rounded up or
+        down, and columns that are independent given the separator stay so. The orders
+        of any two nodes are evenly mixed: pairs of columns with hardly any relation
+        come out with less than a sample's noise.
+
+        Returns: column -> int32, the cell of each row.
         """
         codes: dict[str, Integers] = {}
         nodes = zip(self.tree.nodes, self.tree.separators, self.tables, strict=True)
@@ -98,13 +97,12 @@ class GraphicalModel:
         return codes
 
     def restrict(self, weights: Mapping[str, Values]) -> GraphicalModel:
-        """Return the model of those rows only that have chosen values.
+        """Return the model of only those rows with chosen values.
 
         Args:
-            weights: column -> one number in 0 .. 1 a cell: the share of this cell's
-                rows that is kept.
+            weights: column -> the share of each cell's rows to keep, from 0 to 1.
 
-        Raises: InfeasibleError when the model holds no such rows.
+        Raises: InfeasibleError if the model holds no such rows.
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
         model = replace(self, factors=self.factors + added)
@@ -134,10 +132,11 @@ class GraphicalModel:
 
     @cached_property
     def _calibration(self) -> tuple[float, tuple[Values, ...]]:
-        """Logarithm of the sum of the product of the factors, and the nodes' tables
-        scaled to the total.
+        """The log of the sum of the factors' product, and the nodes' tables.
 
-        Raises: InfeasibleError when the factors leave no possible row.
+        The tables are scaled to the total.
+
+        Raises: InfeasibleError if the factors leave no possible row.
         """
         state = State(self.tree, product_potentials(self.tree, self.factors))
         if state.log_mass == -math.inf:
@@ -160,9 +159,11 @@ class GraphicalModel:
     def _collect(
         self, i: int, wanted: frozenset[str], part: Clique | None = None
     ) -> tuple[Clique, Values]:
-        """Return the table of the wanted columns at or under node i, or their shares
-        given `part`.
+        """Return the table of the wanted columns at or under node i.
+
+        With `part`, return their shares given these columns.
         """
+        # 1. Collect from the children with wanted columns.
         node = self.tree.nodes[i]
         messages = [
             self._collect(child, wanted, self.tree.separators[child])
@@ -172,8 +173,9 @@ class GraphicalModel:
         ]
         names = set(part or ()) | wanted.intersection(node)
         names |= {name for columns, _ in messages for name in columns}
-        own = tuple(name for name in node if name in names)
-        operands = [(own, project(self.tables[i], node, own)), *messages]
+        needed = tuple(name for name in node if name in names)
+        operands = [(needed, project(self.tables[i], node, needed)), *messages]
+        # 2. Multiply and sum the other columns away; axes are numbered for einsum.
         columns = (
             *(part or ()),
             *sorted((wanted & self._subtree_columns[i]) - set(part or ())),
@@ -197,5 +199,5 @@ class GraphicalModel:
         if part is not None:
             given = np.asarray(project(self.tables[i], node, part))
             below = aligned(np.where(given > 0, given, 1.0), part, columns)
-            joined /= below  # where given is 0, so is joined
+            joined /= below  # if a cell of given is 0, so is joined there
         return columns, joined

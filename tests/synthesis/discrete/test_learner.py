@@ -122,7 +122,7 @@ def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_i
         weights=weights,
         limit=10_000,
     )
-    alone = learning.independent(columns, weights)
+    alone = learning.independent_tables(columns, weights)
     related = {pair: table.copy() for pair, table in alone.items()}
     related["b", "c"][0, 0] += 1e6
     loss = measurer.loss.share(0.01)

@@ -288,12 +288,12 @@ def test_columns_of_measured_triples_stay_row_by_row(
     }
     swapped = share(model.sample_codes(ROWS, rng()))
     monkeypatch.setattr(
-        synthetic, "closer", lambda codes, expected, source, **given: codes
+        synthetic, "refine_rows", lambda codes, expected, source, **given: codes
     )
     assert swapped == share(model.sample_codes(ROWS, rng())) > 0.9
     monkeypatch.setattr(
         synthetic,
-        "closer",
+        "refine_rows",
         lambda codes, expected, source, passes, kept: refine_rows(
             codes, expected, source, passes=passes
         ),

@@ -243,7 +243,9 @@ def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> N
             loss=loss,
             rows=1,
             limit=10**6,
-            otherwise=lambda rest, _, elsewhere=elsewhere: elsewhere * (rest == loss),
+            gain_elsewhere=lambda rest, _, elsewhere=elsewhere: (
+                elsewhere * (rest == loss)
+            ),
         )
         assert (found, share) == (parts, len(parts))
         assert any(set(pair) <= set(node) for node in nodes) == bool(parts)
@@ -270,7 +272,7 @@ def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None
         loss=loss,
         rows=1,
         limit=10**6,
-        otherwise=elsewhere,
+        gain_elsewhere=elsewhere,
     )
     assert found == {small: 1.0}
     assert 0 < share <= 0.25
