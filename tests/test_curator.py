@@ -515,7 +515,7 @@ def test_a_view_of_some_columns_hides_the_others() -> None:
             lambda: measurer.sums((), [{"age": np.zeros(100, dtype=np.int64)}], share),
             lambda: measurer.quantile("age", Fraction(1, 2), share, cells=5),
             lambda: measurer.name_texts("age", share, Fraction(1, 10**9)),
-            lambda: measurer.assigned(
+            lambda: measurer.count_by_rule(
                 lambda rows: np.zeros(len(rows)), 1, ("age",), share
             ),
         ):
@@ -541,7 +541,7 @@ def test_a_part_is_all_that_any_verb_reads() -> None:
         found["sums"] = measurer.sums((), [{}], share).values
         found["quantile"] = measurer.quantile("age", Fraction(1, 2), share, cells=100)
         with pytest.raises(dp.ParameterError, match="rules"):
-            measurer.assigned(lambda rows: np.zeros(len(rows)), 1, (), share)
+            measurer.count_by_rule(lambda rows: np.zeros(len(rows)), 1, (), share)
 
     curator = opened(frame, budget=dp.PureDP(epsilon=10_000))
     curator.run(Looks(look), dp.PureDP(epsilon=5_000), part={"sex": "Female"})

@@ -327,10 +327,10 @@ def another_question(patch: pytest.MonkeyPatch) -> None:
 
 def another_scale(patch: pytest.MonkeyPatch) -> None:
     """Noise grows with the number of rows, so that it tells of it."""
-    noisy = Measurer._noisy
+    noisy = Measurer._add_noise
     patch.setattr(
         Measurer,
-        "_noisy",
+        "_add_noise",
         lambda self, counts, scale: noisy(
             self, counts, scale * (1 + counts.values.sum())
         ),
@@ -339,14 +339,14 @@ def another_scale(patch: pytest.MonkeyPatch) -> None:
 
 def another_end(patch: pytest.MonkeyPatch) -> None:
     """A run fails after its charge where an even number of rows counts."""
-    noisy = Measurer._noisy
+    noisy = Measurer._add_noise
 
     def fails(self: Measurer, counts: Any, scale: float) -> Any:
         if type(self) is Measurer and counts.values.sum() % 2:
             raise dp.LimitError("too many rows", remedy="take fewer")
         return noisy(self, counts, scale)
 
-    patch.setattr(Measurer, "_noisy", fails)
+    patch.setattr(Measurer, "_add_noise", fails)
 
 
 def exact_bytes(patch: pytest.MonkeyPatch) -> None:

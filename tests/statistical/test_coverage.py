@@ -12,7 +12,7 @@ from dpcore.accounting.loss import Loss, split
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema import Domain
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.tables.counts import Marginal, half_width
 from tests.statistical import laws
 from tests.tiers import but_first
@@ -39,7 +39,7 @@ def agreed(
             CLIQUES, noise, scales, parts, strict=True
         )
     ]
-    return consistent(DOMAIN, measured)[0]
+    return make_consistent(DOMAIN, measured)[0]
 
 
 def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:

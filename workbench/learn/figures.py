@@ -83,7 +83,7 @@ def laws() -> dict[str, Law]:
         N_("F1: one answer at epsilon 1"): once,
         N_("F2: another answer at epsilon 1"): once,
         N_("F3: one answer at epsilon 2"): better,
-        N_("F combined: the average of F1 and F2"): once.plus(once).mapped(
+        N_("F combined: the average of F1 and F2"): once.add(once).map(
             lambda sums: sums / 2
         ),
     }
@@ -198,7 +198,7 @@ def afterwards(epsilon: float) -> pd.DataFrame:
         {
             "computed": list(steps),
             "epsilon": [
-                largest_loss(law.mapped(step), neighbor.mapped(step))
+                largest_loss(law.map(step), neighbor.map(step))
                 for step in steps.values()
             ],
         },

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
-from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.release.row_count import Asked, needs_numbers
+from dpcore.synthesis import count_rows, queryable_columns
+from dpcore.synthesis.release.row_count import Condition, needs_numbers_error
 from workbench.language.messages import _, commas, join, typed
 from workbench.language.wording import answer_to, error_words
 from workbench.language.wording import printable as shown
@@ -73,7 +73,7 @@ class ColumnInputs:
         """True where each category has a box."""
         return len(self.labels) <= MAX_CHOICES
 
-    def condition(self) -> tuple[Asked, str] | None:
+    def condition(self) -> tuple[Condition, str] | None:
         """Return the condition that these inputs say, and the same for people; None
         where they are empty.
 
@@ -168,7 +168,7 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
                 "".join(given.get(f"{BELOW}-{number}", [])[:1]),
             ),
         )
-        for number, name in enumerate(askable(release))
+        for number, name in enumerate(queryable_columns(release))
     ]
 
 
@@ -188,10 +188,12 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     ends = {
         f"{end}-{number}"
         for end in (FROM, BELOW)
-        for number in range(len(askable(release)))
+        for number in range(len(queryable_columns(release)))
     }
     known = (
-        ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+        ends
+        | {f"{IS}-{number}" for number in range(len(queryable_columns(release)))}
+        | {SHORT}
     )
     if not set(given) <= known or any(
         len(values) > 1 for name, values in given.items() if name in ends
@@ -219,4 +221,4 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     try:
         return typed(text) if len(text) < 40 else float("nan")
     except ValueError:
-        raise needs_numbers(column) from None
+        raise needs_numbers_error(column) from None

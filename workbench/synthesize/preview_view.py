@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpcore.accounting.loss import AnyLoss, Loss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.synthesis import Recipe, askable
+from dpcore.synthesis import Recipe, queryable_columns
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.synthesis.relations import RelationTrial
@@ -428,7 +428,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     part = next(iter(preview.part.items()), None)
     for line in releases.earlier(preview.curator):
         release = preview.curator.release(line["request_id"])
-        if release.part == part and name in askable(release):
+        if release.part == part and name in queryable_columns(release):
             caption = _("Around the release of {when}, which is public.").format(
                 when=line["when"]
             )

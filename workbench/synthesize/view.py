@@ -11,7 +11,13 @@ from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
 from dpcore.schema.schema import taken_facts
-from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable
+from dpcore.synthesis import (
+    Figures,
+    GaussianModel,
+    Recipe,
+    SyntheticModel,
+    queryable_columns,
+)
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.language.glossary import GLOSSARY
@@ -229,7 +235,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         tables_view.show(release)
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
-    if askable(release):
+    if queryable_columns(release):
         with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):

@@ -284,7 +284,7 @@ class _Search:
             codes: Codes = column.encode(rows[column.name])
             return codes
 
-        noisy = measurer.assigned(cells, column.size, (column.name,), loss)
+        noisy = measurer.count_by_rule(cells, column.size, (column.name,), loss)
         one = math.sqrt(noisy.variance)
         near, clear, first = (
             noisy.half_width(level) / one for level in (NEAR, STANDS_OUT, FIRST)

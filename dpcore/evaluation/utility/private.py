@@ -219,7 +219,7 @@ class PrivateAccuracyQuestion(_OfRelease):
             truth = classes(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
 
-        noisy = measurer.assigned(right, 3, (*columns, self.target), measurer.loss)
+        noisy = measurer.count_by_rule(right, 3, (*columns, self.target), measurer.loss)
         wrong_count, right_count, _ = np.maximum(noisy.values, 0)
         half = noisy.half_width(0.975)  # of two cells at once
         total = max(1.0, float(right_count + wrong_count))

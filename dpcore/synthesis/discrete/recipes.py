@@ -189,7 +189,7 @@ class Tree(TableRecipe):
         )
 
     @property
-    def choosing(self) -> Text:
+    def choice_time(self) -> Text:
         return Text("seconds")
 
     @classmethod
@@ -336,7 +336,7 @@ class Adaptive(TableRecipe):
         }
 
     @property
-    def choosing(self) -> Text:
+    def choice_time(self) -> Text:
         return Text("seconds")
 
     @classmethod
