@@ -1,6 +1,4 @@
-"""Results of published criteria in words, the same on the page, in the printed file and
-as a command.
-"""
+"""Results of published criteria in words, for the page, the print and the command."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +20,7 @@ STATES = {
 
 
 def about(criterion: Criterion) -> list[str]:
-    """Say what no result is, where a criterion is from, and what of it is covered."""
+    """Say what a result is not, and the source and coverage of the criterion."""
     return [
         _("This is not legal advice and not an expert determination."),
         _("{title}: {source}, {version}; read on {day}.").format(
@@ -39,7 +37,7 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
     """Return a line per clause.
 
     Args:
-        internal: whether columns, counts and answers are told too.
+        internal: whether columns, counts and answers are included.
     """
     lines = [
         (each.clause.id, _(each.clause.title), _(STATES[each.state]), found(each))
@@ -50,7 +48,7 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
 
 
 def found(outcome: Outcome) -> str:
-    """Say what columns, which figure or whose answer a result stands on."""
+    """Name the columns, the figure or the answer behind a result."""
     parts = []
     of_column = _("{column}: {people} people")
     with printing():
@@ -73,7 +71,7 @@ def found(outcome: Outcome) -> str:
 
 
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
-    """Return the questions that only people can answer, by clause."""
+    """Return the questions for people, by clause."""
     return {
         each.id: named(each.id, _(each.question)) for each in clauses if each.question
     }

@@ -1,4 +1,4 @@
-"""Page of a release, with its pictures, their tables, and its promise."""
+"""Page of a release: pictures, their tables, and the guarantee."""
 
 import dataclasses
 import itertools
@@ -63,16 +63,12 @@ def document(
     pictures: Sequence[Clique] | None = None,
     earlier: Release | None = None,
 ) -> Document:
-    """Return the page of a release, for a server that answers its links and questions.
+    """Return a release's page for a server that answers its links and questions.
 
-    Args:
-        release: what the page shows.
-        title: of the page; what was released, if not given.
-        note: of whoever shares it.
-        contents: what is given, of `downloads.CONTENTS`.
-        pictures: columns of the charts to show, in their order; all, the clearest
-            first, if not given.
-        earlier: a release of an earlier table to compare with.
+    Args: release: what the page shows. title: of the page; what was released, if not
+    given. note: of whoever shares it. contents: what is given, of `downloads.CONTENTS`.
+    pictures: columns of the charts to show, in their order; all, the clearest first, if
+    not given. earlier: a release of an earlier table to compare with.
     """
     compared = compare.columns(release, earlier) if earlier else []
     level = sentences.level_of(release, 2 * len(compared))
@@ -112,7 +108,7 @@ def document(
 
 
 def file(release: Release) -> bytes:
-    """Return the page of a release as one file that needs no server."""
+    """Return a release's page as one file that needs no server."""
     complete = dataclasses.replace(
         document(release), asks=False, downloads=downloads.embedded(release)
     )
@@ -132,9 +128,7 @@ def content(release: Release, shown: Document, name: str) -> bytes:
 
 
 def interactive_file(release: Release) -> bytes:
-    """Return the interactive page of a release that is `explorable`, as one file that
-    needs no server.
-    """
+    """Return the interactive page of an `explorable` release as one file."""
     notice = _(
         "This is a file: it cannot be revoked. Whoever has it may keep it and pass "
         "it on."
@@ -169,9 +163,7 @@ def _about(release: Release) -> tuple[str, ...]:
 
 
 def charted(release: Release) -> list[Clique]:
-    """Return the columns of the charts that a page can show, the one with the clearest
-    shape first.
-    """
+    """Return the columns with charts, the one with the clearest shape first."""
     names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
     clear = [float(each.values.std()) / max(each.reach, 1e-9) for each in counts]
@@ -184,8 +176,9 @@ def charted(release: Release) -> list[Clique]:
 
 
 def _lead(release: Release, level: float) -> str:
-    """Say how many people or rows there are, in an interval that holds together with
-    all sentences.
+    """State the number of people or rows as an interval.
+
+    It holds together with all other sentences of the page.
     """
     if not release.marginals:
         return ""
@@ -216,8 +209,9 @@ def _pictures(
 
 
 def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
-    """Return labels, counts and ends of the bars of a column, cells of no order that
-    may be empty as one.
+    """Return labels, counts and interval ends of a column's bars.
+
+    Unordered cells that may be empty become one bar.
     """
     column = release.schema.column(name)
     (cells,), counts = release.shown(release.answer((name,)))
@@ -287,9 +281,7 @@ def _within(column: str, counts: Answer, unit: str) -> str:
 
 
 def _ticks(column: Column, cells: Sequence[str], bars: Sequence[str]) -> Sequence[str]:
-    """Return what stands below bars: of numbers and dates the bound where each
-    begins.
-    """
+    """Return the labels below bars; for numbers and dates, each bar's lower bound."""
     if not isinstance(column, IntervalColumn):
         return bars
     starts = [
@@ -322,7 +314,7 @@ def _two_way(release: Release, pair: Clique) -> Picture:
 def _table(
     names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
 ) -> TextTable:
-    """Write cells with their rows, and with low and high where `counts` has them."""
+    """Return the cells with their rows, and with low and high if `counts` has them."""
     figures = np.stack([np.ravel(each) for each in counts], axis=1)[:MAX_LINES]
     left_out = len(cells) - len(figures)
     return TextTable(
@@ -342,7 +334,7 @@ def _table(
 
 
 def figures_table(model: Figures) -> pd.DataFrame:
-    """Return a line per figure, with its value and what it may be off by."""
+    """Return a line per figure: its value and its error."""
     return pd.DataFrame(
         [
             {
@@ -361,7 +353,7 @@ def _plus_minus(half: float | None) -> str:
 
 
 def figure_name(name: str) -> str:
-    """Return what people call a figure of a release, such as "quantile 1/2"."""
+    """Return a figure's name for people, such as "quantile 1/2"."""
     if name in FIGURES:
         return _(FIGURES[name])
     try:
@@ -414,7 +406,7 @@ def _promise(release: Release) -> list[str]:
 
 
 def _earlier_promise(earlier: Release) -> list[str]:
-    """Say of the release that is compared with what its own page says, marks too."""
+    """Return the guarantee of the earlier release, with its marks."""
     *sentences, _anything = guarantee_words(earlier.guarantee, shown=shown)
     return [
         _("Of the earlier release: {sentence}").format(sentence=sentence)
@@ -423,7 +415,7 @@ def _earlier_promise(earlier: Release) -> list[str]:
 
 
 def _reading(release: Release) -> frozenset[str]:
-    """Return which explanations of `page.html` the page needs."""
+    """Return the names of the explanations in `page.html` that the page needs."""
     needed = {
         "counts": not isinstance(release.model, Figures | FoundCategories),
         "drawn": bool(release.model_columns),

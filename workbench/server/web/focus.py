@@ -1,5 +1,6 @@
-"""A script within Streamlit's page, of the focus on the heading of a new page and of
-the page's language.
+"""Script in Streamlit's page: it sets the focus and the page's language.
+
+The focus goes to the heading of a new page.
 """
 
 from pathlib import Path
@@ -15,7 +16,7 @@ _ROOT = b'<div id="root">'
 
 
 class Focus:
-    """Middleware that adds the script, which `headers` allows by its content."""
+    """Middleware that adds the script; `headers` allows it by its hash."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

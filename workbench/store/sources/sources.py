@@ -1,29 +1,32 @@
-"""Connected sources that a deployment lists in a file, `sources.toml`:
+"""Connected sources, listed in the deployment's `sources.toml`.
 
-[[source]]
-name = "Visits"                       # its identity: one account for all its days
-kind = "postgres"                     # or parquet, csv, duckdb, spark
-location = "host=db dbname=clinic user=reader"   # for files a path; for Spark a table,
-or a folder password = "CLINIC_PASSWORD"          # the name of an environment variable,
-for PostgreSQL table = "visits"                      # of PostgreSQL and DuckDB: a base
-table, no view columns = ["person", "age", "zip"]    # all of them where this is left
-out where = [["year", ">=", 2020]]        # = != < <= > >= and a text, number, truth
-value or day joins = [                             # each row gets what the row of the
-same key says there, if there is one
-  {table = "people", on = "person", columns = ["sex"]},    # by the id column: what is
-  said of the same person {table = "zips", on = "zip", key = "code", columns =
-  ["region"], public = true},   # a table about nobody
-]
-delimiter = ";"                       # of CSV, where the header does not show it
-schema = "/data/visits-schema.json"   # what is publicly known, as the Data page saves
-it people = ["ada@example.org"]          # who may open it, as in [roles]; everybody
-where it is left out
+    [[source]]
+    name = "Visits"          # its identity: one account, whatever day it is read
+    kind = "postgres"        # or parquet, csv, duckdb, spark
+    # a path for files; a table or a folder for Spark
+    location = "host=db dbname=clinic user=reader"
+    password = "CLINIC_PASSWORD"  # PostgreSQL: name of an environment variable
+    table = "visits"         # PostgreSQL, DuckDB: a base table, no view
+    columns = ["person", "age", "zip"]  # default: all
+    # = != < <= > >= and a text, number, truth value or day
+    where = [["year", ">=", 2020]]
+    # each row gets the columns of the row with the same key, if there is one
+    joins = [
+      # by the id column: facts about the same person
+      {table = "people", on = "person", columns = ["sex"]},
+      # a table about nobody
+      {table = "zips", on = "zip", key = "code", columns = ["region"], public = true},
+    ]
+    delimiter = ";"          # CSV, if the header does not show it
+    schema = "/data/visits-schema.json"  # public facts, as saved by the Data page
+    people = ["ada@example.org"]  # who may open it, as in [roles]; default: everybody
 
-So each row that is counted comes from the rows of one person. A view, or `query =
-"SELECT ..."` in place of table, columns, where and joins (files are `source` in it),
-may look at rows of others, and nobody can tell. It is read only with
+So each row that is counted comes from the rows of one person. A view may look at rows
+of other people, and so may `query = "SELECT ..."`, which takes the place of table,
+columns, where and joins (a file is called `source` in it); nobody can check that. A
+query is read only with
 
-rows = "one person each, declared by Ada Lovelace"
+    rows = "one person each, declared by Ada Lovelace"
 
 and every guarantee, ledger line and shared page of the source repeats whose word that
 is.
@@ -59,10 +62,9 @@ _DECLARED = "one person each, declared by "
 class Listed:
     """A source of the list.
 
-    Attributes:
-        schema: a file of what is publicly known; None where the page suggests it.
-        people: addresses that may open it, each a whole one or "*@" and a domain; empty
-            for everybody.
+    Attributes: schema: a file of public facts; None if the page suggests them. people:
+    addresses that may open it, each a whole one or "*@" and a domain; empty for
+    everybody.
     """
 
     source: Source
@@ -70,7 +72,7 @@ class Listed:
     people: tuple[str, ...] = ()
 
     def known(self) -> Schema | None:
-        """Read the public facts, where a file says them.
+        """Read the public facts from their file, if there is one.
 
         Raises: ParameterError, SchemaError.
         """
@@ -83,7 +85,7 @@ class Listed:
 
 
 def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Listed, ...]:
-    """Read the sources that a file lists.
+    """Read the list of sources from a file.
 
     Raises: ParameterError, which repeats no location, query or password.
     """
@@ -102,8 +104,9 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
 
 
 def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """Return the sources that a person may open: a steward, and one of its people where
-    it names any.
+    """Return the sources that a person may open.
+
+    The person must be a steward, and one of the source's people if it names any.
     """
     if person is None or person.role != "steward":
         return ()
@@ -175,9 +178,7 @@ def _condition(column: str, comparison: str, value: Value) -> Condition:
 def _with_password(
     name: str, location: str, variable: str, environment: Mapping[str, str]
 ) -> str:
-    """Return a connection string with its password, which is in an environment variable
-    alone.
-    """
+    """Return a connection string with the password from an environment variable."""
     if "password" in location.lower() or "://" in location:
         raise wrong_source(name, "its location holds a password or an address")
     if not variable:
