@@ -21,7 +21,7 @@ from dpcore.progress import OnProgress
 from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
-from workbench.language.messages import N_, _, digits, translated
+from workbench.language.messages import N_, _, digits, translate_table
 from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
@@ -78,7 +78,9 @@ def progress(
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(title, translated(LEARNERS), key=key, patience=patience)
+    return progress_view.told(
+        title, translate_table(LEARNERS), key=key, patience=patience
+    )
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:

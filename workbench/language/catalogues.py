@@ -35,7 +35,7 @@ def language_of(code: str) -> str | None:
 
 
 @functools.lru_cache(maxsize=256)
-def chosen(address: str | None, accepted: str) -> str:
+def choose_language(address: str | None, accepted: str) -> str:
     """Return the language of a request.
 
     The address decides, then the Accept-Language header; otherwise English.

@@ -29,9 +29,11 @@ _UNREADABLE = {"other": N_("What is none counts as missing")}
 class ColumnForm(Registered, ABC):
     """A kind of column on the pages; `kind` is that of the column.
 
-    Attributes: title: the name of the kind, as a message. fields: the facts that a
-    person fills in, each with its label, as messages. Of "low", "high", "step",
-    "special" (texts), "categories" (a long text) and "other" (a tick).
+    Attributes:
+        title: the name of the kind, as a message.
+        fields: the facts that a person fills in, each with its label, as messages. Of
+            "low", "high", "step", "special" (texts), "categories" (a long text) and
+            "other" (a tick).
     """
 
     title: ClassVar[str]
@@ -47,8 +49,9 @@ class ColumnForm(Registered, ABC):
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         """Return the facts in a form line as arguments of the column.
 
-        Args: line: text or tick of every field, and the name of the column under
-        "column".
+        Args:
+            line: text or tick of every field, and the name of the column under
+                "column".
 
         Raises: ParameterError for a field that is not understood.
         """
@@ -82,7 +85,10 @@ class CategoricalForm(ColumnForm):
 
     @classmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        return {"categories": split(line["categories"]), "other": bool(line["other"])}
+        return {
+            "categories": split_parts(line["categories"]),
+            "other": bool(line["other"]),
+        }
 
 
 class _NumbersForm(ColumnForm):
@@ -242,7 +248,7 @@ class BooleanForm(ColumnForm):
 
     @classmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        labels = split(line["categories"]) or ("False", "True")
+        labels = split_parts(line["categories"]) or ("False", "True")
         if len(labels) != 2:
             raise ParameterError(
                 "column {line!r} needs the two texts for false and true",
@@ -275,7 +281,7 @@ def contents(column: Column) -> tuple[str, ...]:
     return tuple(str(word) for word in words if word)
 
 
-def rounded(column: Column) -> Column | None:
+def round_bounds(column: Column) -> Column | None:
     """Return the column with round bounds, which reveal little; None if none fit."""
     try:
         return form_of(column).rounded(column)
@@ -294,7 +300,7 @@ def join(parts: Iterable[str]) -> str:
     )
 
 
-def split(text: Any) -> tuple[str, ...]:
+def split_parts(text: Any) -> tuple[str, ...]:
     """Split a text written by `join` or typed by a person.
 
     Blanks around a part and empty parts are dropped. One pass: a file can fill a cell

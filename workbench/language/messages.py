@@ -111,7 +111,7 @@ def join(names: Sequence[object]) -> str:
     return format_list([str(name) for name in names], locale=cldr(code()))
 
 
-def named(name: str, text: object) -> str:
+def name_and_text(name: str, text: object) -> str:
     """Write a name with a description."""
     return _("{name}: {text}").format(name=name, text=text)
 
@@ -173,7 +173,7 @@ def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
     return message
 
 
-def translated(messages: Mapping[str, str]) -> dict[str, str]:
+def translate_table(messages: Mapping[str, str]) -> dict[str, str]:
     """Translate a table of messages marked with `N_`."""
     return {key: _(message) for key, message in messages.items()}
 
@@ -228,12 +228,12 @@ STORED = (
 """Units and models of guarantees, which are stored in English."""
 
 
-def stored(*texts: str) -> str:
+def translate_stored(*texts: str) -> str:
     """Translate units or models that a guarantee stores in English."""
-    return "; ".join(map(_stored, texts))
+    return "; ".join(map(_translate_stored, texts))
 
 
-def _stored(text: str) -> str:
+def _translate_stored(text: str) -> str:
     for template in STORED:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))
         if fields := re.fullmatch(pattern, text):
@@ -241,7 +241,7 @@ def _stored(text: str) -> str:
     return text
 
 
-def typed(number: str) -> float:
+def parse_number(number: str) -> float:
     """Read a number as a person types it in the language of the page.
 
     Raises: ValueError.

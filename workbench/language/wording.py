@@ -28,8 +28,8 @@ from workbench.language.messages import (
     ngettext,
     percent_sign,
     problem_and_remedy,
-    stored,
-    translated,
+    translate_stored,
+    translate_table,
 )
 
 SAMPLE_TITLES = {
@@ -131,7 +131,7 @@ def plain(text: object, *, at_most: int = 80) -> str:
     )
 
 
-def unmarked(text: str) -> str:
+def strip_markdown(text: str) -> str:
     """Undo `plain` in a sentence, for a page without Markdown."""
     return _MARKED.sub(r"\1", text).replace(_JOINER, "")
 
@@ -269,8 +269,9 @@ def loss_words(loss: Mapping[str, str]) -> str:
 def odds(epsilon: float, prior: float = 0.5) -> float:
     """Return the highest probability of membership that an attacker can reach.
 
-    From Bayes' rule with a likelihood ratio of at most e^epsilon and the given
-    prior. Source: Kasiviswanathan, Smith (2014).
+    From Bayes' rule with a likelihood ratio of at most e^epsilon and a prior of one
+    half.
+    Source: Kasiviswanathan, Smith (2014).
     """
     return 1 / (1 + (1 / prior - 1) * math.exp(-min(epsilon, 700)))
 
@@ -356,7 +357,7 @@ def guarantee_words(
         _(
             "Protects against learning whether one person is in the table: {unit}."
         ).format(
-            unit=shown(stored(guarantee.unit), at_most=200),
+            unit=shown(translate_stored(guarantee.unit), at_most=200),
         ),
     ]
     if guarantee.stands_on:
@@ -402,7 +403,7 @@ def from_data_words(
 
 def fact_words(fact: str) -> str:
     """Name a fact of a declaration."""
-    return translated(FACTS).get(fact, fact)
+    return translate_table(FACTS).get(fact, fact)
 
 
 def found_words(
@@ -450,7 +451,7 @@ def losses_of_searches(found: Mapping[str, str]) -> dict[str, dict[str, str]]:
 def declared_words(
     guarantee: Guarantee, *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Write the sentence about a source whose rows cannot be checked."""
+    """Write the sentence about a source whose rows cannot be checked; None otherwise."""
     if not guarantee.declared_by:
         return []
     return [
@@ -517,7 +518,7 @@ def hundredths(value: float) -> str:
     return number(value) + percent_sign()
 
 
-def listed(names: Sequence[str], *, most: int = 8) -> str:
+def list_names(names: Sequence[str], *, most: int = 8) -> str:
     """Write a list of people's own names; of many, the first ones."""
     more = (
         [_("{more} more").format(more=len(names) - most)] if len(names) > most else []

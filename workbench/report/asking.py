@@ -12,11 +12,11 @@ from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked, needs_numbers
-from workbench.language.messages import _, commas, join, typed
+from workbench.language.messages import _, commas, join, parse_number
 from workbench.language.wording import answer_to, error_words
 from workbench.language.wording import printable as shown
 from workbench.report.document import fragment
-from workbench.report.sentences import counted
+from workbench.report.sentences import counted_noun
 
 MAX_QUERY = 1_000
 """Letters of a question in an address."""
@@ -90,7 +90,7 @@ class ColumnInputs:
             )
             words = _("{column} from {low} to below {high}")
             return (low, high), words.format(
-                column=self.name, low=_said(low), high=_said(high)
+                column=self.name, low=_bound_text(low), high=_bound_text(high)
             )
         if not self.typed:
             return None
@@ -134,7 +134,7 @@ def section(release: Release, query: str) -> str:
     count = None
     chosen = [""]
     try:
-        if given := _given(release, query):
+        if given := _read_inputs(release, query):
             chosen = given.pop(SHORT, [])
             inputs = _inputs(release, given)
             for each in inputs:
@@ -149,10 +149,10 @@ def section(release: Release, query: str) -> str:
         fields=inputs,
         chosen=[*chosen, "", ""][:2],
         filled=not chosen,
-        answer=None if count is None else answer_to(count, counted(release)),
+        answer=None if count is None else answer_to(count, counted_noun(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
-        counted=counted(release),
+        counted=counted_noun(release),
     )
 
 
@@ -171,7 +171,7 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
     ]
 
 
-def _given(release: Release, query: str) -> dict[str, list[str]]:
+def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
     """Read the inputs by their names, including those of the short form."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
@@ -204,7 +204,7 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     return given
 
 
-def _said(bound: float | str) -> str:
+def _bound_text(bound: float | str) -> str:
     return shown(
         f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound
     )
@@ -214,6 +214,6 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     if column.kind == "date" or not isinstance(text, str):
         return text
     try:
-        return typed(text) if len(text) < 40 else float("nan")
+        return parse_number(text) if len(text) < 40 else float("nan")
     except ValueError:
         raise needs_numbers(column) from None

@@ -20,7 +20,7 @@ from workbench.language.messages import (
     digits,
     number_signs,
     percent_sign,
-    translated,
+    translate_table,
 )
 
 MAX_MARKS = 2_000
@@ -126,7 +126,7 @@ def dot(color: str, words: str, *, bar: bool = False) -> str:
     )
 
 
-def by(titles: Mapping[str, str]) -> str:
+def describe_chart(titles: Mapping[str, str]) -> str:
     """Describe a chart in words.
 
     Args:
@@ -169,12 +169,12 @@ def readable(spec: Any, *, dark: bool) -> Any:
     return spec
 
 
-def headed(frame: pd.DataFrame) -> pd.DataFrame:
+def with_headings(frame: pd.DataFrame) -> pd.DataFrame:
     """Rename the fields of aggregates to headings for people."""
-    return frame.rename(columns=lambda name: translated(HEADINGS).get(name, name))
+    return frame.rename(columns=lambda name: translate_table(HEADINGS).get(name, name))
 
 
-def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+def round_figures(frame: pd.DataFrame) -> pd.DataFrame:
     """Round aggregates to significant digits, as `wording.number` does."""
     shown = frame.copy()
     for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
@@ -194,7 +194,7 @@ def tips(*names: str, **formats: str) -> list[Any]:
     import altair
 
     return [
-        altair.Tooltip(f"{name}:N", title=translated(HEADINGS).get(name, name))
+        altair.Tooltip(f"{name}:N", title=translate_table(HEADINGS).get(name, name))
         for name in names
     ] + [
         altair.Tooltip(f"{name}:Q", format=form, title=_(HEADINGS[name]))
@@ -211,7 +211,7 @@ def tips_of(frame: pd.DataFrame) -> list[Any]:
         altair.Tooltip(
             f"{name}:Q",
             format=formats[kind],
-            title=translated(HEADINGS).get(name, name),
+            title=translate_table(HEADINGS).get(name, name),
         )
         if (kind := frame[name].dtype.kind) in formats
         else tips(name)[0]
@@ -232,7 +232,7 @@ def fold_table(table: Any, most: int = 200) -> Any:
     return table
 
 
-def folded(
+def fold_cells(
     labels: Sequence[str], answer: Answer, *, most: int = 200
 ) -> tuple[list[str], Answer]:
     """Add up neighboring cells of one column until at most `most` are left."""
@@ -271,7 +271,7 @@ def counts(
         cells=len(frame), column=column
     )
     return Chart(
-        spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame)
+        spec=altair.layer(bars, rules, height=320), alt=alt, table=with_headings(frame)
     )
 
 
@@ -306,8 +306,9 @@ def heatmap(
 ) -> Chart:
     """Draw a square of pairwise errors, from 0 in white to dark.
 
-    Args: end: the error drawn darkest, so that two maps can be compared; the largest if
-    not given.
+    Args:
+        end: the error drawn darkest, so that two maps can be compared; the largest if
+            not given.
     """
     order = list(names)
     frame = pd.DataFrame(
@@ -337,7 +338,9 @@ def heatmap(
             b=worst["second"],
         )
     return Chart(
-        spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame)
+        spec=spec.properties(height=60 + 26 * len(order)),
+        alt=alt,
+        table=with_headings(frame),
     )
 
 
@@ -353,12 +356,16 @@ def two_way(
 ) -> Chart:
     """Draw a two-way table of counts as shades; a large table is folded first.
 
-    Args: marginal_values: counts, one row per label of the first column. row_labels: of
-    the cells of the first column. column_labels: of the cells of the second column.
-    names: of the two columns. ends: low and high of the interval of every cell, for the
-    table beside it; sums of them if cells are folded. title: what is counted; noisy
-    rows if not given. end: the count drawn darkest, so that two tables can be compared;
-    the largest if not given.
+    Args:
+        marginal_values: counts, one row per label of the first column.
+        row_labels: of the cells of the first column.
+        column_labels: of the cells of the second column.
+        names: of the two columns.
+        ends: low and high of the interval of every cell, for the table beside it; sums
+            of them if cells are folded.
+        title: what is counted; noisy rows if not given.
+        end: the count drawn darkest, so that two tables can be compared; the largest if
+            not given.
     """
     rows = fold_labels(row_labels, FOLDED)
     columns = fold_labels(column_labels, FOLDED)
@@ -407,11 +414,15 @@ def lines(
 ) -> Chart:
     """Draw one line per series, distinguished by dashes as well as color.
 
-    Args: frame: aggregates, one row per point, series in order of appearance. titles:
-    of the fields of x, y and series, in this order. colors: of the series. logarithmic:
-    fields with a logarithmic axis. wide: whether y goes from next to 0 to thousands,
-    and small values have to be told apart. points: whether values are marked; otherwise
-    the line is a step function. at: x of a vertical rule.
+    Args:
+        frame: aggregates, one row per point, series in order of appearance.
+        titles: of the fields of x, y and series, in this order.
+        colors: of the series.
+        logarithmic: fields with a logarithmic axis.
+        wide: whether y goes from next to 0 to thousands, and small values have to be
+            told apart.
+        points: whether values are marked; otherwise the line is a step function.
+        at: x of a vertical rule.
     """
     altair, chart = drawing(frame)
     x, y, series = titles
@@ -464,7 +475,9 @@ def lines(
         )
         spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
-    return Chart(spec=spec.properties(height=300), alt=by(titles), table=table)
+    return Chart(
+        spec=spec.properties(height=300), alt=describe_chart(titles), table=table
+    )
 
 
 def bars(
@@ -496,7 +509,7 @@ def bars(
     return Chart(
         spec=altair.layer(spec, words, height={"step": 24}),
         alt=alt,
-        table=headed(frame),
+        table=with_headings(frame),
     )
 
 

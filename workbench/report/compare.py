@@ -71,9 +71,12 @@ def difference(
 ) -> pd.DataFrame:
     """Compare the counts of one column, cell by cell.
 
-    Args: release: the later one. earlier: the one before. name: of the column. level:
-    probability with which all intervals hold together against noise, and again against
-    noise and chance.
+    Args:
+        release: the later one.
+        earlier: the one before.
+        name: of the column.
+        level: probability with which all intervals hold together against noise, and
+            again against noise and chance.
 
     Returns: counts, their difference with both intervals, and the verdict: 2 for more
     than noise and chance explain, 1 for more than noise, negative for fewer, 0 for

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.language.messages import N_, _, capital, named
+from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
 from workbench.report.document import fragment
 
@@ -40,14 +40,19 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
         internal: whether columns, counts and answers are included.
     """
     lines = [
-        (each.clause.id, _(each.clause.title), _(STATES[each.state]), found(each))
+        (
+            each.clause.id,
+            _(each.clause.title),
+            _(STATES[each.state]),
+            evidence_words(each),
+        )
         for each in outcomes
     ]
     headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
     return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
 
 
-def found(outcome: Outcome) -> str:
+def evidence_words(outcome: Outcome) -> str:
     """Name the columns, the figure or the answer behind a result."""
     parts = []
     of_column = _("{column}: {people} people")
@@ -73,7 +78,9 @@ def found(outcome: Outcome) -> str:
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
     """Return the questions for people, by clause."""
     return {
-        each.id: named(each.id, _(each.question)) for each in clauses if each.question
+        each.id: name_and_text(each.id, _(each.question))
+        for each in clauses
+        if each.question
     }
 
 

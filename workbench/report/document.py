@@ -154,7 +154,7 @@ class Page:
         return f"{self.before}{questions}{self.after}"
 
 
-def linked(names: Collection[str]) -> tuple[Download, ...]:
+def link_files(names: Collection[str]) -> tuple[Download, ...]:
     """Return links to the files for a page with its own address."""
     return tuple(
         Download(href=f"?file={name}", name=name, label=label(name)) for name in names

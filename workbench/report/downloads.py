@@ -150,7 +150,7 @@ def datapackage(release: Release) -> str:
     return json.dumps(described | about | json.loads(guarantee_json(release)), indent=1)
 
 
-def embedded(release: Release) -> tuple[Download, ...]:
+def embedded_data(release: Release) -> tuple[Download, ...]:
     """Return data for a page that is a file: the guarantee and a small release."""
     downloads = []
     for name in files(release, {COUNTS, MODEL}):

@@ -15,9 +15,9 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
 from workbench.language.wording import number, printable, whole
-from workbench.report.charts import folded
+from workbench.report.charts import fold_cells
 from workbench.report.document import fragment
-from workbench.report.sentences import counted
+from workbench.report.sentences import counted_noun
 
 EXPLORE = "explore"
 PAGE = "explore.html"
@@ -76,7 +76,7 @@ def section(release: Release) -> str:
         drawn=whole(drawn),
         share=number(total / drawn),
         total=whole(total),
-        counted=counted(release),
+        counted=counted_noun(release),
     )
 
 
@@ -90,7 +90,7 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     model = release.model
     most = MAX_RUNS if isinstance(column, IntervalColumn) else MAX_BARS
     (shown,), counts = release.shown(release.answer((name,)))
-    labels, counts = folded(shown, counts, most=most)
+    labels, counts = fold_cells(shown, counts, most=most)
     cells = np.arange(column.size)
     width = -(-len(shown) // len(labels))
     groups = (

@@ -21,7 +21,7 @@ from dpcore.synthesis import (
     describe,
 )
 from dpcore.tables.answer import Answer
-from workbench.language.messages import N_, _, day, ngettext, translate, translated
+from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
 from workbench.language.wording import (
     USUAL_DELTA,
     counted_words,
@@ -35,8 +35,15 @@ from workbench.language.wording import (
 )
 from workbench.language.wording import printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
-from workbench.report.charts import fold_labels, fold_table, folded
-from workbench.report.document import BADGES, Document, Picture, TextTable, linked, page
+from workbench.report.charts import fold_cells, fold_labels, fold_table
+from workbench.report.document import (
+    BADGES,
+    Document,
+    Picture,
+    TextTable,
+    link_files,
+    page,
+)
 from workbench.report.drawing import Ends, grid, lying_bars, upright_bars
 
 MAX_COLUMNS = 24
@@ -45,7 +52,7 @@ MAX_LINES = 300
 MAX_BARS = 60
 MAX_SIDE = 20
 LYING_BARS = 20
-EVERYTHING = frozenset(translated(downloads.CONTENTS))
+EVERYTHING = frozenset(translate_table(downloads.CONTENTS))
 FIGURES = {
     "mean": N_("mean"),
     "variance": N_("variance"),
@@ -65,10 +72,14 @@ def document(
 ) -> Document:
     """Return a release's page for a server that answers its links and questions.
 
-    Args: release: what the page shows. title: of the page; what was released, if not
-    given. note: of whoever shares it. contents: what is given, of `downloads.CONTENTS`.
-    pictures: columns of the charts to show, in their order; all, the clearest first, if
-    not given. earlier: a release of an earlier table to compare with.
+    Args:
+        release: what the page shows.
+        title: of the page; what was released, if not given.
+        note: of whoever shares it.
+        contents: what is given, of `downloads.CONTENTS`.
+        pictures: columns of the charts to show, in their order; all, the clearest
+            first, if not given.
+        earlier: a release of an earlier table to compare with.
     """
     compared = compare.columns(release, earlier) if earlier else []
     level = sentences.level_of(release, 2 * len(compared))
@@ -76,7 +87,7 @@ def document(
         translate(describe(release.recipe)), at_most=200
     )
     drawn = _pictures(
-        release, charted(release) if pictures is None else pictures, level
+        release, chart_columns(release) if pictures is None else pictures, level
     )
     lead = _lead(release, level)
     differences = (
@@ -100,7 +111,7 @@ def document(
         pictures=(*drawn, *differences),
         promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
         reading=_reading(release),
-        downloads=linked(downloads.files(release, contents)),
+        downloads=link_files(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
         citation=downloads.citation(release, title),
         preview=preview,
@@ -110,7 +121,7 @@ def document(
 def file(release: Release) -> bytes:
     """Return a release's page as one file that needs no server."""
     complete = dataclasses.replace(
-        document(release), asks=False, downloads=downloads.embedded(release)
+        document(release), asks=False, downloads=downloads.embedded_data(release)
     )
     return page(complete).html().encode()
 
@@ -162,7 +173,7 @@ def _about(release: Release) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def charted(release: Release) -> list[Clique]:
+def chart_columns(release: Release) -> list[Clique]:
     """Return the columns with charts, the one with the clearest shape first."""
     names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
@@ -185,7 +196,7 @@ def _lead(release: Release, level: float) -> str:
     total = release.answer((), level=level)
     return _("{rows} {counted} were counted, give or take {half}.").format(
         rows=whole(float(total.values)),
-        counted=sentences.counted(release),
+        counted=sentences.counted_noun(release),
         half=number(total.reach),
     )
 
@@ -197,8 +208,8 @@ def _pictures(
     if isinstance(model, Figures):
         return [_figures(model)]
     if isinstance(model, FoundCategories):
-        return [_found(model)]
-    there = charted(release)
+        return [_search_words(model)]
+    there = chart_columns(release)
     return [
         _two_way(release, clique)
         if len(clique) == 2
@@ -219,7 +230,7 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
         label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
     ]
     if isinstance(column, IntervalColumn) or not 1 < len(few) < len(cells):
-        labels, counts = folded(cells, counts, most=MAX_BARS)
+        labels, counts = fold_cells(cells, counts, most=MAX_BARS)
         return (
             labels,
             counts.values.tolist(),
@@ -240,9 +251,9 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
 
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column = release.schema.column(name)
-    unit = sentences.counted(release)
+    unit = sentences.counted_noun(release)
     (cells,), counts = release.shown(release.answer((name,)))
-    labels, counts = folded(cells, counts, most=MAX_BARS)
+    labels, counts = fold_cells(cells, counts, most=MAX_BARS)
     heading = shown(name, at_most=60)
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(labels), column=heading
@@ -296,7 +307,7 @@ def _two_way(release: Release, pair: Clique) -> Picture:
     labels, counts = release.shown(release.answer(pair))
     rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
-    unit = sentences.counted(release)
+    unit = sentences.counted_noun(release)
     values = fold_table(counts.values, MAX_SIDE).tolist()
     return Picture(
         title=_within(together, counts, unit),
@@ -373,7 +384,7 @@ def _figures(model: Figures) -> Picture:
     )
 
 
-def _found(model: FoundCategories) -> Picture:
+def _search_words(model: FoundCategories) -> Picture:
     heading = shown(model.column, at_most=60)
     ranked = sorted(model.counts.items(), key=lambda each: -each[1])
     labels = [label for label, _count in ranked]

@@ -39,11 +39,14 @@ SENTENCES = {
 class Claim:
     """A claim about the counts of one column.
 
-    Attributes: kind: "largest" if the cell has the largest count, "among" if one of the
-    cells has it; "half" if the neighboring cells hold more than half of all; "none
-    apart" if no two cells can be told apart; "hidden" if too many cells may be the
-    largest. cells: numbers of the cells that it names. share: lower and upper bound of
-    the share, in hundredths, of the first cell or of the half.
+    Attributes:
+        kind: "largest" if the cell has the largest count, "among" if one of the cells
+            has it; "half" if the neighboring cells hold more than half of all; "none
+            apart" if no two cells can be told apart; "hidden" if too many cells may be
+            the largest.
+        cells: numbers of the cells that it names.
+        share: lower and upper bound of the share, in hundredths, of the first cell or
+            of the half.
     """
 
     kind: str
@@ -72,7 +75,7 @@ def level_of(release: Release, tables: int = 0) -> float:
     return 1 - ERROR / (1 + len(singles(release)) + tables)
 
 
-def counted(release: Release) -> str:
+def counted_noun(release: Release) -> str:
     """Return the noun of what was counted: people if each has one row, else rows."""
     return _(COUNTED_WORDS["people" if release.schema.unit.max_rows == 1 else "rows"])
 
@@ -97,7 +100,7 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
     if (
         runs
         and counts.alone.all()
-        and (run := _run(column.values_size, counts, total, each))
+        and (run := _shortest_majority(column.values_size, counts, total, each))
     ):
         return run
     rivals = np.flatnonzero(counts.high >= counts.low.max())
@@ -130,13 +133,15 @@ def sentence(release: Release, name: str, level: float) -> str:
         cells=join(labels),
         low=low,
         high=high,
-        counted=counted(release),
+        counted=counted_noun(release),
         first=printable(bounds[0]),
         end=printable(bounds[-1]),
     )
 
 
-def _run(size: int, counts: Answer, total: Answer, level: float) -> Claim | None:
+def _shortest_majority(
+    size: int, counts: Answer, total: Answer, level: float
+) -> Claim | None:
     """Return the shortest run of cells that surely holds more than half of all rows."""
     table = counts.table
     assert table is not None

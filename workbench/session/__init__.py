@@ -24,7 +24,7 @@ from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
-from workbench.language.catalogues import ENGLISH, chosen
+from workbench.language.catalogues import ENGLISH, choose_language
 from workbench.language.messages import set_language_of_tab
 from workbench.server.web import guard, holders, tabs
 from workbench.server.workers import queue
@@ -263,7 +263,7 @@ def session() -> Session:
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
-        language = chosen(
+        language = choose_language(
             st.query_params.get("lang"), st.context.headers.get("Accept-Language", "")
         )
         state = st.session_state[holders.KEY] = Session(
@@ -359,7 +359,7 @@ def language() -> str:
 
 def browser_language() -> str:
     """Return the language that the browser of this tab prefers."""
-    return chosen(None, st.context.headers.get("Accept-Language", ""))
+    return choose_language(None, st.context.headers.get("Accept-Language", ""))
 
 
 def is_dark() -> bool:

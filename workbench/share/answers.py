@@ -20,8 +20,8 @@ from starlette.routing import Route
 
 from dpcore.errors import LedgerError, ParameterError, UsageError
 from dpcore.local import Question
-from workbench.language.catalogues import chosen
-from workbench.language.messages import N_, speaking, translated
+from workbench.language.catalogues import choose_language
+from workbench.language.messages import N_, speaking, translate_table
 from workbench.language.wording import answer_words
 from workbench.report.document import fragment
 from workbench.server.web.headers import POLICY, frame_options, frame_policy
@@ -60,8 +60,9 @@ SCRIPT_MESSAGES = {
 def headers_with(policy: str) -> dict[str, str]:
     """Return the headers of pages for strangers.
 
-    Args: policy: what their scripts, styles and forms may do; whether a frame may show
-    them is added.
+    Args:
+        policy: what their scripts, styles and forms may do; whether a frame may show
+            them is added.
     """
     policy = f"default-src 'none'; base-uri 'none'; {policy}; {frame_policy()}"
     return {
@@ -97,7 +98,7 @@ class Limiter:
             return self._counts[address] <= self._per_minute
 
 
-def limited(
+def limit_requests(
     endpoint: Endpoint,
     limiter: Limiter,
     headers: Mapping[str, str],
@@ -116,7 +117,7 @@ def limited(
 
     async def answer(request: Request) -> Response:
         with speaking(
-            chosen(
+            choose_language(
                 request.query_params.get("lang"),
                 request.headers.get("Accept-Language", ""),
             )
@@ -138,8 +139,10 @@ def limited(
 def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     """Return the routes of all answer pages.
 
-    Args: surveys: those of the server. per_minute: pages and reports that one address
-    may ask for; many people may share one.
+    Args:
+        surveys: those of the server.
+        per_minute: pages and reports that one address may ask for; many people may
+            share one.
     """
     limiter = Limiter(per_minute)
     headers = headers_with(
@@ -184,7 +187,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         *(
             Route(
                 "/answer/{token}",
-                limited(endpoint, limiter, headers, notice),
+                limit_requests(endpoint, limiter, headers, notice),
                 methods=[method],
             )
             for method, endpoint in (("GET", show), ("POST", take))
@@ -224,7 +227,7 @@ def answer_page(question: Question) -> str:
         "categories": question.protocol.categories,
         "labels": list(question.categories),
         "script": question.protocol.script(),
-        "words": translated(SCRIPT_MESSAGES),
+        "words": translate_table(SCRIPT_MESSAGES),
     }
     epsilon = answer_words(float(question.epsilon))
     return fragment(

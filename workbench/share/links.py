@@ -28,7 +28,7 @@ from workbench.report.explore import PAGE
 from workbench.report.files import file_name, release_file
 from workbench.server.web import who
 from workbench.server.web.headers import POLICY
-from workbench.share.answers import Limiter, headers_with, limited
+from workbench.share.answers import Limiter, headers_with, limit_requests
 from workbench.store.links.shares import SharedPage, Shares
 from workbench.store.links.surveys import links_work
 
@@ -208,7 +208,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
-    endpoint = limited(show, limiter, headers_with(STYLED), lambda: notice("busy"))
+    endpoint = limit_requests(show, limiter, headers_with(STYLED), lambda: notice("busy"))
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.database.connections import make_folder
-from workbench.store.database.failures import explained
+from workbench.store.database.failures import explain_errors
 from workbench.store.database.keys import KEY
 from workbench.store.database.store import Store
 from workbench.store.database.tables import about, accounts, lines
@@ -104,7 +104,7 @@ def check_there(settings: Settings) -> None:
     """
     url = sa.make_url(settings.database_url)
     if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
-        with explained(), sa.create_engine(url).connect() as connection:
+        with explain_errors(), sa.create_engine(url).connect() as connection:
             if sa.inspect(connection).has_table(about.name):
                 return
     remedy = (

@@ -16,10 +16,10 @@ from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, capital, digits, named, ngettext
+from workbench.language.messages import N_, _, capital, digits, name_and_text, ngettext
 from workbench.language.wording import (
     amount,
-    listed,
+    list_names,
     number,
     plain,
     rule_unit,
@@ -187,7 +187,7 @@ def _metrics(preview: Preview) -> None:
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
-        help=named(rule_unit(account), _(GLOSSARY["budget"])),
+        help=name_and_text(rule_unit(account), _(GLOSSARY["budget"])),
     )
     width = (
         preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows)
@@ -256,7 +256,7 @@ def _leave_out(preview: Preview) -> None:
     lost = [name for (name,), error in errors.items() if error >= DROWNED]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
-        label = capital("leave out {columns}").format(columns=listed(lost))
+        label = capital("leave out {columns}").format(columns=list_names(lost))
         st.button(
             label,
             on_click=preview.form.fill_in,

@@ -15,7 +15,7 @@ from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, ask
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
     amount,
     counted_words,
@@ -70,12 +70,20 @@ def confirm(
             ).format(name=plain(curator.name))
         )
         for column, category in part.items():
-            st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
+            st.write(
+                name_and_text(
+                    _("Only rows with"), f"{plain(column)} = {plain(category)}"
+                )
+            )
         st.write(
             "  \n".join(
                 [
-                    named(capital("cost"), amount(quote.charge, curator.account)),
-                    named(_("Left after"), amount(quote.left_after, curator.account)),
+                    name_and_text(
+                        capital("cost"), amount(quote.charge, curator.account)
+                    ),
+                    name_and_text(
+                        _("Left after"), amount(quote.left_after, curator.account)
+                    ),
                 ],
             ),
         )
@@ -202,7 +210,9 @@ def show(data_set: DataSet, request_id: str) -> None:
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     if release.part is not None:
-        st.markdown(named(_("Only rows with"), " = ".join(map(plain, release.part))))
+        st.markdown(
+            name_and_text(_("Only rows with"), " = ".join(map(plain, release.part)))
+        )
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):

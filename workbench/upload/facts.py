@@ -19,7 +19,13 @@ from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import SPELLINGS, VALUES, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
-from workbench.language.columns import MOST_CATEGORIES, contents, join, rounded, split
+from workbench.language.columns import (
+    MOST_CATEGORIES,
+    contents,
+    join,
+    round_bounds,
+    split_parts,
+)
 from workbench.session.draft import Draft
 from workbench.upload import grid
 
@@ -88,7 +94,9 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
             kind="public", columns=public, unsure=tuple(lists), more=more
         )
     wide = tuple(
-        column for column in unsaid if not column.found and rounded(column) is not None
+        column
+        for column in unsaid
+        if not column.found and round_bounds(column) is not None
     )
     if wide and not draft.singly:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
@@ -376,7 +384,7 @@ def put_told(
                 line["known from"] = known_from
                 notes.append(grid.told_from(known_from))
             line["told"] = join(
-                dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes])
+                dict.fromkeys([*split_parts(_line(draft, column.name)["told"]), *notes])
             )
             lines[column.name] = line
     draft.left |= {
@@ -393,7 +401,7 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
     """
     lines = {}
     for column in columns:
-        notes = (*split(_line(draft, column.name)["told"]), grid.rounded(column))
+        notes = (*split_parts(_line(draft, column.name)["told"]), grid.rounded(column))
         lines[column.name] = grid.line(column) | {"told": join(notes)}
     draft.left |= set(lines)
     _put_lines(draft, lines)
@@ -405,7 +413,7 @@ def put_missing(draft: Draft, can_be_missing: bool) -> None:
     for place in edited.index:
         notes = [
             note
-            for note in split(edited.at[place, "told"])
+            for note in split_parts(edited.at[place, "told"])
             if note != grid.NEVER_MISSING
         ]
         edited.at[place, "told"] = join(

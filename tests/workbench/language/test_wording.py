@@ -68,7 +68,7 @@ def test_numbers_have_the_digits_that_mean_something(value, shown):
 def test_plain_leaves_no_markdown(text):
     """A column name would load a picture from elsewhere in the viewer's browser."""
     shown = wording.plain(text)
-    assert wording.unmarked(shown) == text
+    assert wording.strip_markdown(shown) == text
     # Markdown looks for addresses after escapes are undone
     read = shown.replace("\\", "")
     assert not re.search(r"https?://|www\.|\w@", read, re.IGNORECASE)

@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workbench.language.catalogues import chosen
+from workbench.language.catalogues import choose_language
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 _ROOT = b'<div id="root">'
@@ -25,7 +25,9 @@ class Focus:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        language = chosen(None, Headers(scope=scope).get("Accept-Language", ""))
+        language = choose_language(
+            None, Headers(scope=scope).get("Accept-Language", "")
+        )
         pending: list[Message] = []
         parts: list[bytes] = []
 

@@ -115,16 +115,16 @@ class Guard:
                 host or "", "https" if _is_encrypted(scope, headers) else "http"
             )
         if origin is not None and not self._is_own(origin, host):
-            return _refused("Requests from other sites are refused.")
+            return _refusal_response("Requests from other sites are refused.")
         closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
         if any(path.endswith(each) or f"{each}/" in path for each in closed):
-            return _refused("Not found.", 404)
+            return _refusal_response("Not found.", 404)
         if media and not tabs.is_offered(media[1], _visitor(_secret(headers))):
-            return _refused("Not found.", 404)
+            return _refusal_response("Not found.", 404)
         return None
 
     def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return a refusal of an upload, or None, before any byte of it is read.
+        """Return why an upload is refused, before any byte of it is read.
 
         The browser, its tab and the announced size decide.
         """
@@ -133,21 +133,21 @@ class Guard:
         person = who.person(HTTPConnection(scope))
         upload = _UPLOAD.search(scope["path"])
         if self._settings.demo:
-            return _refused("This is a demo: it takes no files.")
+            return _refusal_response("This is a demo: it takes no files.")
         if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
-            return _refused("Not found.", 404)
+            return _refusal_response("Not found.", 404)
         if person is None or person.role != "steward":
-            return _refused("Only stewards may send files.")
+            return _refusal_response("Only stewards may send files.")
         if "transfer-encoding" in headers:
-            return _refused("The size of the file is missing.", 411)
+            return _refusal_response("The size of the file is missing.", 411)
         if tabs.sent_bytes(upload[1]) + body_length(scope) > UPLOADS:
-            return _refused(
+            return _refusal_response(
                 "This tab has sent enough; open what it has sent first.", 413
             )
         try:
             holders.check_room(body_length(scope))
         except DpcoreError as error:
-            return _refused(str(error), 413)
+            return _refusal_response(str(error), 413)
         return None
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,9 +155,11 @@ class Guard:
         secret = _secret(headers)
         refusal = self._refusal(scope, headers)
         if not scope["path"].endswith(_STREAM):
-            refusal = _refused("Not found.")
+            refusal = _refusal_response("Not found.")
         elif headers.get("origin") is None or secret is None:
-            refusal = _refused("The cookie of this server, or the Origin, is missing.")
+            refusal = _refusal_response(
+                "The cookie of this server, or the Origin, is missing."
+            )
         if refusal is not None:
             _log.warning("websocket refused: %s", bytes(refusal.body).decode().strip())
             await refusal(scope, receive, send)
@@ -252,7 +254,7 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Pass on only messages that a page sends, and no developers' commands."""
+    """Drop developers' messages, such as clear_cache, from a websocket."""
 
     async def receive_page() -> Message:
         while True:
@@ -280,7 +282,7 @@ def _only_pages(receive: Receive) -> Receive:
     return receive_page
 
 
-def _refused(words: str, status: int = 403) -> Response:
+def _refusal_response(words: str, status: int = 403) -> Response:
     return PlainTextResponse(f"{words}\n", status)
 
 

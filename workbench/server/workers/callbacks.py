@@ -22,7 +22,7 @@ class _Callbacks(threading.local):
 _callbacks = _Callbacks()
 
 
-def stopped() -> StoppedError:
+def cancelled_error() -> StoppedError:
     """Return the error of cancelled work."""
     return StoppedError(
         "this was stopped before its end", remedy="start it again when you want it"
@@ -35,7 +35,7 @@ def check_cancelled() -> None:
     Raises: StoppedError; what a poll raises.
     """
     if any(poll() for poll in _callbacks.polls):
-        raise stopped()
+        raise cancelled_error()
 
 
 def report_rows(rows: int) -> None:

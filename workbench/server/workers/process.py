@@ -113,11 +113,14 @@ def run(
 ) -> Answer:
     """Return `function(*given)`, computed in a new worker.
 
-    Args: function: of a module, or a method of an object that can be pickled. given:
-    anything that can be pickled; private rows; a measurer, for which the worker gets a
-    stand-in. on_progress: if given, the function gets a callback as its last argument.
-    memory: limit in bytes, beyond the libraries' own; 0 for no limit. seconds: limit of
-    CPU time; a busy machine may take ten times as long; 0 for no limit.
+    Args:
+        function: of a module, or a method of an object that can be pickled.
+        given: anything that can be pickled; private rows; a measurer, for which the
+            worker gets a stand-in.
+        on_progress: if given, the function gets a callback as its last argument.
+        memory: limit in bytes, beyond the libraries' own; 0 for no limit.
+        seconds: limit of CPU time; a busy machine may take ten times as long; 0 for no
+            limit.
 
     Raises: StoppedError if this thread's work is cancelled (see `callbacks`), which is
         polled five times a second until all noise that was paid for is drawn; the
@@ -148,7 +151,7 @@ def run(
             if message == "progress" and on_progress is not None:
                 on_progress(*content)
             elif message == "asked":
-                channel.send(_answered(channel, *content))
+                channel.send(_answer_call(channel, *content))
             else:
                 is_over = True
                 kind = message
@@ -198,7 +201,7 @@ def compute(
         ) from error
 
 
-def _answered(
+def _answer_call(
     channel: Channel,
     number: int,
     name: str,

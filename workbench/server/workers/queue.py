@@ -28,8 +28,9 @@ class RunQueue:
     def turn(self, on_place: Callable[[int], object]) -> Iterator[None]:
         """Wait for a turn and hold it for the block.
 
-        Args: on_place: called twice a second with the place in the queue, from 1; may
-        raise to leave it.
+        Args:
+            on_place: called twice a second with the place in the queue, from 1; may
+                raise to leave it.
 
         Raises: StoppedError if this thread's work is cancelled; errors of `on_place`.
         """

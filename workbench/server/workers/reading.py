@@ -55,25 +55,29 @@ def read(
 ) -> TableFile:
     """Read a table as `dpcore.io.read_table`, within 900 MB and 30 CPU seconds.
 
-    Args: data: the file. name: of the file; its ending says how it is read. key: of the
-    ledger, for the fingerprint; None for a table that is not to be opened. on_progress:
-    called with the stage, one of `STAGES`, and the share done. on_place: called with
-    the place in line while other files go first. options: of `read_table`.
+    Args:
+        data: the file.
+        name: of the file; its ending says how it is read.
+        key: of the ledger, for the fingerprint; None for a table that is not to be
+            opened.
+        on_progress: called with the stage, one of `STAGES`, and the share done.
+        on_place: called with the place in line while other files go first.
+        options: of `read_table`.
 
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
     try:
         with _FILES.turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
-            table, schema, dataset = _limited(
+            table, schema, dataset = _run_limited(
                 read_within, data, name, options, key, on_progress=on_progress
             )
     except StoppedError:
-        raise interrupted() from None
+        raise interrupted_error() from None
     return TableFile(table=table, schema=schema, dataset=dataset)
 
 
-def _limited(
+def _run_limited(
     function: Callable[..., Any], *given: Any, on_progress: OnProgress | None = None
 ) -> Any:
     try:
@@ -84,7 +88,7 @@ def _limited(
         raise _refusal(error) from None
 
 
-def interrupted() -> ReadError:
+def interrupted_error() -> ReadError:
     """Return the error of reading that a person or a closed tab has ended."""
     return ReadError(
         "this was stopped before its end", remedy="start it again when you want it"
@@ -97,7 +101,7 @@ def read_release(data: bytes) -> Release:
     Raises: ReadError, LimitError.
     """
     with _FILES.turn(lambda _: None):
-        return _limited(synthesis.read_release, data)  # type: ignore[no-any-return]
+        return _run_limited(synthesis.read_release, data)  # type: ignore[no-any-return]
 
 
 def read_within(

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from dpcore.errors import LedgerError
-from workbench.store.database.failures import explained
+from workbench.store.database.failures import explain_errors
 from workbench.store.database.narrow import narrow
 from workbench.store.settings import Settings
 
@@ -86,7 +86,7 @@ class Connections:
                 "READ COMMITTED" if writing else "REPEATABLE READ"
             )
         with (
-            explained(),
+            explain_errors(),
             engine.connect().execution_options(**options) as connection,
             connection.begin(),
         ):

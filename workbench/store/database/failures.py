@@ -15,7 +15,7 @@ _log = logging.getLogger("workbench.store")
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Turn errors of the database and the disk into one sentence with a remedy."""
     try:
         yield

@@ -28,7 +28,7 @@ NEW_KEY = "ledger.key.new"
 def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
     """Return the database's record of both keys: a check and the masked row key."""
     check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
-    return {"key_check": check, "row_key": _masked(key, rows).hex()}
+    return {"key_check": check, "row_key": _apply_mask(key, rows).hex()}
 
 
 def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, bytes]:
@@ -38,7 +38,7 @@ def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, byt
     """
     row = connection.execute(sa.select(about)).one()
     for key in [settings.key] if settings.key else _keys_in(settings.data_dir):
-        rows = _masked(key, bytes.fromhex(row.row_key))
+        rows = _apply_mask(key, bytes.fromhex(row.row_key))
         if hmac.compare_digest(row.key_check, key_fields(key, rows)["key_check"]):
             if not rows:  # a ledger of before version 4
                 rows = key
@@ -81,7 +81,7 @@ def settle_key(folder: Path, key: bytes) -> None:
         return  # settled before, by this start or another one
 
 
-def _masked(key: bytes, rows: bytes) -> bytes:
+def _apply_mask(key: bytes, rows: bytes) -> bytes:
     """Apply the sealing key's mask to a row key, or remove it."""
     mask = hmac.new(key, b"mask of the key of rows", hashlib.sha256).digest()
     return bytes(one ^ other for one, other in zip(rows, mask, strict=False))

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
 from workbench.store.database.connections import Connections
-from workbench.store.database.failures import explained
+from workbench.store.database.failures import explain_errors
 from workbench.store.database.keys import (
     KEY,
     NEW_KEY,
@@ -45,7 +45,7 @@ class Store(Connections):
         Raises: LedgerError if it cannot be reached, was made by a newer version or with
             another key, or is gone although its key is there.
         """
-        with explained():
+        with explain_errors():
             super().__init__(settings)
             self.witness = Witness(settings.data_dir / "seen")
             with self.writing() as connection:

@@ -32,8 +32,10 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
     before, since the row key stays. Other processes must have ended: they would go on
     with the old key and be refused.
 
-    Args: settings: of the deployment. file: where the new key goes if the old one came
-    from `WORKBENCH_KEY`; otherwise it becomes `ledger.key`.
+    Args:
+        settings: of the deployment.
+        file: where the new key goes if the old one came from `WORKBENCH_KEY`; otherwise
+            it becomes `ledger.key`.
 
     Raises: LedgerError, with nothing changed, if an account is not in order or a run is
         in progress.

@@ -55,11 +55,13 @@ _TOKEN = 43
 class LinkDraft:
     """A link before it is made.
 
-    Attributes: expires: within `MAX_DAYS` days. contents: names of what is given
-    besides pictures, tables and the guarantee. readers: addresses of those who may open
-    it after signing in, each a whole one or "*@" and a domain; empty for anybody with
-    the link. pictures: columns of the charts to show, in their order; None for all of
-    them. earlier: a release to compare with.
+    Attributes:
+        expires: within `MAX_DAYS` days.
+        contents: names of what is given besides pictures, tables and the guarantee.
+        readers: addresses of those who may open it after signing in, each a whole one
+            or "*@" and a domain; empty for anybody with the link.
+        pictures: columns of the charts to show, in their order; None for all of them.
+        earlier: a release to compare with.
 
     Raises: ParameterError for a title, note or reader that cannot be.
     """
@@ -117,8 +119,9 @@ class Share(LinkDraft):
 class SharedPage:
     """The content of a working link.
 
-    Attributes: text: a release, as written by `Release.to_json`, or what `releases` or
-    `syntactic` reads.
+    Attributes:
+        text: a release, as written by `Release.to_json`, or what `releases` or
+            `syntactic` reads.
     """
 
     id: str

@@ -17,9 +17,11 @@ _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 class Alike:
     """A table on file that a new table looks like.
 
-    Attributes: day: when it was opened. rows: about how many rows are in only one of
-    the two; None if their columns differ. columns: how many columns have the same
-    content.
+    Attributes:
+        day: when it was opened.
+        rows: about how many rows are in only one of the two; None if their columns
+            differ.
+        columns: how many columns have the same content.
     """
 
     dataset: str

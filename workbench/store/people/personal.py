@@ -30,12 +30,17 @@ class PersonalLedger:
 
     A steward may spend on data sets of their own.
 
-    Attributes: ledger: of all persons. owners: of its data sets. person: who uses it.
-    still: returns that person as of now, or None once the role was taken away. Called
-    before reading. opener: under whose key tables are recognized: the person's own, or
-    that of whoever opened a table that was handed on; "" is the key of the ledger
-    itself. visitor: a browser that nobody signed in with; its samples have budgets of
-    their own.
+    Attributes:
+        ledger: of all persons.
+        owners: of its data sets.
+        person: who uses it.
+        still: returns that person as of now, or None once the role was taken away.
+            Called before reading.
+        opener: under whose key tables are recognized: the person's own, or that of
+            whoever opened a table that was handed on; "" is the key of the ledger
+            itself.
+        visitor: a browser that nobody signed in with; its samples have budgets of their
+            own.
     """
 
     ledger: SqlLedger
@@ -87,8 +92,10 @@ class PersonalLedger:
 
         The account need not exist yet.
 
-        Args: table: the rows, or a connected source. known: the table's fingerprint
-        under this ledger's key, if it was taken before.
+        Args:
+            table: the rows, or a connected source.
+            known: the table's fingerprint under this ledger's key, if it was taken
+                before.
         """
         if isinstance(table, Source):
             dataset = source_dataset(table.name)

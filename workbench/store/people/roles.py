@@ -35,9 +35,11 @@ servers.
 class Person:
     """A person who may use this server.
 
-    Attributes: address: as the provider confirmed it, in small letters; empty for the
-    one person of a computer. role: a steward opens data and spends; an analyst sees
-    releases that were shared with them.
+    Attributes:
+        address: as the provider confirmed it, in small letters; empty for the one
+            person of a computer.
+        role: a steward opens data and spends; an analyst sees releases that were shared
+            with them.
     """
 
     address: str

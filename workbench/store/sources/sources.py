@@ -62,9 +62,10 @@ _DECLARED = "one person each, declared by "
 class Listed:
     """A source of the list.
 
-    Attributes: schema: a file of public facts; None if the page suggests them. people:
-    addresses that may open it, each a whole one or "*@" and a domain; empty for
-    everybody.
+    Attributes:
+        schema: a file of public facts; None if the page suggests them.
+        people: addresses that may open it, each a whole one or "*@" and a domain; empty
+            for everybody.
     """
 
     source: Source
