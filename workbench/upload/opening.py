@@ -10,6 +10,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
+from dpcore.curator.found_cells import check_found
 from dpcore.errors import SchemaError, no_rows
 from dpcore.evaluation.table.cells_of_numbers import losses_on_file
 from dpcore.evaluation.table.rows_of_people import unit_on_file
@@ -116,7 +117,7 @@ def take_codebook() -> None:
                 column=codebook.unit.id_column,
             )
         codebook.unit.check_covers(draft.declared)
-        codebook = _not_found_here(codebook, draft)
+        codebook = _check_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
         declared = {
             column.name: column for column in codebook.columns if column.name in header
@@ -134,9 +135,12 @@ def take_codebook() -> None:
         draft.version += 1
 
 
-def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
+def _check_found_cells(codebook: Schema, draft: Draft) -> Schema:
     """Mark cells that were found privately in another table as taken from the data, to
     be asked about.
+
+    Raises: ParameterError for cells of a search on this table that were changed after
+        they were found.
     """
     ledger = session.ledger().under(draft.opener)
     account = ledger.account(draft.dataset)
@@ -154,7 +158,10 @@ def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
         else column
         for column in codebook.columns
     ]
-    return dataclasses.replace(codebook, columns=tuple(columns))
+    checked = dataclasses.replace(codebook, columns=tuple(columns))
+    if checked.found:
+        check_found(checked, ledger, draft.dataset)
+    return checked
 
 
 def take_names() -> None:
