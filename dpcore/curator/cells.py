@@ -12,8 +12,8 @@ from dpcore.curator.curator import Curator
 from dpcore.evaluation.table.cells_of_numbers import (
     CellsOfNumbers,
     check_numbers,
-    found_words,
     loss_of_search,
+    search_of,
     widest,
 )
 from dpcore.schema.column import Column
@@ -55,8 +55,8 @@ def open_with_cells(
     >>> curator = open_with_cells(
     ...     people, schema, ["pay"], budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger()
     ... )
-    >>> curator.schema.column("pay").found.split()[:2], curator.schema.taken
-    (['epsilon', '1/20'], ())
+    >>> curator.schema.column("pay").found.loss, curator.schema.taken
+    ({'epsilon': '1/20'}, ())
     """
     question = CellsOfNumbers(columns=tuple(columns))
     loss = loss_of_search(budget)
@@ -71,8 +71,8 @@ def open_with_cells(
     )
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
-        declared[fields["name"]] = Column.from_dict(
-            {**fields, "found": found_words(loss, report.request_id)}
+        declared[fields["name"]] = dataclasses.replace(
+            Column.from_dict(fields), found=search_of(loss, report.request_id)
         )
     return Curator.open(
         table, dataclasses.replace(schema, columns=tuple(declared.values())), **options

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from dpcore.accounting.ledger import Ledger, Line
 from dpcore.errors import ParameterError
-from dpcore.evaluation.table.cells_of_numbers import check_charged, losses_on_file
+from dpcore.evaluation.table.cells_of_numbers import check_charged, searches_on_file
 from dpcore.release import PrivateReport
 from dpcore.schema.column import Column
 from dpcore.schema.origin import CELLS
@@ -43,7 +43,7 @@ def _found_on_file(column: Column, ledger: Ledger, dataset: str) -> Iterator[Col
     for line in ledger.lines(dataset):
         requests[line.request_id].append(line)
     for request_id, lines in requests.items():
-        if (column.name, column.found) not in losses_on_file(lines):
+        if (column.name, column.found) not in searches_on_file(lines):
             continue
         text = ledger.release(dataset, request_id)
         if text is None:

@@ -48,7 +48,7 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
     assert app.curator.balance().spent == UNIT // 20
     score = app.curator.schema.column("score")
     assert {"1", "2", "3", "4", "5"} <= set(score.labels)
-    assert score.found.startswith("epsilon 1/20 #")
+    assert score.found.loss == {"epsilon": "1/20"}
     assert "low" not in score.from_data
     ledger = app.go("ledger")
     assert (
@@ -90,7 +90,7 @@ def test_cells_are_found_privately_where_that_is_asked_for(new_tab):
     toggle(app).set_value(True).run()
     app.press("Open the data set")
     pay, score = (app.curator.schema.column(name).found for name in ("pay", "score"))
-    assert (pay, score.partition(" #")[0]) == ("", "epsilon 1/20")
+    assert (pay, score.loss) == (None, {"epsilon": "1/20"})
     assert app.curator.schema.column("pay").known_from == "a law"
 
 

@@ -15,7 +15,7 @@ from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
-from dpcore.schema.origin import loss_of_search_in
+from dpcore.schema.origin import CellSearch
 from dpcore.schema.schema import taken_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
@@ -426,7 +426,7 @@ def found_words(
 
 
 def found_sentences(
-    found: Mapping[str, str], *, shown: Callable[..., str] = plain
+    found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
 ) -> list[str]:
     """Say the same of the columns of a schema or guarantee, a sentence for each
     search.
@@ -434,22 +434,11 @@ def found_sentences(
     return [
         found_words(
             [name for name, each in found.items() if each == search],
-            loss,
+            search.loss,
             shown=shown,
         )
-        for search, loss in losses_of_searches(found).items()
-    ]
-
-
-def losses_of_searches(found: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the loss of each search that found cells of columns, to be added up.
-
-    Files of before name no search: there, cells of one loss count as found by one.
-    """
-    return {
-        search: dict([loss_of_search_in(search).split(" ", 1)])
         for search in dict.fromkeys(found.values())
-    }
+    ]
 
 
 def declared_words(

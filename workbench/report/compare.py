@@ -19,7 +19,6 @@ from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import (
     loss_words,
-    losses_of_searches,
     printable,
     whole,
 )
@@ -165,5 +164,5 @@ def _paid_for(release: Release) -> list[dict[str, str]]:
     """Return every loss that was charged for what a release tells."""
     guarantee = release.guarantee
     rows = release.schema.unit.found
-    searches = losses_of_searches(guarantee.found).values()
+    searches = [search.loss for search in dict.fromkeys(guarantee.found.values())]
     return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

@@ -12,7 +12,7 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import check_found
 from dpcore.errors import SchemaError, no_rows
-from dpcore.evaluation.table.cells_of_numbers import losses_on_file
+from dpcore.evaluation.table.cells_of_numbers import searches_on_file
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
@@ -144,11 +144,13 @@ def _check_found_cells(codebook: Schema, draft: Draft) -> Schema:
     """
     ledger = session.ledger().under(draft.opener)
     account = ledger.account(draft.dataset)
-    paid = losses_on_file(ledger.lines(draft.dataset)) if account is not None else set()
+    paid = (
+        searches_on_file(ledger.lines(draft.dataset)) if account is not None else set()
+    )
     columns = [
         dataclasses.replace(
             column,
-            found="",
+            found=None,
             from_data=(
                 *column.from_data,
                 *(fact for fact in CELLS if fact in column.facts),

@@ -19,7 +19,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.ledger import Line
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP, loss_from
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    PureDP,
+    loss_fields,
+    loss_from,
+)
 from dpcore.errors import ParameterError, UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
@@ -32,7 +40,7 @@ from dpcore.schema.origin import (
     CENSORED,
     MISSING_FACTS,
     WORDS,
-    loss_of_search_in,
+    CellSearch,
 )
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
@@ -119,9 +127,9 @@ def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
 
     Raises: ParameterError.
     """
-    paid = losses_on_file(lines)
-    for name, loss in schema.found.items():
-        if (name, loss) not in paid:
+    paid = searches_on_file(lines)
+    for name, search in schema.found.items():
+        if (name, search) not in paid:
             raise ParameterError(
                 (
                     "the cells of column {name!r} are called found privately, and "
@@ -132,9 +140,9 @@ def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
             )
 
 
-def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
-    """Return the columns whose cells were found on an account, each with its loss as in
-    `Column.found`, with and without the search.
+def searches_on_file(lines: Iterable[Line]) -> set[tuple[str, CellSearch]]:
+    """Return the columns whose cells were found on an account, each with its search,
+    with and without its id.
     """
     lines = list(lines)
     answered = {line.request_id for line in lines if line.state == "committed"}
@@ -144,19 +152,20 @@ def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
         if line.request_id in answered and question.get("kind") == CellsOfNumbers.kind:
             loss = loss_from(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            by = found_words(loss, line.request_id)
+            search = search_of(loss, line.request_id)
             paid |= {
-                (name, found)
+                (name, each)
                 for name in question["columns"]
-                for found in (by, loss_of_search_in(by))
+                for each in (search, search.unnamed)
             }
     return paid
 
 
-def found_words(loss: Loss, request_id: str) -> str:
-    """Write a loss and the search that cost it as `Column.found` keeps them."""
-    search = hashlib.sha256(request_id.encode()).hexdigest()[:16]
-    return f"{loss.name} {loss.amount} #{search}"
+def search_of(loss: Loss, request_id: str) -> CellSearch:
+    """Return the search that a request paid for."""
+    digest = hashlib.sha256(request_id.encode()).hexdigest()
+    ((measure, amount),) = loss_fields(loss).items()
+    return CellSearch(measure=measure, amount=amount, id=digest[:16])
 
 
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
