@@ -28,6 +28,7 @@ from dpcore.schema.origin import (
     label_of,
     means_missing,
 )
+from workbench.language.wording import found_sentences
 from workbench.store.links.shares import SharedPage
 
 FRAME = pd.DataFrame(
@@ -330,7 +331,7 @@ def with_found(schema: Schema, found: CellSearch) -> Schema:
     return dataclasses.replace(schema, columns=tuple(columns))
 
 
-def test_cells_of_before_that_name_no_search_stay_as_they_are() -> None:
+def test_cells_of_before_stand_on_the_same_requests() -> None:
     """After an update a codebook would be refused, and a release or a part on file be
     charged again.
     """
@@ -343,7 +344,29 @@ def test_cells_of_before_that_name_no_search_stay_as_they_are() -> None:
     part = ("pay", curator.schema.column("pay").labels[0])
     assert before.part_on_file(part, b"k") == curator.schema.part_on_file(part, b"k")
     opened = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
-    assert opened.schema.found == {"pay": EPSILON_1_20}
+    assert opened.schema.found == curator.schema.found
+
+
+def test_equal_searches_of_before_are_told_apart_by_the_ledger() -> None:
+    """An account that was charged for two searches of one loss would go on saying
+    one.
+    """
+    ledger = dp.MemoryLedger()
+    table = FRAME.assign(size=FRAME["pay"] * 3)
+    schema = dp.suggest_schema(table)
+    for name in ("pay", "size"):
+        curator = dp.open_with_cells(table, schema, [name], ledger=ledger, **PURE)
+        schema = curator.schema
+    content = fields(schema)
+    for column in content["columns"]:
+        if "found" in column:
+            column["found"] = "epsilon 1/20"
+    before = read(content)
+    assert before.found == {"pay": EPSILON_1_20, "size": EPSILON_1_20}
+    opened = dp.Curator.open(table, before, ledger=ledger, **PURE).schema
+    assert opened.found == schema.found
+    assert opened.found["pay"] != opened.found["size"]
+    assert len(found_sentences(opened.found)) == 2
 
 
 def test_texts_of_before_about_a_search_are_read() -> None:

@@ -9,7 +9,7 @@ changes a count by at most their rows, and losses of the counts add up.
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import (
     ZCDP,
     AnyLoss,
@@ -26,9 +25,8 @@ from dpcore.accounting.loss import (
     Loss,
     PureDP,
     loss_fields,
-    loss_from,
 )
-from dpcore.errors import ParameterError, UsageError
+from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -119,46 +117,6 @@ def loss_of_search(budget: AnyLoss) -> Loss:
         epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9"
     )
     return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
-
-
-def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
-    """Refuse cells that a declaration calls found, and that no search on this account
-    was charged for.
-
-    Raises: ParameterError.
-    """
-    paid = searches_on_file(lines)
-    for name, search in schema.found.items():
-        if (name, search) not in paid:
-            raise ParameterError(
-                (
-                    "the cells of column {name!r} are called found privately, and "
-                    "nothing was charged for it"
-                ),
-                remedy="find them again, or say where they are known from",
-                name=name,
-            )
-
-
-def searches_on_file(lines: Iterable[Line]) -> set[tuple[str, CellSearch]]:
-    """Return the columns whose cells were found on an account, each with its search,
-    with and without its id.
-    """
-    lines = list(lines)
-    answered = {line.request_id for line in lines if line.state == "committed"}
-    paid = set()
-    for line in lines:
-        question = line.content.get("recipe", {})
-        if line.request_id in answered and question.get("kind") == CellsOfNumbers.kind:
-            loss = loss_from(line.content["loss"])
-            assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            search = search_of(loss, line.request_id)
-            paid |= {
-                (name, each)
-                for name in question["columns"]
-                for each in (search, search.unnamed)
-            }
-    return paid
 
 
 def search_of(loss: Loss, request_id: str) -> CellSearch:
