@@ -40,7 +40,7 @@ DECLARED = "declared"
 """What a file says of facts of which nobody said where they are known from."""
 LEFT_OUT = "left out"
 """The mark of a column that is not in the schema because of what the table holds."""
-_LOOKED_UP = (*MISSING_FACTS, "synonyms")
+_LOOKED_UP = (*MISSING_FACTS, "synonyms", "spellings")
 """Facts that files of version 1 call known, though they followed the rows."""
 _WHY_LEFT_OUT = Text("left out because of what the table holds")
 
@@ -324,9 +324,9 @@ class Schema:
             unsaid = {}
             if version == 1:
                 unsaid = {
-                    column.name: column.told
+                    column.name: _unsaid(column)
                     for column in columns
-                    if not column.known_from and column.told
+                    if not column.known_from and _unsaid(column)
                 }
                 if any(column.known_from for column in columns):
                     version = SCHEMA_VERSION
@@ -390,13 +390,22 @@ def _of_version_1(column: Column) -> Column:
     """Mark what followed the rows then in a column that a page called known, and what
     nobody said of another one.
     """
-    if not column.known_from:
-        marks = (*column.from_data, *column.told)
-        return dataclasses.replace(column, from_data=marks)
-    if column.from_data:
-        return column
-    looked_up = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
-    return dataclasses.replace(column, from_data=looked_up)
+    if column.known_from:
+        marks = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
+    else:
+        marks = _unsaid(column)
+    together = dict.fromkeys((*column.from_data, *marks))
+    return dataclasses.replace(column, from_data=tuple(together))
+
+
+def _unsaid(column: Column) -> tuple[str, ...]:
+    """Return facts of which a file of version 1 does not say where they are from.
+
+    That spellings are joined is one of them: the rule is public, and somebody's
+    spelling may be why it is there.
+    """
+    joined = column.origin("spellings") == Origin.RULE
+    return (*column.told, *(("spellings",) if joined else ()))
 
 
 def _check_origins(column: Column) -> None:

@@ -492,6 +492,36 @@ def test_an_older_file_is_read_as_from_the_data_where_it_is_not_known_better() -
     assert read(fields(read(content))) == read(content), "written anew, it stays so"
 
 
+def joined(**said: Any) -> dict[str, Any]:
+    """A file of version 1 with wards that are joined by the rule and by synonyms."""
+    ward = dp.Categorical(
+        "ward",
+        categories=("Surgery",),
+        missing=True,
+        rules=(WORDS, SPELLINGS),
+        synonyms=(("theatre", "surgery"),),
+        **said,
+    )
+    schema = Schema(columns=(ward,), unit=dp.PrivacyUnit(max_rows=1))
+    return of_version_1(schema)
+
+
+def test_joined_spellings_of_an_older_file_are_read_as_from_the_data() -> None:
+    """One person's spelling was why they were joined, and nothing would say so."""
+    content = joined()
+    old = read(content)
+    assert {"spellings", "synonyms"} <= set(old.from_data["ward"])
+    assert json.loads(old.to_json()) == content, "and it stands on the same requests"
+    assert old.plan_text == json.dumps(content, ensure_ascii=False, indent=1)
+    assert "theatre" not in old.shared().to_json()
+    for marks in ((), ("categories",)):
+        asked = read(joined(known_from="plainly public", from_data=marks))
+        assert {"spellings", "synonyms", *marks} <= set(asked.from_data["ward"])
+    new = json.loads(read(joined(known_from="a law")).to_json())
+    new["columns"][0] |= {"from_data": []}
+    assert read(new).from_data == {}, "a file of today is taken at its word"
+
+
 def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
     """A file that says nothing would make everything in it public; and a plan on file
     would be charged twice, if the request were another one.
