@@ -23,7 +23,7 @@ from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
-from dpcore.schema.origin import CellSearch, Origin
+from dpcore.schema.origin import TEXTS, CellSearch, Origin
 from dpcore.schema.schema import Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
@@ -611,6 +611,9 @@ class PrivateReport:
     def from_json(cls, text: str) -> PrivateReport:
         """Read what `to_json` wrote, or raise ParameterError for a text of another
         kind.
+
+        Texts that mean missing or count as others, which earlier versions wrote of
+        columns whose cells were found, are taken out, as of a release.
         """
         fields = json.loads(text).get("report")
         if not fields:
@@ -621,8 +624,21 @@ class PrivateReport:
         read = {
             "guarantee": Guarantee.from_dict(fields["guarantee"]),
             "about": tuple(fields["about"]),
+            "content": _without_texts(fields["content"]),
         }
         return cls(**fields | read)
+
+
+def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose declarations of columns hold no texts of the account."""
+    columns = content.get("columns", ())
+    if not all(isinstance(column, dict) for column in columns):
+        return content  # names
+    kept = [
+        {name: value for name, value in column.items() if name not in TEXTS}
+        for column in columns
+    ]
+    return content | ({"columns": kept} if kept else {})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -33,6 +33,11 @@ def open_with_cells(
     """Find the cells of some columns of numbers privately, and open the table with
     them.
 
+    The report of the search may be shared and holds the declaration, so that texts of
+    these columns that mean missing or count as others are dropped, also those that
+    their owner called public. What is missing is said by the public rules then; a
+    number that stands for missing, such as -9, counts as a number.
+
     Costs `loss_of_search(budget)`, a twentieth of a release at epsilon 1 or of the
     budget, charged before anything is read. The same table finds the answer that is on
     file, and pays nothing.
@@ -62,7 +67,9 @@ def open_with_cells(
     loss = loss_of_search(budget)
     check_numbers(schema, question.columns)
     public = Schema(
-        columns=tuple(widest(schema.column(name)) for name in columns), unit=schema.unit
+        columns=tuple(widest(schema.column(name)) for name in columns),
+        unit=schema.unit,
+        excluded=schema.excluded,
     )
     options |= {"budget": budget, "ledger": ledger}
     curator = Curator.open(table, public, **options)
