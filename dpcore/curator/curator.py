@@ -380,6 +380,7 @@ class Curator(OnFile):
             declared=self._declared,
             key=self.ledger.key,
             smallest=smallest_group,
+            rows_of_person=self.schema.unit.max_rows,
             compute=self._compute,
             on_progress=on_progress,
         )

@@ -80,6 +80,13 @@ MESSAGES = {
         "Unique again for somebody who also knows the columns left as they are: "
         "{share} of the {whom}."
     ),
+    "changed at random": N_(
+        "{columns}: cells were changed at random (PRAM), which has no epsilon and hides "
+        "no single value for certain. Tables made of the same rows show the same draws. "
+        "When rows were added or removed, a new table is drawn anew: whoever has both "
+        "knows that cells on which they agree are almost surely true. Hand out only one "
+        "of them."
+    ),
     "versions": N_(
         "Another version of this table was made before ({others} in all). Versions "
         "together can reveal more than each alone, and no budget counts that."
