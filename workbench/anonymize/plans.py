@@ -81,11 +81,11 @@ MESSAGES = {
         "{share} of the {whom}."
     ),
     "changed at random": N_(
-        "{columns}: cells were changed at random (PRAM), which has no epsilon and hides "
-        "no single value for certain. Tables made of the same rows show the same draws. "
-        "When rows were added or removed, a new table is drawn anew: whoever has both "
-        "knows that cells on which they agree are almost surely true. Hand out only one "
-        "of them."
+        "{columns}: cells were changed at random (PRAM). This has no epsilon. Tables "
+        "made of the same rows show the same draws; a table to which rows were added, "
+        "or that lost some, shows others. Whoever has both knows that cells on which "
+        "they agree are more likely true, and almost surely where few rows share a "
+        "value. Hand out only one of them."
     ),
     "versions": N_(
         "Another version of this table was made before ({others} in all). Versions "
