@@ -190,6 +190,20 @@ def test_every_mechanism_is_explained() -> None:
     assert [each for each in get_args(Mechanism) if each not in page] == []
 
 
+def test_the_guarantees_name_files_that_exist() -> None:
+    """Who checks a promise would look in vain for its code, or for its test."""
+    checked = text_of("guarantees.md").partition("## How it is checked")[2]
+    named = set(re.findall(r"`([\w/]+\.(?:py|js))`", checked))
+    assert len(named) > 50
+    roots = (ROOT, ROOT / "dpcore", ROOT / "tests")
+    missing = [
+        path
+        for path in sorted(named)
+        if not any((root / path).exists() for root in roots)
+    ]
+    assert missing == []
+
+
 def test_every_decision_is_linked() -> None:
     """A decision that no page leads to is made a second time."""
     index = text_of("decisions/README.md")

@@ -499,6 +499,12 @@ def warnings(
         sentences.append(
             _(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym))
         )
+    if plan.randomized:
+        sentences.append(
+            _(plans.MESSAGES["changed at random"]).format(
+                columns=commas(plain(name) for name in plan.randomized)
+            )
+        )
     if side.with_others > 0.001:
         sentences.append(
             _(plans.MESSAGES["unique again"]).format(

@@ -80,6 +80,13 @@ MESSAGES = {
         "Unique again for somebody who also knows the columns left as they are: "
         "{share} of the {whom}."
     ),
+    "changed at random": N_(
+        "{columns}: cells were changed at random (PRAM). This has no epsilon. Tables "
+        "made of the same rows show the same draws; a table to which rows were added, "
+        "or that lost some, shows others. Whoever has both knows that cells on which "
+        "they agree are more likely true, and almost surely where few rows share a "
+        "value. Hand out only one of them."
+    ),
     "versions": N_(
         "Another version of this table was made before ({others} in all). Versions "
         "together can reveal more than each alone, and no budget counts that."

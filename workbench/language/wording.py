@@ -15,7 +15,7 @@ from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
-from dpcore.schema.origin import loss_of_search_in
+from dpcore.schema.origin import CellSearch
 from dpcore.schema.schema import taken_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
@@ -269,9 +269,8 @@ def loss_words(loss: Mapping[str, str]) -> str:
 def odds(epsilon: float, prior: float = 0.5) -> float:
     """Return the highest probability of membership that an attacker can reach.
 
-    From Bayes' rule with a likelihood ratio of at most e^epsilon and a prior of one
-    half.
-    Source: Kasiviswanathan, Smith (2014).
+    From Bayes' rule with a likelihood ratio of at most e^epsilon and the given
+    prior. Source: Kasiviswanathan, Smith (2014).
     """
     return 1 / (1 + (1 / prior - 1) * math.exp(-min(epsilon, 700)))
 
@@ -424,34 +423,23 @@ def found_words(
 
 
 def found_sentences(
-    found: Mapping[str, str], *, shown: Callable[..., str] = plain
+    found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
 ) -> list[str]:
     """Name them for a schema or guarantee, one sentence per search."""
     return [
         found_words(
             [name for name, each in found.items() if each == search],
-            loss,
+            search.loss,
             shown=shown,
         )
-        for search, loss in losses_of_searches(found).items()
-    ]
-
-
-def losses_of_searches(found: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the loss of each search for cells, to be added up.
-
-    Older files name no search; columns with equal losses then count as one search.
-    """
-    return {
-        search: dict([loss_of_search_in(search).split(" ", 1)])
         for search in dict.fromkeys(found.values())
-    }
+    ]
 
 
 def declared_words(
     guarantee: Guarantee, *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Write the sentence about a source whose rows cannot be checked; None otherwise."""
+    """Write the sentence about a source whose rows cannot be checked."""
     if not guarantee.declared_by:
         return []
     return [

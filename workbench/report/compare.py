@@ -18,7 +18,6 @@ from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import (
     loss_words,
-    losses_of_searches,
     printable,
     whole,
 )
@@ -167,5 +166,5 @@ def _paid_for(release: Release) -> list[dict[str, str]]:
     """Return every loss charged for the content of a release."""
     guarantee = release.guarantee
     rows = release.schema.unit.found
-    searches = losses_of_searches(guarantee.found).values()
+    searches = [search.loss for search in dict.fromkeys(guarantee.found.values())]
     return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

@@ -139,7 +139,7 @@ class Session:
             size: of its rows, in bytes.
         """
         dataset = curator.account.dataset
-        datasets.keep(declaration, dataset, ledger())
+        datasets.store_declaration(declaration, dataset, ledger())
         self.curators[dataset] = curator
         self.bytes[dataset] = size
         self.enter(

@@ -208,7 +208,9 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
-    endpoint = limit_requests(show, limiter, headers_with(STYLED), lambda: notice("busy"))
+    endpoint = limit_requests(
+        show, limiter, headers_with(STYLED), lambda: notice("busy")
+    )
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 

@@ -16,7 +16,7 @@ from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import SPELLINGS, VALUES, fold, label_of
+from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
 from workbench.language.columns import (
@@ -31,6 +31,8 @@ from workbench.upload import grid
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
+SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
+"""Stands for a search that is made, and named, when the table is opened."""
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
@@ -122,7 +124,7 @@ def to_find(schema: Schema) -> tuple[str, ...]:
 def as_found(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without what will be found privately of some columns."""
     columns = [
-        dataclasses.replace(widest(column), found="later")
+        dataclasses.replace(widest(column), found=SEARCH_TO_COME)
         if column.name in names
         else column
         for column in schema.columns

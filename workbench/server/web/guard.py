@@ -124,7 +124,7 @@ class Guard:
         return None
 
     def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return why an upload is refused, before any byte of it is read.
+        """Return a refusal of an upload, or None, before any byte of it is read.
 
         The browser, its tab and the announced size decide.
         """
@@ -254,7 +254,7 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Drop developers' messages, such as clear_cache, from a websocket."""
+    """Pass on only messages that a page sends, and no developers' commands."""
 
     async def receive_page() -> Message:
         while True:

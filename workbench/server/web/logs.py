@@ -35,7 +35,7 @@ class _Careful(logging.Formatter):
 
 
 class _Limited(logging.StreamHandler[Any]):
-    """Log handler with a limit on lines per minute."""
+    """Log handler with a limit on lines of one kind per minute."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)

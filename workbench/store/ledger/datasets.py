@@ -102,7 +102,7 @@ class DataSet(OnFile):
         return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
 
-def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
+def store_declaration(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
     """Store a declaration, unless the last one said the same."""
     lines = [line for line in ledger.lines(dataset) if is_declaration(line)]
     declared = declaration.to_dict()
@@ -203,18 +203,22 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     named = [each for each in on_file if dataset and each.startswith(dataset)]
     # the name of a source may begin that of another
     named = [dataset] if dataset in on_file else named
-    return of(named[0], ledger) if len(named) == 1 else None
+    return data_set_of(named[0], ledger) if len(named) == 1 else None
 
 
-def of(dataset: str, ledger: Ledger) -> DataSet | None:
+def data_set_of(dataset: str, ledger: Ledger) -> DataSet | None:
     """Return the data set with this fingerprint, or None without an account."""
     account = ledger.account(dataset)
     return (
-        None if account is None else _declared(account, ledger.lines(dataset), ledger)
+        None
+        if account is None
+        else _with_declaration(account, ledger.lines(dataset), ledger)
     )
 
 
-def _declared(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSet:
+def _with_declaration(
+    account: Account, lines: Sequence[Line], ledger: Ledger
+) -> DataSet:
     kept = [line for line in lines if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)
@@ -239,7 +243,7 @@ def known(
         try:
             standing = ledger.standing(dataset)
             lines = ledger.lines(dataset)
-            data_set = _declared(standing.account, lines, ledger)
+            data_set = _with_declaration(standing.account, lines, ledger)
         except DpcoreError as error:
             broken.append(error)
         else:

@@ -21,7 +21,7 @@ _NOW = sa.cast(sa.extract("epoch", sa.func.current_timestamp()), sa.BigInteger)
 
 
 class Leases:
-    """This process's leases, renewed for as long as this object lives."""
+    """Leases of this process, renewed for as long as this object lives."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -96,7 +96,7 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
         entries = tomllib.loads(file.read_text()).get("source", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise unreadable(file.name) from None
-    listed = tuple(_listed(entry, environment) for entry in entries)
+    listed = tuple(_parse_source(entry, environment) for entry in entries)
     names = [each.source.name for each in listed]
     for name in names:
         if names.count(name) > 1:
@@ -120,7 +120,7 @@ def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Liste
     )
 
 
-def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
+def _parse_source(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     name = entry.get("name")
     if not isinstance(name, str):
         raise wrong_source("?", "it has no name")
