@@ -13,6 +13,7 @@ from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe, askable
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
+from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.glossary import GLOSSARY
@@ -31,7 +32,6 @@ from workbench.store.sources.job import Job
 from workbench.synthesize import relations_view, runs, view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.script import reading_of, script
 from workbench.ui import charged, epsilon_view, file_view, releases, reopening, widgets
 

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dpcore.synthesis.relations import (
+    MAX_NARROW_CELLS,
+    STRENGTHS,
+    RelationTrial,
+    weakest_kept,
+)
 from workbench import session
 from workbench.language.messages import _, capital, join, name_and_text
 from workbench.language.wording import number
-from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
 
 CLEAR = {False: 0.2, True: 0.35}
@@ -82,8 +87,10 @@ def _weakest(
 
 def _where(is_wide: bool) -> str:
     if is_wide:
-        return _("where a column has more than {cells} cells").format(cells=FEW)
-    return _("between columns of at most {cells} cells").format(cells=FEW)
+        return _("where a column has more than {cells} cells").format(
+            cells=MAX_NARROW_CELLS
+        )
+    return _("between columns of at most {cells} cells").format(cells=MAX_NARROW_CELLS)
 
 
 def _kept(weakest: Mapping[bool, float | None]) -> str:

@@ -20,6 +20,7 @@ from dpcore.synthesis.discrete.constraints import (
 )
 from dpcore.synthesis.discrete.recipes import order_of
 from dpcore.synthesis.discrete.suggested import suggest_facts
+from dpcore.synthesis.relations import RelationTrial
 from workbench import session
 from workbench.language.messages import (
     N_,
@@ -33,7 +34,6 @@ from workbench.language.messages import (
 from workbench.language.wording import plain
 from workbench.synthesize.charts import pair_grid
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
 
@@ -105,7 +105,7 @@ class TableForm(RecipeForm):
     def trial(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> RelationTrial | None:
-        return RelationTrial.of(recipe, curator, loss, rows)
+        return RelationTrial.of(recipe, curator.schema, loss, rows)
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:

@@ -204,14 +204,18 @@ class NumberCellsQuestion(PrivateEvaluation):
         searches = [_Search(column=schema.column(name)) for name in self.columns]
         left = Fraction(1)
         for part in PARTS:
-            split = [each for each in searches if not len(each.starts) or each.split()]
+            split = [
+                search
+                for search in searches
+                if not len(search.starts) or search.split()
+            ]
             counted, share = (split, left * part) if split else (searches, left)
-            for each in counted:
-                each.count(measurer, measurer.loss.share(share / len(counted)))
+            for unfinished in counted:
+                unfinished.count(measurer, measurer.loss.share(share / len(counted)))
             left -= share
             if not left:
                 break
-        return {"columns": [each.cells().to_dict() for each in searches]}
+        return {"columns": [search.cells().to_dict() for search in searches]}
 
 
 @dataclass(kw_only=True)
@@ -339,7 +343,7 @@ class _Search:
             [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
         )
         after = {ends[cell]: starts[cell] for cell in np.flatnonzero(single)}
-        edges = sorted({after.get(each, each) for each in begins})
+        edges = sorted({after.get(begin, begin) for begin in begins})
         end = starts[last] if single[last] else ends[last]
         return _in_cells(
             column, edges, end if end > edges[0] else column.edges[last + 2], special
@@ -352,7 +356,7 @@ def _in_cells(
     """Return the column in cells that begin at `starts`; the last one ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
-    low, *cuts = (number(each) for each in starts if each < end)
+    low, *cuts = (number(start) for start in starts if start < end)
     width = 1 if whole else None
     if not cuts or (whole and end - low == len(cuts) + 1):
         cuts, width = [], number(end) - low if not cuts else 1
@@ -405,4 +409,4 @@ def _multiples(start: float, end: float, *, whole: bool) -> list[float]:
     first = math.floor(start / step)
     last = math.ceil(end / step)
     multiples = (multiple(place, step) for place in range(first, last + 1))
-    return [each for each in multiples if start <= each < end]
+    return [multiple for multiple in multiples if start <= multiple < end]
