@@ -89,9 +89,9 @@ with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave(findings.change(report, columns, sensitive))
         st.switch_page(
-            "pages/upload.py"
+            session.page_script("upload")
             if session.session().draft is not None
-            else "pages/anonymize.py"
+            else session.page_script("anonymize")
         )
     file_view.download(
         _("Download as one HTML file"),

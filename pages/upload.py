@@ -17,7 +17,7 @@ if steward:
     opening.take_brought()
 # also back here, with the header of now
 if (wanted := session.take(session.GoTo)) is not None:
-    st.switch_page(f"pages/{wanted.page}.py")
+    st.switch_page(session.page_script(wanted.page))
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)

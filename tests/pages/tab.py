@@ -1,4 +1,4 @@
-"""One browser tab as AppTest drives it, from navigation.py."""
+"""One browser tab as AppTest drives it, from workbench/navigation.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.curator import Curator
 from workbench import session
 
-APP = Path(__file__).resolve().parents[2] / "navigation.py"
+APP = Path(__file__).resolve().parents[2] / "workbench" / "navigation.py"
 CSV = "\n".join(
     [
         "age,sex,city",
@@ -38,7 +38,7 @@ class Tab:
 
     def go(self, page: str) -> Tab:
         """Open a page by its file's name."""
-        self.at.switch_page(f"pages/{page}.py").run()
+        self.at.switch_page(str(session.page_script(page))).run()
         return self
 
     def press(self, label: str) -> Tab:

@@ -72,7 +72,7 @@ def choose(curator: Curator) -> Candidate | None:
         )
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
-        st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
+        st.page_link(session.page_script("synthesize"), icon=":material/arrow_forward:")
     index = list(titles).index(shown) if shown in titles else 0
     field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
     key = widgets.by_title(

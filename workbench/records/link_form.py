@@ -70,7 +70,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
             )
         )
         st.page_link(
-            "pages/synthesize.py",
+            session.page_script("synthesize"),
             label=_("Release something"),
             icon=":material/bar_chart:",
         )

@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -49,6 +49,12 @@ from workbench.store.ledger.datasets import DataSet, Declaration
 MultiPartParser.spool_max_size = 2**40
 Result = TypeVar("Result")
 Value = TypeVar("Value")
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+"""The scripts of the pages.
+
+`workbench/navigation.py` is not beside them: Streamlit takes a folder named pages/
+beside the main script for its older way of making pages.
+"""
 Key = tuple[Hashable, ...]
 """Under which a result is kept: what was computed, and of what."""
 
@@ -259,7 +265,6 @@ def session() -> Session:
     state: Session | None = st.session_state.get(holders.KEY)
     if state is None:
         _need_guard()
-        _through_app()
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
@@ -277,6 +282,11 @@ def session() -> Session:
 def own(kind: type[Value]) -> Value:
     """Return the state that a page keeps in this tab: see `Session.own`."""
     return session().own(kind)
+
+
+def page_script(name: str) -> Path:
+    """Return the script of a page, for `st.switch_page` and `st.page_link`."""
+    return PAGES / f"{name}.py"
 
 
 def leave(note: object) -> None:
@@ -300,20 +310,6 @@ def _need_guard() -> None:
             "`make app`, or `streamlit run app.py`.",
         )
         st.stop()
-
-
-def _through_app() -> None:
-    """Go through navigation.py even when the first address that a new server is asked
-    for is that of a page.
-
-    Until st.navigation was called once, Streamlit takes a folder named pages/ for its
-    older way of making pages, and would run the page alone, without header and
-    navigation, for everybody. Only a new session is sent back: in an older one this
-    would swallow a click.
-    """
-    if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
 
 
 def once(

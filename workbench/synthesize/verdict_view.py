@@ -51,7 +51,7 @@ def show(curator: Curator | None, release: Release) -> None:
             )
         )
         if st.button(_("How good is it?"), icon=":material/balance:"):
-            st.switch_page("pages/evaluate.py")
+            st.switch_page(session.page_script("evaluate"))
 
 
 def _offer(curator: Curator, release: Release) -> None:

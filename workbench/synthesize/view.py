@@ -215,7 +215,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave(session.ShowRelease(request_id=request_id))
-            st.switch_page("pages/links.py")
+            st.switch_page(session.page_script("links"))
     if mine:
         verdict_view.show(session.session().curator, release)
     drawn: _Drawn | None = None

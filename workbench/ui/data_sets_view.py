@@ -153,7 +153,7 @@ def earlier_releases(data_set: DataSet) -> None:
         ):
             session.session().shown = line["request_id"]
             session.session().running = None
-            st.switch_page("pages/synthesize.py")
+            st.switch_page(session.page_script("synthesize"))
         right.caption(
             _("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"])
         )
@@ -230,7 +230,7 @@ def ways_to_a_table() -> None:
     if draft and st.button(
         _("Continue with {name}").format(name=plain(draft.name)), type="primary"
     ):
-        st.switch_page("pages/upload.py")
+        st.switch_page(session.page_script("upload"))
     bring_table(
         _("Drop a table here"),
         _("Open this sample: {title}"),
@@ -269,4 +269,4 @@ def bring_table(
 
 def _bring(note: session.BringTable) -> None:
     session.leave(note)
-    st.switch_page("pages/upload.py")
+    st.switch_page(session.page_script("upload"))

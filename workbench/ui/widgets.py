@@ -119,7 +119,9 @@ def header(*, declaring: bool) -> None:
             _budget_of_now(data_set, tab, (busy, balance))
     if person.is_steward():
         right.page_link(
-            "pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:"
+            session.page_script("ledger"),
+            label=_("Ledger"),
+            icon=":material/receipt_long:",
         )
 
 

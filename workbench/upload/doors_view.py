@@ -166,10 +166,10 @@ def _share() -> None:
 def _collect() -> None:
     _say("collect")
     if st.button(_("Ask a question"), key="collect", icon=":material/how_to_vote:"):
-        st.switch_page("pages/local_dp.py")
+        st.switch_page(session.page_script("local_dp"))
     if st.button(_("Try it on invented people"), key="collect-sample"):
         session.leave(session.TrySurvey())
-        st.switch_page("pages/local_dp.py")
+        st.switch_page(session.page_script("local_dp"))
 
 
 def _say(way: str) -> None:

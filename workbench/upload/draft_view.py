@@ -181,7 +181,7 @@ def _propose(
         if draft.rows is None and st.button(
             _("Audit: is it anonymous?"), icon=":material/policy:"
         ):
-            st.switch_page("pages/audit.py")
+            st.switch_page(session.page_script("audit"))
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
         st.caption(_("It can be opened once the points below are settled."))
