@@ -100,8 +100,8 @@ class Tab:
 
     def settle(self) -> Tab:
         """Wait for the run that is going on, if it has not ended yet."""
-        if self.session.running is not None:
-            assert self.session.running.done.wait(20)
+        if self.session.runs.current is not None:
+            assert self.session.runs.current.done.wait(20)
             self.at.run()
         return self
 

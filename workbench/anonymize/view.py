@@ -260,9 +260,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             session.leave(session.Judge())
             st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().offered = session.Offered(
-                made=table, not_promised=tuple(warnings)
-            )
+            session.leave(session.Offered(made=table, not_promised=tuple(warnings)))
             st.switch_page(session.page_script("links"))
 
 

@@ -58,7 +58,7 @@ class EvaluateState(session.OfDataSet):
 def choose(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; None while there is none."""
     made = releases.earlier(curator)
-    shown = session.session().shown
+    shown = session.session().runs.shown
     if session.take(session.Judge) is not None:
         shown = ANONYMIZED
     titles = _titles(made)
@@ -119,7 +119,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
         for line in made
         if not line["part"]
     }
-    table = session.session().anonymized
+    table = session.own(session.AnonymizeResult).table
     if table is not None:
         titles[ANONYMIZED] = named(
             _("Anonymized table"), stored(*table.guarantee.models)
@@ -152,7 +152,7 @@ def _candidate(
             if frame is None
             else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
         )
-    made = session.session().anonymized
+    made = session.own(session.AnonymizeResult).table
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
         return foreign(

@@ -92,8 +92,9 @@ def show(data_set: DataSet) -> None:
             ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
-            session.session().declaring = data_set.id
-            session.session().choosing = True
+            choice = session.own(session.TableChoice)
+            choice.declaring = data_set.id
+            choice.is_open = True
             st.switch_page(session.page_script("upload"))
     st.caption(
         _(

@@ -151,8 +151,7 @@ def earlier_releases(data_set: DataSet) -> None:
         if left.button(
             label, key=key, type="tertiary", icon=":material/verified_user:"
         ):
-            session.session().shown = line["request_id"]
-            session.session().running = None
+            session.session().runs.show(line["request_id"])
             st.switch_page(session.page_script("synthesize"))
         right.caption(
             _("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"])
@@ -258,7 +257,7 @@ def bring_table(
         label, type=ENDINGS, key=session.file_field(f"table-{page}").key
     )
     if file is not None:
-        session.session().uploads += 1
+        session.renew_file_fields()
         _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))
     with st.container(horizontal=True):
         for key in keys:

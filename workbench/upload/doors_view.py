@@ -62,7 +62,9 @@ DOORS = {
 def show() -> None:
     """Show the three ways to begin, and the data sets on file."""
     data_set = session.session().data_set
-    again = data_set is not None and session.session().declaring is not None
+    again = (
+        data_set is not None and session.own(session.TableChoice).declaring is not None
+    )
     name = "" if data_set is None else plain(data_set.name)
     if name:
         st.button(
