@@ -82,7 +82,7 @@ except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
 with top:
-    view.verdict(report, columns)
+    view.show_verdict(report, columns)
     actions = st.container(horizontal=True)
 judged = criteria_view.measured(curator, report)
 with actions:

@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.accounting.loss import loss_from
 from dpcore.schema.schema import taken_facts
 from workbench import session
-from workbench.language.messages import N_, _, capital, named
+from workbench.language.messages import _, capital, named
 from workbench.language.wording import (
     amount,
     from_data_words,
@@ -19,11 +19,7 @@ from workbench.store.sources.job import Job
 from workbench.synthesize.preview import Preview
 from workbench.synthesize.script import reading_of, script
 from workbench.synthesize.state import planning_curator
-from workbench.ui import charged, file_view, kept_view, releases, widgets
-
-VERDICT = {
-    "not fit": N_("Not fit for what it was made for."),
-}
+from workbench.ui import charged, file_view, kept_view, releases, verdict, widgets
 
 
 def offer(preview: Preview) -> None:
@@ -36,8 +32,9 @@ def offer(preview: Preview) -> None:
     account = preview.curator.account
     stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
-    verdict = charged.verdict_on(curator, curator.release(stored)) if stored else None
-    is_unfit = verdict is not None and charged.fitness(verdict.content) == "not fit"
+    report = charged.verdict_on(curator, curator.release(stored)) if stored else None
+    judged = None if report is None else verdict.of_release(report)
+    is_unfit = judged is not None and judged.level == "poor"
     with st.container(horizontal=True):
         if stored:
             st.button(
@@ -53,11 +50,11 @@ def offer(preview: Preview) -> None:
             key="release",
         ):
             _confirm(preview)
-    if is_unfit:
+    if judged is not None and is_unfit:
         ways = _(
             "Release it again with a larger share of the budget, or with fewer columns."
         )
-        st.caption(f"{_(VERDICT['not fit'])} {ways}")
+        st.caption(f"{judged.sentence} {ways}")
     if quote.charge < quote.own_charge:
         st.caption(
             _(
