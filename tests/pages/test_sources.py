@@ -107,7 +107,7 @@ def test_a_source_on_every_page(
 
     app.go("synthesize").release()
     assert app.errors == ""
-    release = curator.release(app.session.shown)
+    release = curator.release(app.session.runs.shown)
     assert app.session.data_set is not None
     cells = json.loads(notebook(*job_of(app.session.data_set, release)))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -179,7 +179,7 @@ def test_a_source_on_every_page(
     left = curator.balance().left
     with monkeypatch.context() as patched:
         patched.setattr(
-            Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
+            Run, "note_rows", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
         )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
@@ -188,4 +188,4 @@ def test_a_source_on_every_page(
     assert curator.balance().left < left
 
 
-LISTEN = Run.listen
+LISTEN = Run.note_rows

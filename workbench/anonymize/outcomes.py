@@ -228,7 +228,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
-            session.session().anonymized = curator.anonymize(
+            session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
         current.made_by = plan
@@ -511,7 +511,7 @@ def warnings(
                 share=percent(side.with_others), whom=whom(plan)
             )
         )
-    table = session.session().anonymized
+    table = session.own(session.AnonymizeResult).table
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
         sentences.append(_(plans.MESSAGES["versions"]).format(others=others))

@@ -264,12 +264,10 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         offer(_("Download as one HTML file"), page, made, "html", icon="description")
         if st.button(_("Evaluate"), icon=":material/balance:"):
             session.leave(session.Judge())
-            st.switch_page("pages/evaluate.py")
+            st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().offered = session.Offered(
-                made=table, not_promised=tuple(warnings)
-            )
-            st.switch_page("pages/links.py")
+            session.leave(session.Offered(made=table, not_promised=tuple(warnings)))
+            st.switch_page(session.page_script("links"))
 
 
 def write(curator: Curator, plan: Plan) -> None:

@@ -6,7 +6,7 @@ import datetime
 import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ from workbench.language.messages import N_, _, digits, translate_table
 from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
+from workbench.ui.verdict import Level, Verdict
 
 KEPT = 0.8
 LOST = 0.4
@@ -55,17 +56,6 @@ PLACED = {
 """The measures that have a place between perfect and independent columns."""
 
 _SIDES = {"own": "release", "best": "original", "least": "majority"}
-
-Level = Literal["good", "mixed", "poor"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """The uses that a release is good for, those that it is not, and what to do."""
-
-    level: Level
-    sentence: str
-    actions: tuple[str, ...]
 
 
 def progress(
@@ -241,7 +231,7 @@ def is_off(column: ColumnSimilarity) -> bool:
 
 
 @printing()
-def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
+def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     """Judge a release that was made to learn from, by that first and then by its worth
     for counting.
 
@@ -288,13 +278,13 @@ def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     sentence = (
         f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
     )
-    return Judgement(
+    return Verdict(
         level=level, sentence=sentence, actions=(*actions, *counting.actions)
     )
 
 
 @printing()
-def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
+def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdict:
     """Judge the quick report.
 
     Args:
@@ -363,7 +353,7 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
             )
         )
     sentence = sentence if kept is None else sentence.format(kept=percent(kept))
-    return Judgement(level=level, sentence=sentence, actions=tuple(actions))
+    return Verdict(level=level, sentence=sentence, actions=tuple(actions))
 
 
 def _value(value: float, *, days: bool) -> str:

@@ -53,7 +53,7 @@ class LinksState:
 def choose(data_set: DataSet) -> Release | Offered | None:
     """Choose a release or the anonymized table to be shown; None without either."""
     earlier = releases.earlier(data_set)
-    offered = session.session().offered
+    offered = session.read_note(session.Offered)
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
@@ -70,7 +70,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
             )
         )
         st.page_link(
-            "pages/synthesize.py",
+            session.page_script("synthesize"),
             label=_("Release something"),
             icon=":material/bar_chart:",
         )

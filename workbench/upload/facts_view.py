@@ -64,7 +64,7 @@ def ask(draft: Draft, schema: Schema) -> None:
     if question is not None:
         with st.container(border=True):
             _ask(draft, schema, question)
-    if draft.unconfirmed is not None:
+    if draft.answers.undo is not None:
         st.button(
             _("Take the last answer back"),
             on_click=facts.take_back,

@@ -10,7 +10,7 @@ import pytest
 
 import dpcore as dp
 from workbench.language import columns
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, FileDraft
 from workbench.upload import facts
 from workbench.upload.grid import from_grid, to_grid
 
@@ -42,13 +42,12 @@ def frame() -> pd.DataFrame:
 def draft_of(table: pd.DataFrame) -> Draft:
     schema = dp.suggest_schema(table)
     grid = to_grid(schema, list(table.columns))
-    return Draft(
+    return FileDraft(
         name="t",
         frame=table,
         schema=schema,
         grid=grid,
         edited=grid,
-        notes=(),
         dataset="d",
     )
 
@@ -162,7 +161,7 @@ def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
     assert stay.from_data == ("missing_tokens", "synonyms"), (
         "typed after the cells were shown"
     )
-    draft.left |= {"sex", "zip", "ward", "age", "cost", "birth"}
+    draft.answers.as_taken |= {"sex", "zip", "ward", "age", "cost", "birth"}
     question = facts.next_question(draft, now(draft))
     shown = items(draft, question)
     assert [(item.kind, item.content, item.proposed) for item in shown] == [
@@ -283,7 +282,7 @@ def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
 def test_an_answer_about_numbers_holds_as_the_grid_writes_them(step: float) -> None:
     """Digits that the grid does not show would have the same question asked again."""
     draft = draft_of(pd.DataFrame({"load": [step * place for place in range(900)]}))
-    draft.singly = True
+    draft.answers.one_by_one = True
     answer(draft, "a law")
     assert now(draft).from_data == {}
 
