@@ -167,7 +167,9 @@ def test_the_rules_are_those_that_are_checked() -> None:
     """The page would give another order of packages than the tests keep."""
     page = text_of("architecture.md")
     order = re.search(
-        r"^4\. In `workbench`: (.*?), then the packages of pages", page, re.MULTILINE
+        r"^4\. In `workbench`: (.*?),\s+then the packages of pages",
+        page,
+        re.MULTILINE | re.DOTALL,
     )
     assert order
     assert re.findall(r"`(\w+)`", order[1]) == list(WORKBENCH)
