@@ -1,4 +1,4 @@
-"""Cells that a declaration calls found privately, and what was found."""
+"""Checks of cells that a declaration calls privately found."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from dpcore.schema.schema import Schema
 
 
 def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
-    """Return the schema with the search on file that found the cells of each column.
+    """Return the schema with the search on file behind each found column.
 
-    Declarations of before do not name it, so that two searches of one loss counted as
+    Earlier declarations do not name it, so that two searches of one loss counted as
     one.
 
-    Raises: ParameterError that names the column, for cells that are called found, and
-        that no search on this account was charged for, or has found.
+    Raises: ParameterError with the column's name, if no search on this account was
+        charged for its cells, or none found these cells.
     """
     if not schema.found:
         return schema
@@ -37,8 +37,9 @@ def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
 def searches_on_file(
     column: Column, lines: Sequence[Line]
 ) -> list[tuple[CellSearch, Line]]:
-    """Find the searches of an account that a column may say found its cells: the named
-    one, or every one of its loss, each with the line of its charge.
+    """Return the searches of an account that may have found a column's cells.
+
+    The named one, or every one with its loss; each with the line of its charge.
     """
     answered = {line.request_id for line in lines if line.state == "committed"}
     searches = []
@@ -58,9 +59,7 @@ def searches_on_file(
 
 
 def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSearch:
-    """Return the search that found the cells of a column; the first one where several
-    found the same cells.
-    """
+    """Return the first search that found a column's cells."""
     searches = searches_on_file(column, lines)
     if not searches:
         raise ParameterError(
@@ -89,7 +88,7 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
 
 
 def _has_found(column: Column, report: PrivateReport) -> bool:
-    """Return whether a search found the cells that a column has."""
+    """Return whether a search found exactly these cells."""
     fields = next(
         each for each in report.content["columns"] if each["name"] == column.name
     )
