@@ -73,7 +73,7 @@ from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
-from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
+from workbench.ui.verdict import ANSWERS, naming_sentences, of_table
 
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
@@ -245,7 +245,7 @@ def audit(asked: argparse.Namespace) -> str:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     curator = _opened(asked)
     roles, wanted = _audit_of(curator, asked)
-    told = named(*who_is_named(roles, curator.schema))
+    told = naming_sentences(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
             {
@@ -257,7 +257,7 @@ def audit(asked: argparse.Namespace) -> str:
     try:
         report = curator.evaluate(wanted).content
     except ManyValuesError as error:  # which is an answer
-        told = named([*wanted.quasi_identifiers], [])
+        told = naming_sentences([*wanted.quasi_identifiers], [])
         return json.dumps(
             {
                 "answer": "no",
@@ -269,10 +269,11 @@ def audit(asked: argparse.Namespace) -> str:
             indent=1,
         )
     with contextlib.nullcontext() if asked.internal else printing():
+        verdict = of_table(report, [*wanted.quasi_identifiers])
         answer = {
             "answer": report.verdict.answer,
-            "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
-            "changes": ways_out(report),
+            "verdict": " ".join([verdict.sentence, *verdict.reasons]),
+            "changes": [*verdict.actions],
             **_risk(report, internal=asked.internal),
         }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
@@ -337,7 +338,7 @@ def _measured(asked: argparse.Namespace) -> str:
     if asked.json:
         clauses = [
             {"clause": each.clause.id, "state": each.state}
-            | ({"found": criteria.found(each)} if asked.internal else {})
+            | ({"found": criteria.evidence_words(each)} if asked.internal else {})
             for each in outcomes
         ]
         about = {

@@ -1,4 +1,4 @@
-"""The curator, which charges first, and only then reads private rows."""
+"""The curator: it charges first, and only then reads private rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_field
 from dpcore.accounting.own import derived_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
-from dpcore.curator.found_cells import check_found
+from dpcore.curator.found_cells import confirm_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
@@ -147,8 +147,7 @@ class Curator(OnFile):
             )
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
-        if schema.found:
-            check_found(schema, ledger, dataset)
+        schema = confirm_found(schema, ledger, dataset)
         curator = cls(
             engine=engine,
             schema=schema,
@@ -181,8 +180,9 @@ class Curator(OnFile):
 
     @staticmethod
     def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
-        """Return the keyed fingerprint under which a table's account is, or would be,
-        filed.
+        """Return the keyed fingerprint under which a table's account is filed.
+
+        The account need not exist.
         """
         return fingerprint(frame, ledger.key)
 
@@ -194,7 +194,7 @@ class Curator(OnFile):
         part: Mapping[str, str] | None = None,
         table_rows: float = 0,
     ) -> Quote:
-        """Say what `run` would cost, what would remain, and the error to expect.
+        """Return the cost of `run`, the remaining budget and the expected error.
 
         Reads no data.
 
@@ -217,15 +217,14 @@ class Curator(OnFile):
     def loss_for(
         self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95
     ) -> Loss:
-        """Find the smallest loss at which each cell is within `half_width` rows with
-        chance `level`.
+        """Return the smallest loss for an error of at most `half_width` rows per cell.
 
-        Reads no data.
+        Each cell is within it with probability `level`. Reads no data.
 
         Args:
             pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
 
-        Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's
+        Raises: ParameterError if no loss up to 10,000 brings that, or the recipe's
             error is not known.
         """
         return smallest_loss(
@@ -325,22 +324,21 @@ class Curator(OnFile):
         *,
         smallest_group: int = 1,
     ) -> AnonymizedTable:
-        """Generalize and suppress by a plan, outside differential privacy, and note it
-        in the ledger.
+        """Generalize and suppress by a plan, outside differential privacy.
 
-        Where the schema names people by an id column, the plan counts people, whatever
-        it said. Rows come in the order of what is published, so that their places tell
-        nothing about the original.
+        The ledger notes it. If the schema names people by an id column, the plan counts
+        people, whatever it said. Rows come in the order of what is published, so that
+        their positions tell nothing about the original.
 
         Args:
             plan: with a role for every column.
             on_progress: called with the stage and the share done; what it raises ends
                 the work.
-            smallest_group: people in a group of the table that leaves, at least,
-                whatever the plan allows.
+            smallest_group: fewest people in a group of the table that leaves, whatever
+                the plan allows.
 
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError
-            where rows do not fit.
+            if rows do not fit.
         """
         return self._noted(plan, smallest_group, on_progress).table()
 
@@ -352,23 +350,22 @@ class Curator(OnFile):
         *,
         smallest_group: int = 1,
     ) -> int:
-        """Anonymize any number of rows into a new folder of Parquet files, and return
-        how many were written.
+        """Anonymize rows into a new folder of Parquet files; return how many.
 
-        Rows that do not fit into memory are written in an order by chance.
+        Rows that do not fit into memory are written in a random order.
 
         Args:
-            folder, which must not exist; the others as of `anonymize`.
+            folder: must not exist; the others as of `anonymize`.
 
         Raises: as `anonymize`, RowsError for a plan that needs all rows at once;
-            ParameterError where nothing can be written; ReadError.
+            ParameterError if nothing can be written; ReadError.
         """
         return self._noted(plan, smallest_group, on_progress).write(folder)
 
     def _noted(
         self, plan: Plan, smallest_group: int, on_progress: OnProgress
     ) -> Anonymizing:
-        """Note the plan in the ledger, and return what carries it out."""
+        """Note the plan in the ledger; return the object that executes it."""
         plan = plan.counting(self.schema.unit.id_column)
         if plan.pseudonym is not None and not plan.series:
             plan = dataclasses.replace(plan, series=uuid.uuid4().hex)
@@ -381,6 +378,7 @@ class Curator(OnFile):
             declared=self._declared,
             key=self.ledger.key,
             smallest=smallest_group,
+            rows_of_person=self.schema.unit.max_rows,
             compute=self._compute,
             on_progress=on_progress,
         )
@@ -423,11 +421,11 @@ class Curator(OnFile):
         *,
         request_id: str | None = None,
     ) -> PrivateReport:
-        """Compare with the original under differential privacy, at a charge, for an
-        answer to share.
+        """Compare with the original under differential privacy, at a charge.
 
-        As with `run`, the same question at the same loss returns its stored answer, a
-        new request id is a new draw, and a charge stays whatever happens after it.
+        The answer may be shared. As with `run`, the same question at the same loss
+        returns its stored answer, a new request id is a new draw, and a charge stays
+        whatever happens after it.
 
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
@@ -460,20 +458,18 @@ class Curator(OnFile):
         )
 
     def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
-        """Return the request that has answered, or is answering, this question at this
-        loss.
+        """Return the id of the request that has answered, or is answering, a question.
 
-        Without one it is a new id, the same for all callers until one of them has paid
-        and failed.
+        Question and loss identify it. If there is none, it is a new id, the same for
+        all callers until one of them has paid and failed.
         """
         plan = self._plan(evaluation, self.rule.spends(loss), None)
         return request_of_all(self.ledger.key, self.lines(), plan)
 
     def _found(self) -> PrivacyUnit:
-        """Find the rows of a person privately, at their charge, unless they are on
-        file.
+        """Return the unit with its number of rows, found privately if needed.
 
-        Return the unit.
+        The search is charged once; later calls find its result on file.
         """
         unit = self.schema.unit
         name = self.schema.unit.id_column or ""

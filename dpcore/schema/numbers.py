@@ -1,5 +1,6 @@
-"""Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy
-tails.
+"""Proposal of cells for a column of numbers.
+
+It knows classes, lists, short ranges, wide ones, and heavy tails.
 """
 
 import math
@@ -91,7 +92,7 @@ def column_of_numbers(
 def _listed(
     base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str
 ) -> Categorical:
-    """Declare the numbers as classes, in rising order; what is no number is missing."""
+    """Declare the numbers as ascending categories; anything else is missing."""
     rising = np.sort(numbers.unique())
     categories = (
         rising.astype(np.int64).tolist()
@@ -114,9 +115,7 @@ def _wide(
     whole: bool,
     singled_out: tuple[float, ...] = (),
 ) -> Column:
-    """Cells of one width, or rising ones, with cells of their own for numbers that many
-    share.
-    """
+    """Return cells of equal or rising width; frequent numbers get their own cells."""
     special = tuple(sorted({*_special(numbers), *singled_out}))
     inner = numbers[~numbers.isin(_far(numbers))]
     low = float(inner.min())
@@ -184,9 +183,7 @@ def _wide(
 
 
 def _special(numbers: pd.Series) -> tuple[float, ...]:
-    """Return numbers that deserve a cell each, shared by many rows or far from all
-    others.
-    """
+    """Return numbers with a cell each: shared by many rows, or far from all others."""
     counts = numbers.value_counts()
     least = max(
         SPECIAL_SHARE * len(numbers), SPECIAL_ROWS, STANDS_OUT * counts.median()
@@ -196,8 +193,9 @@ def _special(numbers: pd.Series) -> tuple[float, ...]:
 
 
 def _far(numbers: pd.Series) -> list[float]:
-    """Return a largest or smallest number, such as 99999, further from all others than
-    they are wide.
+    """Return an isolated largest or smallest number, such as 99999.
+
+    It is further from all others than these are wide.
     """
     values = np.sort(numbers.unique().astype(np.float64))
     if len(values) < 4:
@@ -211,9 +209,7 @@ def _far(numbers: pd.Series) -> list[float]:
 
 
 def _decades(numbers: pd.Series) -> int:
-    """Return how many powers of ten, from the largest number down, hold nearly all of
-    these.
-    """
+    """Return the number of powers of ten, from the largest down, of nearly all numbers."""
     small = float(numbers.quantile(0.02, interpolation="lower"))
     return min(
         MOST_DECADES,
@@ -224,8 +220,9 @@ def _decades(numbers: pd.Series) -> int:
 def _rising(
     high: float, *, last: int, steps: Sequence[float], whole: bool
 ) -> list[float]:
-    """Return the steps times 1, 10, 100, ... of the `last` powers of ten, to the first
-    above `high`.
+    """Return the steps times 1, 10, 100, ..., up to the first above `high`.
+
+    Only the `last` powers of ten are used.
     """
     top = math.floor(math.log10(high))
     first = max(1, top - last + 1) if whole else top - last + 1
@@ -238,14 +235,12 @@ def _rising(
 
 
 def multiple(times: int, width: float) -> float:
-    """In twelve digits, so that 3 times 0.1 is 0.3."""
+    """Multiply in twelve digits, so that 3 times 0.1 is 0.3."""
     return float(f"{times * width:.12g}")
 
 
 def round_width(width: float) -> float:
-    """Return the next width of the series 1, 2, 5, 10, ..., and 1 for next to
-    nothing.
-    """
+    """Return the next width of the series 1, 2, 5, 10, ...; 1 for nearly nothing."""
     if width < 1e-300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))

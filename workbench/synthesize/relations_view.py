@@ -11,7 +11,7 @@ from dpcore.synthesis.relations import (
     weakest_kept,
 )
 from workbench import session
-from workbench.language.messages import _, capital, join, named
+from workbench.language.messages import _, capital, join, name_and_text
 from workbench.language.wording import number
 from workbench.ui import widgets
 
@@ -41,7 +41,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             "tells the other)."
         ).format(strong=kept)
         if lost:
-            sentence += " " + named(capital("none"), lost) + "."
+            sentence += " " + name_and_text(capital("none"), lost) + "."
         if not lost and all(
             each is not None and each <= CLEAR[kind] for kind, each in weakest.items()
         ):
@@ -66,9 +66,9 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
             parts = [
                 _kept(of_other),
-                _lost(of_other) and named(_("none"), _lost(of_other)),
+                _lost(of_other) and name_and_text(_("none"), _lost(of_other)),
             ]
-            st.caption(named(name, "; ".join(filter(None, parts))))
+            st.caption(name_and_text(name, "; ".join(filter(None, parts))))
 
 
 def _is_known(trial: RelationTrial) -> bool:

@@ -27,9 +27,9 @@ from workbench.language.messages import (
     _,
     capital,
     join,
-    named,
+    name_and_text,
     translate,
-    translated,
+    translate_table,
 )
 from workbench.language.wording import plain
 from workbench.synthesize.charts import pair_grid
@@ -69,7 +69,7 @@ class TableForm(RecipeForm):
         relations = widgets.by_title(
             st.radio,
             _("Relations between columns"),
-            translated(RELATIONS),
+            translate_table(RELATIONS),
             key=CHOSEN_RELATIONS.key,
             persist_state="session",
         )
@@ -297,4 +297,4 @@ def fact_words(curator: Curator, fact: Fact) -> str:
         + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
-    return named(_("never"), join(sides))
+    return name_and_text(_("never"), join(sides))

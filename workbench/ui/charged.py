@@ -1,8 +1,5 @@
 """Figures about a release that are charged, and may be shared."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
-
 from dpcore.accounting.ledger import State
 from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
@@ -19,7 +16,7 @@ from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
 from workbench.language.columns import values_words
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
@@ -121,7 +118,8 @@ def words(report: PrivateReport) -> str:
     if report.kind == NumberCellsQuestion.kind:
         columns = map(Column.from_dict, report.content["columns"])
         return "; ".join(
-            named(plain(column.name), values_words(column)) for column in columns
+            name_and_text(plain(column.name), values_words(column))
+            for column in columns
         )
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return capital(
@@ -186,20 +184,3 @@ def is_told(curator: Curator, release: Release) -> bool:
         curator.schema,
     )  # of one row, without noise
     return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
-
-
-def fitness(content: Mapping[str, Any]) -> Literal["fit", "not fit", "open"]:
-    """Judge a release by its charged answer alone: "open" where the noise of that
-    answer decides nothing.
-    """
-    if "mean" in content:
-        low, high = (content["mean"] + sign * content["half_width"] for sign in (-1, 1))
-        return "fit" if high <= OFF else "not fit" if low > OFF else "open"
-    is_below = content["high"] <= content["majority"]
-    return (
-        "fit"
-        if content["low"] > content["majority"]
-        else "not fit"
-        if is_below
-        else "open"
-    )

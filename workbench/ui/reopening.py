@@ -15,6 +15,7 @@ from workbench import samples, session
 from workbench.language.messages import commas
 from workbench.server.web import holders
 from workbench.server.workers import process
+from workbench.session.draft import DraftAudit, SourceDraft
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.ledger.unbudgeted import auditor
@@ -55,7 +56,11 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     tab = session.session()
     ledger = session.ledger().of(dataset)
     data_set = datasets.find(dataset, ledger)
-    if data_set is None or data_set.declaration is None or tab.declaring == dataset:
+    if (
+        data_set is None
+        or data_set.declaration is None
+        or (session.own(session.TableChoice).declaring == dataset)
+    ):
         return False
     budget = loss_from(data_set.account.promise)
     schema = data_set.declaration.schema
@@ -85,17 +90,18 @@ def auditable_draft() -> Curator:
     """
     draft = session.session().draft
     assert draft is not None
-    if draft.auditor is None:
-        draft.auditor = auditor(
+    if draft.audit is None:
+        curator = auditor(
             draft.frame,
             draft.dataset,
             session.ledger().under(draft.opener),
             draft.schema.unit,
             name=draft.name,
-            identity=None if draft.source is None else draft.source.name,
+            identity=draft.source.name if isinstance(draft, SourceDraft) else None,
             compute=process.compute,
         )
-    return draft.auditor
+        draft.audit = DraftAudit(curator=curator)
+    return draft.audit.curator
 
 
 def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
@@ -120,7 +126,7 @@ def take_file(wanted: DataSet) -> None:
     file = session.file_field(NOTICE).value()
     if file is None:
         return
-    session.session().uploads += 1
+    session.renew_file_fields()
     options = (
         wanted.declaration.reading if wanted.declaration else None
     ) or ReadOptions()
@@ -151,9 +157,10 @@ def columns_of(wanted: DataSet) -> list[str]:
 
 def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     if dataset == wanted.id:
-        shown = session.session().shown
+        runs = session.session().runs
+        shown = runs.shown
         reopen(frame, dataset)
-        session.session().shown = shown  # the page stays where it was
+        runs.shown = shown  # the page stays where it was
         return
     expected = set(columns_of(wanted))
     brought = set(map(str, frame.columns))

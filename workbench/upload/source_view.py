@@ -10,7 +10,7 @@ from workbench.language.messages import _, translate
 from workbench.language.wording import plain
 from workbench.server.workers.callbacks import report_rows
 from workbench.session import person
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, SourceDraft
 from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.sources import Listed, sources_of
@@ -81,7 +81,7 @@ def take_source(name: str) -> None:
 
 def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
-    if draft.source is not None:
+    if isinstance(draft, SourceDraft):
         st.info(
             _(
                 "This is a look at the first {rows:,} rows of a connected source, "

@@ -36,7 +36,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     What the operator of a source declared can only be made stronger.
     """
     before = draft.schema.unit
-    declared = draft.declared
+    declared = draft.declared_unit
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
     if declared is not None:
         st.info(
@@ -154,7 +154,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
     """Return the unit, marked where figures of the rows were seen before the number was
     chosen.
     """
-    if draft.rows is not None:
+    if not draft.has_rows:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
         st.button(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.errors import ManyValuesError, ParameterError, SchemaError, two_roles
 from dpcore.evaluation.base import Evaluation, Readable
-from dpcore.evaluation.table.verdict import Knowledge, Verdict, verdict_of
+from dpcore.evaluation.table.verdict import Knowledge, TableVerdict, verdict_of
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -103,7 +103,7 @@ class AuditReport:
         estimates: None without the size of the population.
     """
 
-    verdict: Verdict
+    verdict: TableVerdict
     people: int
     ways: int
     suppressed: float

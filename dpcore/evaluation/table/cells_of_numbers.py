@@ -9,7 +9,7 @@ changes a count by at most their rows, and losses of the counts add up.
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -18,9 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.ledger import Line
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP, loss_from
-from dpcore.errors import ParameterError, UsageError
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    PureDP,
+    loss_fields,
+)
+from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -32,7 +38,7 @@ from dpcore.schema.origin import (
     CENSORED,
     MISSING_FACTS,
     WORDS,
-    loss_of_search_in,
+    CellSearch,
 )
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
@@ -113,53 +119,11 @@ def loss_of_search(budget: AnyLoss) -> Loss:
     return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
 
 
-def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
-    """Refuse cells that a declaration calls found, and that no search on this account
-    was charged for.
-
-    Raises: ParameterError.
-    """
-    paid = losses_on_file(lines)
-    for name, loss in schema.found.items():
-        if (name, loss) not in paid:
-            raise ParameterError(
-                (
-                    "the cells of column {name!r} are called found privately, and "
-                    "nothing was charged for it"
-                ),
-                remedy="find them again, or say where they are known from",
-                name=name,
-            )
-
-
-def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
-    """Return the columns whose cells were found on an account, each with its loss as in
-    `Column.found`, with and without the search.
-    """
-    lines = list(lines)
-    answered = {line.request_id for line in lines if line.state == "committed"}
-    paid = set()
-    for line in lines:
-        question = line.content.get("recipe", {})
-        if (
-            line.request_id in answered
-            and question.get("kind") == NumberCellsQuestion.kind
-        ):
-            loss = loss_from(line.content["loss"])
-            assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            by = found_words(loss, line.request_id)
-            paid |= {
-                (name, found)
-                for name in question["columns"]
-                for found in (by, loss_of_search_in(by))
-            }
-    return paid
-
-
-def found_words(loss: Loss, request_id: str) -> str:
-    """Write a loss and the search that cost it as `Column.found` keeps them."""
-    search = hashlib.sha256(request_id.encode()).hexdigest()[:16]
-    return f"{loss.name} {loss.amount} #{search}"
+def search_of(loss: Loss, request_id: str) -> CellSearch:
+    """Return the search that a request paid for."""
+    digest = hashlib.sha256(request_id.encode()).hexdigest()
+    ((measure, amount),) = loss_fields(loss).items()
+    return CellSearch(measure=measure, amount=amount, id=digest[:16])
 
 
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:

@@ -84,7 +84,7 @@ class Way:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class TableVerdict:
     """The answer to "is this anonymous?" with its reasons, the worst truth first.
 
     Attributes:
@@ -274,7 +274,7 @@ def verdict_of(
     more: Mapping[str, float],
     *,
     crowd: float,
-) -> Verdict:
+) -> TableVerdict:
     """Return the verdict on a table.
 
     Args:
@@ -309,7 +309,7 @@ def verdict_of(
     }
     broken |= {(*known, name): MANY for name in known_soon}
     answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
-    return Verdict(
+    return TableVerdict(
         answer=answer,
         naming=tuple(naming),
         texts=tuple(texts),
