@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.ledger import NOTHING, Account
+from dpcore.accounting.ledger import NO_CHARGE, Account
 from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
@@ -376,11 +376,11 @@ def test_what_was_asked_is_known_by_a_keyed_digest_alone(
     ledger = dp.MemoryLedger()
     curator = opened(ledger=ledger)
     first = curator.run(HISTOGRAM, loss=ONE)
-    keyed, plain = curator._plan(HISTOGRAM, curator.rule.spends(ONE), None)
+    keyed, plain = curator._plan(HISTOGRAM, curator.rule.convert(ONE), None)
     assert [
         line.content["plan"] for line in curator.lines() if "plan" in line.content
     ] == [keyed]
-    assert opened()._plan(HISTOGRAM, curator.rule.spends(ONE), None) != (
+    assert opened()._plan(HISTOGRAM, curator.rule.convert(ONE), None) != (
         keyed,
         plain,
     ), "another ledger's key"
@@ -929,7 +929,7 @@ def test_evaluations_are_noted_and_uncharged() -> None:
     with pytest.raises(RuntimeError):
         curator.evaluate(Fails())
     assert curator.lines()[-1].state == "outside"
-    assert curator.lines()[-1].charge == NOTHING
+    assert curator.lines()[-1].charge == NO_CHARGE
     assert curator.balance().spent == 0
 
 

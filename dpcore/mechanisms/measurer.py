@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.errors import UsageError, too_little_left
 from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, ignore_progress
@@ -164,7 +164,7 @@ class Measurer:
 
         Raises: BudgetExceeded beyond the reserved loss; LimitError for too many cells.
         """
-        parts = split(loss, len(cliques), weights)
+        parts = split_loss(loss, len(cliques), weights)
         scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in parts]
         check_cells(self.domain, cliques)
         self._spend(

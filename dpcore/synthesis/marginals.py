@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpcore.accounting.loss import Loss, Number, exact, split
+from dpcore.accounting.loss import Loss, Number, exact, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -43,7 +43,7 @@ class FixedCliques(Recipe):
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
         """Return the error that remains after the marginals agree."""
-        parts = split(loss, len(self.measured_cliques), self.clique_weights)
+        parts = split_loss(loss, len(self.measured_cliques), self.clique_weights)
         variances = [
             noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
             for part in parts

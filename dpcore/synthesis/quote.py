@@ -44,7 +44,7 @@ class Quote:
     ) -> Quote:
         """Return the quote of a charge on an account as it stands."""
         return cls(
-            charge=standing.extra(charge),
+            charge=standing.extra_units(charge),
             own_charge=charge.units,
             balance=standing.balance,
             expected=expected,

@@ -23,7 +23,10 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.engines.base import Engine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, widest
+from dpcore.evaluation.table.cells_of_numbers import (
+    NumberCellsQuestion,
+    with_public_cells,
+)
 from dpcore.evaluation.table.rows_of_people import RowsPerPersonQuestion
 from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,
@@ -38,7 +41,8 @@ from tests.contracts.test_recipes import RECIPES, SCHEMA
 
 UNIT = dp.PrivacyUnit(max_rows=2, id_column="person")
 WIDE = tuple(
-    widest(each) if isinstance(each, NumberColumn) else each for each in SCHEMA.columns
+    with_public_cells(each) if isinstance(each, NumberColumn) else each
+    for each in SCHEMA.columns
 )
 PURE = dp.PureDP(epsilon=1_000)
 MIXED = dp.ApproxDP(epsilon=500, delta="1e-6", threshold_delta="1e-4")

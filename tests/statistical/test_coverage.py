@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.loss import Loss, split
+from dpcore.accounting.loss import Loss, split_loss
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema import Domain
@@ -50,7 +50,7 @@ def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
     that cell does. Some runs are made to agree themselves, to see that it is.
     """
     draw = discrete_laplace if isinstance(loss, dp.PureDP) else discrete_gaussian
-    parts = split(loss, 2, weights)
+    parts = split_loss(loss, 2, weights)
     scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]
     noise = [
         draw(

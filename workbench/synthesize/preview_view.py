@@ -98,7 +98,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
             trial.narrowest(half)
         )
-    spent = curator.rule.spends(epsilon_view.loss(curator, twice))
+    spent = curator.rule.convert(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials

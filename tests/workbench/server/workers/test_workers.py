@@ -135,7 +135,7 @@ def test_a_release_is_what_it_would_be_here(recipe: Recipe) -> None:
     assert {tuple(clique) for event in events for clique in event["reads"]} >= set(
         release.marginals
     )
-    assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
+    assert (curator.balance().spent, curator.balance().reserved) == (10**12, 0)
 
 
 def test_another_process_is_told_noisy_numbers_alone() -> None:
@@ -187,7 +187,7 @@ def test_what_ends_badly_stays_charged_and_says_so(
     last = curator.lines()[-1]
     assert last.state == "failed"
     assert len(last.content["events"]) == 1
-    assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
+    assert (curator.balance().spent, curator.balance().reserved) == (10**12, 0)
     # others work on
     assert run(opened(compute=process.compute), Histogram("age")).request_id == "r"
 
