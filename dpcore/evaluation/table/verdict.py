@@ -1,10 +1,10 @@
-"""The verdict on the anonymity of a table, and the smallest changes that would improve
-it. Internal.
+"""The verdict on the anonymity of a table, and the smallest improvements.
 
-It is not when a column names people, when more than a few people are unique by at most
-three of the columns that others may know, or most people by all of these, or by these
-and one more. A measured column (fractions, whole numbers with wide gaps) is no such
-column more: few people know its exact value of somebody else.
+Internal. A table is not anonymous if a column names people, if more than a few people
+are unique by at most three of the columns that others may know, or if most people are
+unique by all of these, or by these and one more column. A measured column (fractions,
+whole numbers with wide gaps) does not count as one more: few people know its exact
+value of somebody else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,19 +34,17 @@ from dpcore.tables.rows import CodedRows
 
 FEW_UNIQUES = 0.05
 MANY_UNIQUES = 0.5
-"""Shares of people that may be unique: by at most three known columns, and by all of
-them or one more.
+"""Shares of people that may be unique: the first by at most three known columns, the
+second by all of them or one more.
 """
 MIN_SHARE_OF_UNIQUES = 0.9
-"""A set of columns is named for all when it makes this part of the unique people
-unique.
-"""
+"""Share of all unique people that a named set of columns must make unique."""
 MAX_CELLS_READ = 100_000_000
-"""Cells that are read in search of changes, about: a second or two."""
+"""Approximate cells read in search of changes: a second or two."""
 MAX_CHANGES_SHOWN = 3
 MAX_PROPORTIONAL_ROWS = 1_000_000
-"""Rows that stand for all where shares matter alone, and values of a column that may be
-changed, at most.
+"""Rows that stand for all if only shares matter, and most values of a column that may
+be changed.
 """
 
 Answer = Literal["no", "hardly", "yes"]
@@ -57,8 +55,8 @@ class Coarsening:
     """A column made coarser.
 
     Attributes:
-        values, labels: different values that it has, and would have; it is left out
-            where that is one.
+        values, labels: numbers of different values before and after; one label leaves
+            the column out.
         cost: share of the column's detail that is lost, in (0, 1].
     """
 
@@ -70,11 +68,10 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """Changes after which the answer would be another, except for columns that name
-    people.
+    """Changes that improve the answer, except for columns that name people.
 
     Attributes:
-        steps: at most two; none where no other change is needed.
+        steps: at most two; none if no other change is needed.
         uniques: share of people who would be unique by all known columns.
     """
 
@@ -112,13 +109,14 @@ class TableVerdict:
 
 @dataclass(kw_only=True, eq=False)
 class Knowledge:
-    """The columns that attackers know of a table, or may turn out to know, as codes.
+    """The columns that attackers know, or may turn out to know, as codes.
 
     Attributes:
         values: column -> the value of each code. codes: column -> (rows,) code of the
             value.
-        person: (rows,) number of the person; None where every row is one.
-        counts: people of each row, where it stands for several.
+        person: (rows,) number of the person; None if every row is one.
+        counts: people of each row, if it stands for several.
+        left: cells that may still be read in search of changes.
     """
 
     values: Mapping[str, pd.Series]
@@ -132,19 +130,18 @@ class Knowledge:
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
-        """Return the columns of the rows that are marked, with the values that these
-        have.
-        """
+        """Return the columns of the marked rows, with the values of these rows."""
         codes = dict[str, IntArray]()
         values = dict[str, pd.Series]()
         for name in coded.values:
-            own = coded.frame[name].to_numpy()
-            own = own if visible.all() else own[visible]
-            present = np.bincount(own) > 0
+            column = coded.frame[name].to_numpy()
+            column = column if visible.all() else column[visible]
+            present = np.bincount(column) > 0
+            # number the codes that occur without gaps
             codes[name] = (
-                own
+                column
                 if present.all()
-                else (np.cumsum(present) - 1).astype(own.dtype)[own]
+                else (np.cumsum(present) - 1).astype(column.dtype)[column]
             )
             values[name] = coded.values[name].iloc[np.flatnonzero(present)]
         person = None if coded.person is None else class_index([coded.person[visible]])
@@ -156,10 +153,9 @@ class Knowledge:
 
     @cached_property
     def tuples(self) -> Self:
-        """The distinct tuples of the known columns, of each person where people may
-        have several rows.
+        """The distinct tuples of the known columns, of each person apart.
 
-        These are the rows themselves where most are different.
+        These are the rows themselves if most are different.
         """
         columns = self.columns(self.known, {})
         whose = [] if self.person is None else [self.person]
@@ -178,7 +174,7 @@ class Knowledge:
         )
 
     def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
-        """Return the share of people who are alone in a class of theirs."""
+        """Return the share of people who are alone in one of their classes."""
         table = self.tuples if {*columns} <= {*self.known} else self
         self.left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
@@ -197,8 +193,9 @@ class Knowledge:
         ]
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
-        """Return the share of people who are unique once a column is known too, for
-        each of the others.
+        """Return the share of people who are unique with one more column.
+
+        Returns: each other column -> share.
         """
         known = self.columns(self.known, coarser)
         if len(self) <= MANY_ROWS:
@@ -211,8 +208,9 @@ class Knowledge:
         }
 
     def without_one(self) -> dict[str, float]:
-        """Return the share of people who are unique once a known column is not, none
-        for an only column.
+        """Return the share of people who are unique without one known column.
+
+        Returns: each known column -> share; empty for an only column.
         """
         rest = {
             name: [column for column in self.known if column != name]
@@ -221,9 +219,7 @@ class Knowledge:
         return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
     def reveals(self, classes: IntArray) -> bool:
-        """Tell whether all people of some class share one value of a sensitive
-        column.
-        """
+        """Return whether all people of some class share a sensitive value."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
         owners = (
@@ -232,8 +228,9 @@ class Knowledge:
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
     def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """Return the answer where it is not no, yes where every group has a crowd and
-        gives nothing away.
+        """Return "yes" or "hardly", for a table that is not a "no".
+
+        It is "yes" if every group has a crowd and reveals nothing.
         """
         return (
             "hardly"
@@ -243,7 +240,7 @@ class Knowledge:
         )
 
     def _has_small(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
-        """Return whether some group has no crowd, or gives a sensitive value away."""
+        """Return whether some group has no crowd, or reveals a sensitive value."""
         classes = class_index(self.columns(self.known, coarser))
         return bool(
             crowds(classes, self.person, self.counts)[0].min() < crowd
@@ -253,13 +250,12 @@ class Knowledge:
 def unique_share(
     columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None
 ) -> float:
-    """Return the share of people who are alone in a class of theirs.
+    """Return the share of people who are alone in one of their classes.
 
     Args:
         columns: codes of the columns that make the classes, each (rows,).
-        person: (rows,) whose they are; None where every row is one.
-        rows: how many rows each stands for, where it stands for several, all of
-            different people.
+        person: (rows,) owner of each; None if every row is one person.
+        rows: number of rows for which each stands, if several, all of different people.
     """
     if person is None and rows is None:
         return share_alone(columns)
@@ -281,8 +277,8 @@ def judge(
         knowledge: the table as attackers know it.
         naming: columns that name people.
         texts: columns of free text.
-        sets: of known columns, of each size up to the largest that was looked at.
-        more: as `with_one_more` gives it for the table as it is.
+        sets: of known columns, of each size up to the largest tried.
+        more: `with_one_more` of the table as it is.
         crowd: people below which a group is small.
     """
     known = knowledge.known
@@ -332,8 +328,7 @@ def _find_changes(
     broken: Mapping[tuple[str, ...], float],
     crowd: float,
 ) -> list[Way]:
-    """Return changes of one or two columns after which the answer is better, the
-    cheapest first.
+    """Return changes of one or two columns that improve the answer, cheapest first.
 
     Args:
         answer: as it is.
