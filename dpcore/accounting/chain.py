@@ -81,7 +81,7 @@ def head_of(key: bytes, last: Line) -> str:
 
 
 def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Refuse a line that was not the last one, or totals that do not follow from it.
+    """Refuse a line that is not the last one, or totals other than its own.
 
     Raises: LedgerCorrupt.
     """

@@ -287,7 +287,7 @@ class Standing:
 
     @property
     def digest(self) -> str:
-        """Fingerprint, which is kept in the last line before it."""
+        """Fingerprint, kept in the line that led to these totals."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 

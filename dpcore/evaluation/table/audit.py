@@ -283,7 +283,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                 for name in secret
             },
             linkage=self._linkage(frame, person),
-            listed=self._listed(frame, person),
+            listed=self._risk_by_list(frame, person),
             estimates=self._estimates(classes, own, risk.people, person),
         )
 
@@ -350,7 +350,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             marketer=float(risk.mean()),
         )
 
-    def _listed(
+    def _risk_by_list(
         self, frame: pd.DataFrame, person: IntArray | None
     ) -> ReidentificationRisk | None:
         columns = self.quasi_identifiers

@@ -21,7 +21,7 @@ from dpcore.tables.rows import Microdata
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
-    """The evaluation that looks for the subjects of a criterion.
+    """The evaluation of the columns that a published criterion is about.
 
     Attributes:
         rule: name of the criterion. year: of today, for ages that years tell.

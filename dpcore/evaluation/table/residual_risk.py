@@ -143,7 +143,7 @@ def _share_per_level(risk: FloatArray) -> tuple[float, ...]:
 def _linkable_share(
     shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
 ) -> float:
-    """Return the share of people with a unique row in all columns that leave."""
+    """Return the share of people with a unique row in all published columns."""
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
     kept = [name for name in kept if name not in plan.dropped]
     if not kept:

@@ -130,13 +130,16 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
             quality=result.quality,
             coded=pd.concat(figures, axis=1),
             randomized={
-                name: _moved(original.frame, result, name) for name in plan.randomized
+                name: _randomized_figures(original.frame, result, name)
+                for name in plan.randomized
             },
             seconds=seconds,
         )
 
 
-def _moved(frame: pd.DataFrame, result: Anonymization, name: str) -> pd.DataFrame:
+def _randomized_figures(
+    frame: pd.DataFrame, result: Anonymization, name: str
+) -> pd.DataFrame:
     """Return the figures of one column for `TrialReport.randomized`.
 
     Args:

@@ -68,7 +68,7 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """Changes that improve the answer, except for columns that name people.
+    """Changes that improve the answer. Columns that name people stay a problem.
 
     Attributes:
         steps: at most two; none if no other change is needed.
@@ -82,19 +82,19 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True)
 class TableVerdict:
-    """The answer to "is this anonymous?" with its reasons, the worst truth first.
+    """The answer to "is this anonymous?" with its reasons, the worst first.
 
     Attributes:
         naming: columns that name people. texts: columns of free text, which may.
-        columns: the smallest set of known columns by which nearly all are unique who
-            are so by all of them.
+        columns: the smallest set of known columns that makes nearly all people unique
+            who are unique by all of them.
         uniques: share of people who are unique by that set.
         more: the column that harms most once it is known too, and the share of people
-            who are unique then; None where that is few.
-        reveals: whether some group gives a sensitive value away.
-        ways: to a better answer, cheapest first; where no change of one or two columns
-            is enough or was found, the one that leaves the fewest people unique, and
-            the same answer. None after a yes.
+            who are unique then; None if that is few.
+        reveals: whether some group reveals a sensitive value.
+        ways: to a better answer, cheapest first. If no change of one or two columns is
+            enough or was found, the one with the fewest unique people, and the same
+            answer. None after a yes.
     """
 
     answer: Answer
@@ -116,7 +116,7 @@ class Knowledge:
             value.
         person: (rows,) number of the person; None if every row is one.
         counts: people of each row, if it stands for several.
-        left: cells that may still be read in search of changes.
+        cells_left: cells that may still be read in search of changes.
     """
 
     values: Mapping[str, pd.Series]
@@ -126,7 +126,7 @@ class Knowledge:
     sensitive: tuple[str, ...]
     person: IntArray | None
     counts: IntArray | None
-    left: int = field(default=MAX_CELLS_READ, init=False)
+    cells_left: int = field(default=MAX_CELLS_READ, init=False)
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
@@ -176,7 +176,7 @@ class Knowledge:
     def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
         """Return the share of people who are alone in one of their classes."""
         table = self.tuples if {*columns} <= {*self.known} else self
-        self.left -= len(columns) * (len(table) + 5_000)
+        self.cells_left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
 
     def columns(
@@ -227,10 +227,10 @@ class Knowledge:
         )
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
-    def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """Return "yes" or "hardly", for a table that is not a "no".
+    def mild_answer(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
+        """Return "yes" if every group has a crowd and reveals nothing, else "hardly".
 
-        It is "yes" if every group has a crowd and reveals nothing.
+        It is for a table whose answer is not "no".
         """
         return (
             "hardly"
@@ -305,7 +305,7 @@ def judge(
         columns: limit for columns, limit in limits.items() if shares[columns] > limit
     }
     broken |= {(*known, name): MANY_UNIQUES for name in known_soon}
-    answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
+    answer = "no" if naming or texts or broken else knowledge.mild_answer({}, crowd)
     return TableVerdict(
         answer=answer,
         naming=tuple(naming),
@@ -337,9 +337,10 @@ def _find_changes(
     limits = broken or {(*knowledge.known, *knowledge.others): 1.0}
 
     @cache
-    def tree(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
-        """Return a hierarchy by the values in proportion, the leaf of each, and its
-        rows.
+    def hierarchy_of(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
+        """Return a column's hierarchy, the leaf of each value, and its rows.
+
+        The hierarchy is suggested from the values in proportion.
         """
         values = knowledge.values[name]
         rows = np.bincount(knowledge.codes[name])
@@ -351,21 +352,21 @@ def _find_changes(
             values.repeat(times.tolist()).reset_index(drop=True)
         ).read(values), rows
 
-    def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
+    def coarser_codes(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {
-            name: tree(name)[0].codes(level)[tree(name)[1]]
+            name: hierarchy_of(name)[0].codes(level)[hierarchy_of(name)[1]]
             for name, level in levels.items()
         }
 
-    def holds(levels: Mapping[str, int]) -> bool:
-        coarser = coded(levels)
+    def is_enough(levels: Mapping[str, int]) -> bool:
+        coarser = coarser_codes(levels)
         for columns, limit in limits.items():
-            if knowledge.left < 0 or knowledge.uniques(columns, coarser) > limit:
+            if knowledge.cells_left < 0 or knowledge.uniques(columns, coarser) > limit:
                 return False
-        return bool(broken) or knowledge.milder(coarser, crowd) == "yes"
+        return bool(broken) or knowledge.mild_answer(coarser, crowd) == "yes"
 
-    def step(name: str, level: int) -> Coarsening:
-        hierarchy, leaves, rows = tree(name)
+    def coarsening(name: str, level: int) -> Coarsening:
+        hierarchy, leaves, rows = hierarchy_of(name)
         mean = np.average(hierarchy.leaf_counts(level)[leaves], weights=rows)
         lost = (mean - 1) / max(1, len(hierarchy.values) - 1)
         labels = len(hierarchy.labels(level))
@@ -373,40 +374,48 @@ def _find_changes(
             column=name, values=len(hierarchy.values), labels=labels, cost=float(lost)
         )
 
-    def least(names: Sequence[str]) -> dict[str, int] | None:
-        """Return levels of which none can be lower, None where not even leaving the
-        columns out is enough.
+    def lowest_levels(names: Sequence[str]) -> dict[str, int] | None:
+        """Return levels that are enough, of which none can be lower.
+
+        None if not even leaving the columns out is enough.
         """
-        levels = {name: tree(name)[0].height for name in names}
-        if not holds(levels):
+        levels = {name: hierarchy_of(name)[0].height for name in names}
+        if not is_enough(levels):
             return None
-        left = list(names)
-        while left:  # the column that costs most is tried first
-            name = max(left, key=lambda name: step(name, levels[name]).cost)
-            if levels[name] > 1 and holds(levels | {name: levels[name] - 1}):
+        remaining = list(names)
+        while remaining:  # the column that costs most is tried first
+            name = max(remaining, key=lambda name: coarsening(name, levels[name]).cost)
+            if levels[name] > 1 and is_enough(levels | {name: levels[name] - 1}):
                 levels[name] -= 1
             else:
-                left.remove(name)
+                remaining.remove(name)
         return levels
 
     if answer == "no" and not broken:
         return [_change_of(knowledge, (), {}, crowd)]
-    few = [
+    changeable = [
         name
         for name in knowledge.values
         if len(knowledge.values[name]) <= MAX_PROPORTIONAL_ROWS
     ]
     columns = dict.fromkeys(
-        name for columns in limits for name in columns if name in few
+        name for columns in limits for name in columns if name in changeable
     )
+    # 1. Sets of one or two columns whose coarsening is enough, as little as possible.
     found = []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
-        if knowledge.left < 0:
+        if knowledge.cells_left < 0:
             break
         if all(set(names) & set(columns) for columns in limits) and (
-            levels := least(names)
+            levels := lowest_levels(names)
         ):
-            found.append((tuple(step(*item) for item in levels.items()), coded(levels)))
+            found.append(
+                (
+                    tuple(coarsening(*item) for item in levels.items()),
+                    coarser_codes(levels),
+                )
+            )
+    # 2. The cheapest ones, without those that change more columns than needed.
     ways = list[Way]()
     for steps, coarser in sorted(
         found, key=lambda option: sum(step.cost for step in option[0])
@@ -415,18 +424,26 @@ def _find_changes(
             _changed_columns(way.steps) < _changed_columns(steps) for way in ways
         ):
             ways.append(_change_of(knowledge, steps, coarser, crowd))
-    pairs = list(combinations([name for name in knowledge.known if name in few], 2))
+    # 3. If none is enough: leave out the pair after which fewest people are unique.
+    pairs = list(
+        combinations([name for name in knowledge.known if name in changeable], 2)
+    )
     if (
         pairs
         and not ways
         and len(pairs) * len(knowledge.known) * (len(knowledge.tuples) + 5_000)
-        < knowledge.left
+        < knowledge.cells_left
     ):
-        without = [{name: tree(name)[0].height for name in two} for two in pairs]
-        shares = [knowledge.uniques(knowledge.known, coded(level)) for level in without]
+        without = [
+            {name: hierarchy_of(name)[0].height for name in two} for two in pairs
+        ]
+        shares = [
+            knowledge.uniques(knowledge.known, coarser_codes(level))
+            for level in without
+        ]
         if min(shares) < knowledge.uniques(knowledge.known, {}):
             steps = tuple(
-                step(*item) for item in without[int(np.argmin(shares))].items()
+                coarsening(*item) for item in without[int(np.argmin(shares))].items()
             )
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways
@@ -443,4 +460,6 @@ def _change_of(
     crowd: float,
 ) -> Way:
     uniques = knowledge.uniques(knowledge.known, coarser)
-    return Way(steps=steps, answer=knowledge.milder(coarser, crowd), uniques=uniques)
+    return Way(
+        steps=steps, answer=knowledge.mild_answer(coarser, crowd), uniques=uniques
+    )

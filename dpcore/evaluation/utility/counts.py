@@ -61,7 +61,7 @@ class CountsReport:
 
     @property
     def expected_if_independent(self) -> npt.NDArray[np.float64]:
-        """Expected rows per cell of the original if its two columns were independent."""
+        """Expected rows per cell of the original if the columns were independent."""
         return independent_counts(self.original)
 
 
@@ -80,7 +80,7 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
     table: PublicTable | None = None
 
     def read(self, table: OriginalTable, schema: Schema) -> ExactCounts:
-        """Count the rows that count."""
+        """Return the exact counts of the rows that count."""
         cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):

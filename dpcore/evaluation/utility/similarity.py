@@ -282,7 +282,7 @@ def _column_score(
     measure: measures.Measure,
     floor: str = "",
 ) -> Scored:
-    """Return the score of the worst column, which an average would hide."""
+    """Return the score of the worst column; an average would hide it."""
     worst = max(columns, key=lambda column: float(getattr(column, key)))
     return Scored(
         measure=measure,
