@@ -30,7 +30,9 @@ def offer(preview: Preview) -> None:
     curator = preview.curator
     quote = preview.quote
     account = preview.curator.account
-    stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
+    stored = curator.stored_request(
+        preview.recipe, preview.loss, part=preview.part or None
+    )
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     report = charged.verdict_on(curator, curator.release(stored)) if stored else None
     judged = None if report is None else verdict.of_release(report)

@@ -54,7 +54,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     Raises: LedgerError, SchemaError.
     """
     tab = session.session()
-    ledger = session.ledger().of(dataset)
+    ledger = session.ledger().for_dataset(dataset)
     data_set = datasets.find(dataset, ledger)
     if (
         data_set is None
@@ -131,7 +131,7 @@ def take_file(wanted: DataSet) -> None:
         wanted.declaration.reading if wanted.declaration else None
     ) or ReadOptions()
     with session.noticing(NOTICE):
-        key = session.ledger().of(wanted.id).key
+        key = session.ledger().for_dataset(wanted.id).key
         read = file_view.read(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
@@ -144,7 +144,11 @@ def take_sample(wanted: DataSet) -> None:
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
-        _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
+        _take(
+            frame,
+            Curator.dataset_of(frame, session.ledger().for_dataset(wanted.id)),
+            wanted,
+        )
 
 
 def columns_of(wanted: DataSet) -> list[str]:

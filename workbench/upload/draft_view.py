@@ -139,7 +139,7 @@ def _propose(
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
-        epsilon = read_policy().proposed(purpose)
+        epsilon = read_policy().proposed_epsilon(purpose)
         if not isinstance(budget, ZCDP):
             # at least, once the cells were found
             kept = 1 - SHARE if draft.search.columns else 1

@@ -393,4 +393,4 @@ def _filed(
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
-    return own.filed(frame if source is None else source, dataset)
+    return own.account_of(frame if source is None else source, dataset)

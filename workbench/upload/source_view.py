@@ -75,7 +75,7 @@ def take_source(name: str) -> None:
             raise nothing_named()
         with rows_view.being_scanned(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
-        schema = listed.known()
+        schema = listed.read_schema()
         opening.take_rows_of(listed.source, frame, schema)
 
 
