@@ -18,7 +18,14 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.composition import Rule, total_loss
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    loss_fields,
+    loss_from_fields,
+)
 from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
@@ -97,7 +104,7 @@ class Guarantee:
         """The whole loss, as what stands on this adds it up, none without differential
         privacy.
         """
-        loss = loss_from(self.loss) if self.loss else None
+        loss = loss_from_fields(self.loss) if self.loss else None
         if loss is None:
             return ()
         return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
@@ -147,7 +154,7 @@ def guarantee_of(
     """Return the promise of a release, with the losses of the releases that it stands
     on.
     """
-    together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
+    together = total_loss([rule.convert(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),

@@ -34,7 +34,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss, PureDP, loss_from
+from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
 from dpcore.anonymization import Plan
 from dpcore.curator import Curator
 from dpcore.errors import (
@@ -177,7 +177,9 @@ def opened(
     table = table_of(name, person, schema)
     dataset, ledger = ledger_of(person).account_of(table)
     account = ledger.account(dataset)
-    budget = budget or (loss_from(account.promise) if account else PureDP(epsilon=1))
+    budget = budget or (
+        loss_from_fields(account.promise) if account else PureDP(epsilon=1)
+    )
     if isinstance(table, Source):
         return Curator.open(
             table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()

@@ -14,7 +14,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
     check_numbers,
     loss_of_search,
     search_of,
-    widest,
+    with_public_cells,
 )
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
@@ -66,7 +66,7 @@ def open_with_cells(
     loss = loss_of_search(budget)
     check_numbers(schema, question.columns)
     public = Schema(
-        columns=tuple(widest(schema.column(name)) for name in columns),
+        columns=tuple(with_public_cells(schema.column(name)) for name in columns),
         unit=schema.unit,
         excluded=schema.excluded,
     )

@@ -13,10 +13,10 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.chain import answered, plan_digests, request_of_all
+from dpcore.accounting.chain import committed_request, plan_digests, shared_request
 from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
-from dpcore.accounting.own import derived_key
+from dpcore.accounting.own import derive_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.found_cells import confirm_found
@@ -32,7 +32,7 @@ from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import (
     RowsPerPersonQuestion,
     measurer_of_people,
-    unit_on_file,
+    stored_unit,
 )
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here, silent
@@ -207,7 +207,7 @@ class Curator(OnFile):
                 `Recipe.expect`.
         """
         recipe.check(self.schema.domain)
-        spend = self.rule.spends(loss)
+        spend = self.rule.convert(loss)
         rows = self.schema.unit.max_rows
         cell = self.schema.public_part(part)
         charge = Charge(units=self.rule.units(spend), part=self._part_to_charge(cell))
@@ -313,8 +313,8 @@ class Curator(OnFile):
         Using it again is free.
         """
         cell = self.schema.public_part(part)
-        return answered(
-            self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell)
+        return committed_request(
+            self.lines(), None, self._plan(recipe, self.rule.convert(loss), cell)
         )
 
     def anonymize(
@@ -463,8 +463,8 @@ class Curator(OnFile):
         Question and loss identify it. If there is none, it is a new id, the same for
         all callers until one of them has paid and failed.
         """
-        plan = self._plan(evaluation, self.rule.spends(loss), None)
-        return request_of_all(self.ledger.key, self.lines(), plan)
+        plan = self._plan(evaluation, self.rule.convert(loss), None)
+        return shared_request(self.ledger.key, self.lines(), plan)
 
     def _unit_with_rows(self) -> PrivacyUnit:
         """Return the unit with its number of rows, found privately if needed.
@@ -473,7 +473,7 @@ class Curator(OnFile):
         """
         unit = self.schema.unit
         name = self.schema.unit.id_column or ""
-        if unit_on_file(self.account, self.ledger) is None:
+        if stored_unit(self.account, self.ledger) is None:
             search = Curator(
                 engine=self._engine,
                 schema=dataclasses.replace(
@@ -489,7 +489,7 @@ class Curator(OnFile):
             search.evaluate_privately(
                 question, loss, request_id=search.request_of(question, loss)
             )
-        return unit_on_file(self.account, self.ledger) or unit
+        return stored_unit(self.account, self.ledger) or unit
 
     def _pay_then_answer(
         self,
@@ -516,9 +516,9 @@ class Curator(OnFile):
             answer: spends the measurer's loss, for a request id.
         """
         dataset = self.account.dataset
-        spend = self.rule.spends(loss)
+        spend = self.rule.convert(loss)
         plan = self._plan(question, spend, part)
-        if earlier := answered(self.lines(), request_id, plan):
+        if earlier := committed_request(self.lines(), request_id, plan):
             return stored(earlier)
         request_id = request_id or uuid.uuid4().hex
         measurer = rehearse(spend)
@@ -577,7 +577,7 @@ class Curator(OnFile):
         if part is None or self.account.source:
             return None
         now, older = self.schema.part_on_file(
-            part, derived_key(self.ledger.key, "parts")
+            part, derive_key(self.ledger.key, "parts")
         )
         charged = self.ledger.standing(self.account.dataset).reserved
         partitions = {partition for partition, _ in filter(None, charged)}

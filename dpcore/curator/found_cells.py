@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from dpcore.accounting.ledger import Ledger, Line
-from dpcore.accounting.loss import ApproxDP, loss_from
+from dpcore.accounting.loss import ApproxDP, loss_from_fields
 from dpcore.errors import ParameterError
 from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, search_of
 from dpcore.release import PrivateReport
@@ -50,7 +50,7 @@ def searches_on_file(
             and question.get("kind") == NumberCellsQuestion.kind
             and column.name in question["columns"]
         ):
-            loss = loss_from(line.content["loss"])
+            loss = loss_from_fields(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
             search = search_of(loss, line.request_id)
             if column.found in (search, search.unnamed):

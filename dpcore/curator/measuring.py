@@ -39,7 +39,7 @@ def measurer_of(
         texts=functools.partial(engine.texts, part=part),
         sums=functools.partial(engine.sums, part=part),
         delta=delta,
-        assigned=None if part else engine.assigned,
+        count_rule=None if part else engine.assigned,
     )
 
 

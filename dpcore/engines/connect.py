@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import source_dataset
-from dpcore.accounting.own import derived_key
+from dpcore.accounting.own import derive_key
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine, readable
@@ -181,7 +181,7 @@ def engine_of(
     if not isinstance(table, Source):
         return table
     # all that other machines get
-    key = derived_key(key, f"rows of {source_dataset(table.name)}")
+    key = derive_key(key, f"rows of {source_dataset(table.name)}")
     return Connection.of_kind(table.kind).open(table, schema, key=key, on_rows=on_rows)
 
 

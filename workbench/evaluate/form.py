@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.declared import as_declared
+from dpcore.evaluation.declared import fit_to_schema
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -212,7 +212,7 @@ def foreign(
     """Return the candidate of a table that no release of ours drew, as far as it fits
     the schema.
     """
-    declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
+    declared = fit_to_schema(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
         notes.append(

@@ -11,8 +11,8 @@ from dpcore.evaluation.utility.learning import (
     TASKS,
     LearningQuestion,
     Score,
-    applies,
-    likely_labels,
+    can_predict,
+    sort_by_likely_target,
 )
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
@@ -69,7 +69,7 @@ def learning(
         )
         splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
     column = curator.schema.column(target)
-    idle = [task for task in tasks if not applies(task, column)]
+    idle = [task for task in tasks if not can_predict(task, column)]
     if idle:
         learners = commas(_(LEARNERS[each]) for each in idle)
         st.caption(
@@ -177,7 +177,7 @@ def learned_quickly(
     """
     if learned(candidate, label) is None:
         task = next(
-            task for task in TASKS if applies(task, curator.schema.column(label))
+            task for task in TASKS if can_predict(task, curator.schema.column(label))
         )
         learn(curator, candidate, label, (task,), SPLITS, patience)
     scores = learned(candidate, label)
@@ -193,7 +193,9 @@ def targets(curator: Curator, candidate: Candidate) -> list[str]:
         name for name in curator.schema.domain.names if name in candidate.table.frame
     ]
     label = made_for(candidate)
-    return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
+    return sorted(
+        sort_by_likely_target(curator.schema, names), key=lambda name: name != label
+    )
 
 
 def made_for(candidate: Candidate) -> str | None:

@@ -189,7 +189,7 @@ def budget_line(balance: Balance, account: Account) -> str:
     return _("{unit}: spent {spent} · held {held} · left {left}").format(
         unit=rule_unit(account),
         spent=number(spent_epsilon(balance.spent, account)),
-        held=number(spent_epsilon(balance.held, account)),
+        held=number(spent_epsilon(balance.reserved, account)),
         left=number(spent_epsilon(max(0, balance.left), account)),
     )
 
@@ -202,7 +202,7 @@ def rho_words(balance: Balance, account: Account) -> str:
         "kept in rho, which adds up: spent {spent}, held {held}, left {left}"
     ).format(
         spent=number(balance.spent / UNIT),
-        held=number(balance.held / UNIT),
+        held=number(balance.reserved / UNIT),
         left=number(balance.left / UNIT),
     )
 

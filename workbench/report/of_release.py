@@ -16,9 +16,9 @@ from dpcore.synthesis import (
     Figures,
     FoundCategories,
     SyntheticModel,
-    askable,
     count_rows,
     describe,
+    queryable_columns,
 )
 from dpcore.tables.answer import Answer
 from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
@@ -112,7 +112,7 @@ def document(
         promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
         reading=_reading(release),
         downloads=link_files(downloads.files(release, contents)),
-        asks=downloads.QUESTIONS in contents and bool(askable(release)),
+        asks=downloads.QUESTIONS in contents and bool(queryable_columns(release)),
         citation=downloads.citation(release, title),
         preview=preview,
     )

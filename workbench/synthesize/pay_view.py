@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.schema.schema import taken_facts
 from workbench import session
 from workbench.language.messages import _, capital, name_and_text
@@ -229,7 +229,7 @@ def _take_along(preview: Preview) -> None:
     job = Job(
         table="table.csv",
         schema=curator.schema,
-        budget=loss_from(curator.account.promise),
+        budget=loss_from_fields(curator.account.promise),
         recipe=preview.recipe,
         loss=preview.loss,
         part=next(iter(preview.part.items()), None),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
 from dpcore.io.options import ReadOptions
@@ -62,7 +62,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         or (session.own(session.TableChoice).declaring == dataset)
     ):
         return False
-    budget = loss_from(data_set.account.promise)
+    budget = loss_from_fields(data_set.account.promise)
     schema = data_set.declaration.schema
     note_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
-from dpcore.evaluation.table.cells_of_numbers import widest
+from dpcore.evaluation.table.cells_of_numbers import with_public_cells
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
@@ -124,7 +124,7 @@ def to_find(schema: Schema) -> tuple[str, ...]:
 def as_found(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without what will be found privately of some columns."""
     columns = [
-        dataclasses.replace(widest(column), found=SEARCH_TO_COME)
+        dataclasses.replace(with_public_cells(column), found=SEARCH_TO_COME)
         if column.name in names
         else column
         for column in schema.columns

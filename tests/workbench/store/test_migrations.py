@@ -130,7 +130,7 @@ def test_each_version_becomes_the_newest(
     ledger = kind.open()
     assert _version(kind) == VERSION
     before = ledger.standing(DATASET).balance
-    assert (before.spent, before.held) == (350_000, 20_000)
+    assert (before.spent, before.reserved) == (350_000, 20_000)
     assert ledger.end_dead() == 1
     assert ledger.release(DATASET, "r2") == "release 2"
     sealed = [

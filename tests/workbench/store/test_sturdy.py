@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpcore as dp
-from dpcore.accounting.ledger import Charge, altered, source_dataset
+from dpcore.accounting.ledger import Charge, altered_error, source_dataset
 from dpcore.errors import (
     BudgetExceeded,
     DpcoreError,
@@ -297,14 +297,14 @@ def test_charges_of_dead_processes_end_as_failed(kind: SqlKind) -> None:
     ledger.open(account())
     ledger.reserve(DATASET, "mine", Charge(units=100_000), {})
     assert run_process(reserve_and_die, kind.settings) == 7
-    assert ledger.standing(DATASET).balance.held == 700_000
+    assert ledger.standing(DATASET).balance.reserved == 700_000
     assert kind.open().end_dead() == 0  # it may have lost its connection only
     kind._run(
         "UPDATE ledger_running SET renewed = renewed - 65 WHERE request_id = 'dies'"
     )
     assert kind.open().end_dead() == 1
     now = ledger.standing(DATASET).balance
-    assert (now.spent, now.held) == (600_000, 100_000)
+    assert (now.spent, now.reserved) == (600_000, 100_000)
     last = ledger.lines(DATASET)[-1]
     assert (last.request_id, last.state) == ("dies", "failed")
     ledger.commit(DATASET, "mine", {}, "release")
@@ -372,7 +372,7 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
         assert tasks.restore(kind.settings, tmp_path / "newest") == []
         assert ledger.release(DATASET, "paid") == "the release"
         assert not ledger.is_kept("paid")
-        assert ledger.standing(DATASET).balance.held == 0
+        assert ledger.standing(DATASET).balance.reserved == 0
         ledger.verify(DATASET)
 
 
@@ -386,7 +386,7 @@ def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
     ledger = _spent(kind)
     ledger.reserve(DATASET, "paid", Charge(units=1), {})
     with monkeypatch.context() as shut:
-        _down(ledger, shut, error=altered())
+        _down(ledger, shut, error=altered_error())
         with pytest.raises(
             LedgerCorrupt, match="paid and computed, but could not be stored yet"
         ):

@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.curator.on_file import OnFile
 from dpcore.errors import DpcoreError, RequestConflict
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
 
@@ -99,7 +99,7 @@ class DataSet(OnFile):
         While the number of rows per person is still to be found, it is one.
         """
         one = {**self.account.unit, "max_rows": 1}
-        return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
+        return stored_unit(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
 
 def store_declaration(declaration: Declaration, dataset: str, ledger: Ledger) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
-from dpcore.accounting.loss import loss_from
-from dpcore.accounting.own import own_ledger
+from dpcore.accounting.loss import loss_from_fields
+from dpcore.accounting.own import ledger_of_person
 from dpcore.errors import LedgerError, long_text
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
@@ -61,7 +61,9 @@ class PersonalLedger:
     @property
     def key(self) -> bytes:
         return (
-            own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
+            ledger_of_person(self.ledger, self.opener).key
+            if self.opener
+            else self.ledger.key
         )
 
     def under(self, opener: str) -> PersonalLedger:
@@ -120,7 +122,7 @@ class PersonalLedger:
     def open(self, account: Account) -> Account:
         self._check_role()
         if self.ledger.account(account.dataset) is None:
-            read_policy().check_budget(loss_from(account.promise))
+            read_policy().check_budget(loss_from_fields(account.promise))
             steward = self.opener if self.opener in self._names else self.person.address
             self.owners.claim(
                 account.dataset, Owner(opener=self.opener, steward=steward)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dpcore.accounting.ledger import LONGEST_NAME
+from dpcore.accounting.ledger import MAX_NAME_LENGTH
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema.source import Source
@@ -129,6 +129,6 @@ def _tables(file: str, *_: int) -> tuple[str, ...]:
 
 def _short(name: str) -> str:
     """Shorten a name to the length of an account's name; it stays unique."""
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_NAME_LENGTH:
         return name
     return f"{name[:36]}~{hashlib.sha256(name.encode()).hexdigest()[:20]}"
