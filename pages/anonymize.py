@@ -19,10 +19,10 @@ from workbench.anonymize import (
 )
 from workbench.language.messages import _, capital, translate
 from workbench.language.wording import plain
-from workbench.ui import widgets
+from workbench.ui import data_sets_view, widgets
 
 st.title(_("Anonymize"))
-curator = widgets.need_curator()
+curator = data_sets_view.need_curator()
 tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:

@@ -15,11 +15,11 @@ from workbench.audit import (
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
 from workbench.report.files import file_name
-from workbench.ui import file_view, widgets
+from workbench.ui import data_sets_view, file_view, widgets
 from workbench.ui.attacker_view import known_people
 
 st.title(_("Is this anonymous?"))
-curator = widgets.need_rows()
+curator = data_sets_view.need_rows()
 roles = {each.column: each for each in findings.roles(curator)}
 
 

@@ -21,10 +21,10 @@ from workbench.evaluate import (
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import _, capital
 from workbench.report.files import file_name, release_file
-from workbench.ui import file_view, widgets
+from workbench.ui import data_sets_view, file_view, widgets
 
 st.title(_("How good is it?"))
-curator = widgets.need_curator()
+curator = data_sets_view.need_curator()
 
 
 def _file(name: str, candidate: Candidate) -> str:

@@ -15,11 +15,11 @@ from workbench.language.wording import (
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
-from workbench.ui import file_view, kept_view, widgets
+from workbench.ui import data_sets_view, file_view, kept_view, widgets
 
 st.title(_("Ledger"))
 opened_view.show()
-data_set = widgets.need_data_set()
+data_set = data_sets_view.need_data_set()
 kept_view.show(data_set.id)
 balance = data_set.balance()
 

@@ -8,10 +8,10 @@ from workbench import session
 from workbench.language.messages import _
 from workbench.records import link_form, links_view
 from workbench.store.links.surveys import links_work
-from workbench.ui import widgets
+from workbench.ui import data_sets_view, widgets
 
 st.title(_("Show it to somebody"))
-data_set = widgets.need_data_set()
+data_set = data_sets_view.need_data_set()
 if not links_work.is_set():
     st.info(
         _(

@@ -49,7 +49,7 @@ def plan(curator: Curator) -> None:
 if (planning := planning_curator()) is not None:
     plan(planning)
     st.stop()
-data_set = widgets.need_data_set()
+data_set = data_sets_view.need_data_set()
 curator = session.session().curator
 if runs.current is not None and runs.shown is None:
     pay_view.follow_run()

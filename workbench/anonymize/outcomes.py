@@ -43,7 +43,7 @@ from workbench.language.wording import limit_words, number, percent, plain, whol
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
-from workbench.ui import progress_view, widgets
+from workbench.ui import progress_view
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -93,7 +93,7 @@ def frontier(
     )
     try:
         with _told(current, key) as tell:
-            return method, widgets.once_in_line(
+            return method, progress_view.once_in_line(
                 curator,
                 key,
                 lambda: FrontierQuestion(plan=every_k, ks=KS, limits=limits),
@@ -125,7 +125,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
         show(stage, share)
 
     stop = functools.partial(current.stopped.add, key)
-    with progress_view.told(
+    with progress_view.show_progress(
         capital("searching"),
         words,
         key=f"stop {key}",
@@ -151,7 +151,7 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
         raise current.failed[1]
     try:
         with _told(current, key) as tell:
-            return widgets.once_in_line(
+            return progress_view.once_in_line(
                 curator, key, lambda: TrialQuestion(plan=plan), tell
             )
     except StoppedError:
@@ -227,7 +227,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
-        with widgets.in_line(), cancelled_by(session.unwanted()):
+        with progress_view.in_line(), cancelled_by(session.unwanted()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
@@ -242,7 +242,7 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
     """
     policy = read_policy()
     policy.check_plan(plan)
-    with widgets.in_line(), cancelled_by(session.unwanted()):
+    with progress_view.in_line(), cancelled_by(session.unwanted()):
         return curator.anonymize_to(
             place, plan, smallest_group=policy.smallest_group(curator.schema.unit)
         )
@@ -440,7 +440,7 @@ def neighbors(
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
     """Compute the residual risk of the table that was made, once."""
     plan = Plan.from_json(table.plan)
-    return widgets.once_in_line(
+    return progress_view.once_in_line(
         curator, ("outcome", table.plan), lambda: ResidualRiskQuestion(plan=plan)
     )
 

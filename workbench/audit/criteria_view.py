@@ -13,7 +13,7 @@ from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules
 from workbench.language.messages import _
 from workbench.language.wording import plain, printable
 from workbench.report import criteria
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 
 
 def measured(
@@ -41,7 +41,7 @@ def measured(
         if rule is not None:
             criterion = Criterion.load(rule)
             evaluation = EvidenceQuestion(rule=rule, year=datetime.now(UTC).year)
-            seen = widgets.once_in_line(
+            seen = progress_view.once_in_line(
                 curator, ("criterion", evaluation), lambda: evaluation
             )
             place = st.container()

@@ -16,7 +16,7 @@ from workbench.language.messages import _, capital, commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fragment
-from workbench.ui.rows_view import first_rows_words
+from workbench.ui.first_rows_view import first_rows_words
 from workbench.ui.verdict import of_table, ways_words
 
 

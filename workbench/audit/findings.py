@@ -13,7 +13,7 @@ from workbench.language.messages import _, capital, translate
 from workbench.language.wording import people_words, percent
 from workbench.report import charts
 from workbench.report.charts import Chart
-from workbench.ui import widgets
+from workbench.ui import progress_view
 
 KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
@@ -35,7 +35,7 @@ def report(
 ) -> AuditReport:
     """Compute the audit for these columns, once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
-    return widgets.once_in_line(
+    return progress_view.once_in_line(
         curator,
         ("audit", tuple(columns), tuple(sensitive), threshold, known, population),
         lambda: AuditQuestion.of(

@@ -14,7 +14,7 @@ from workbench.language.wording import number, percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.report.files import file_name
-from workbench.ui import file_view, widgets
+from workbench.ui import file_view, progress_view, widgets
 
 HEADINGS = {
     "people": N_("people in the group"),
@@ -44,7 +44,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
             return
         with st.spinner(_("Computing"), show_time=True):
             key = ("risk of each row", evaluation)
-            report = widgets.once_in_line(curator, key, lambda: evaluation)
+            report = progress_view.once_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")

@@ -25,7 +25,7 @@ from workbench.language.messages import _, capital, commas, named, ngettext
 from workbench.language.wording import percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
-from workbench.ui import releases, widgets
+from workbench.ui import progress_view, releases, widgets
 
 SHOWN = 20
 """Cards at once; others are found by name, or shown when asked for."""
@@ -144,7 +144,7 @@ def distances(
     names = compared_columns(curator, candidate)
     pairs = pairs_to_count(curator.schema.domain.project(names))
     cliques = (*((name,) for name in names), *pairs)
-    shares = widgets.once_in_line(
+    shares = progress_view.once_in_line(
         curator,
         ("distances", candidate.key),
         lambda: DistancesQuestion(cliques=cliques, table=candidate.table),

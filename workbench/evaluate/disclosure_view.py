@@ -23,7 +23,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import known, progress
 from workbench.language.messages import N_, _, capital, commas
 from workbench.language.wording import percent, whole
-from workbench.ui import widgets
+from workbench.ui import file_view, progress_view, widgets
 
 CANARIES = 1_000
 ATTACKS = {
@@ -72,7 +72,7 @@ def disclosure(
         source = "half"
         evaluation = HeldOutAttacksQuestion(make=make.rows, secret=secret)
     else:
-        control = widgets.table_uploader(
+        control = file_view.table_uploader(
             _(
                 "People of the same kind who are not in the release, with the same "
                 "headers"
@@ -89,7 +89,7 @@ def disclosure(
         _attacked(report)
     elif st.button(capital("attack"), type="primary", key="attack"):
         with progress(capital("attacking"), key="stop-heavy") as on_progress:
-            widgets.once_in_line(curator, key, lambda: evaluation, on_progress)
+            progress_view.once_in_line(curator, key, lambda: evaluation, on_progress)
         st.rerun()  # the overview above has a figure now
     if make is not None:
         _canaries(candidate)
@@ -164,7 +164,7 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     assert release is not None
     recipe_run = rerun.maker(release, rerun.without_people(release.schema))
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
-    report = widgets.compute_in_line(
+    report = progress_view.compute_in_line(
         rerun.audit, recipe_run, candidate.rows, CANARIES, delta
     )
     session.session().reports["canaries", candidate.key] = report

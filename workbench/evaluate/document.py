@@ -9,7 +9,7 @@ from workbench.evaluate.report import columns_table, placed, score_words
 from workbench.language.messages import _, capital, percent_sign
 from workbench.language.wording import printable, printing, unmarked
 from workbench.report.document import Document, Picture, TextTable, page
-from workbench.ui.rows_view import first_rows_words
+from workbench.ui.first_rows_view import first_rows_words
 from workbench.ui.verdict import Verdict
 
 

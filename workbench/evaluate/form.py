@@ -16,7 +16,7 @@ from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.language.messages import _, capital, commas, named, stored
 from workbench.language.wording import percent, plain
-from workbench.ui import releases, widgets
+from workbench.ui import file_view, releases, widgets
 
 ANONYMIZED = "anonymized"
 FILE = "file"
@@ -143,7 +143,7 @@ def _candidate(
         asks_rows: whether to ask for the rows to draw.
     """
     if key == FILE:
-        frame = widgets.table_uploader(
+        frame = file_view.table_uploader(
             _("The synthetic or anonymized table, with the headers of the original"),
             key=field,
         )

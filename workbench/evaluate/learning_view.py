@@ -22,7 +22,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
 from workbench.language.messages import N_, _, capital, commas, named, translated
 from workbench.language.wording import plain
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
 
 SPLITS = 3
@@ -119,7 +119,7 @@ def learn(
     seconds.
     """
     with progress(_("Learning"), key="stop-heavy", patience=patience) as on_progress:
-        widgets.once_in_line(
+        progress_view.once_in_line(
             curator,
             learning_key(candidate, target, tasks, splits),
             lambda: LearningQuestion(

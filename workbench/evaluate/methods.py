@@ -32,7 +32,7 @@ from workbench import samples
 from workbench.evaluate.rerun import run
 from workbench.language.messages import N_, _, translated
 from workbench.language.wording import SAMPLE_TITLES
-from workbench.ui import widgets
+from workbench.ui import progress_view
 from workbench.ui.method_charts import SCENARIOS
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
@@ -167,7 +167,7 @@ def sweep(
             on_progress(
                 f"{table.title}: {title}", (number + place / len(runs)) / len(jobs)
             )
-            scores, errors = widgets.compute(
+            scores, errors = progress_view.compute(
                 figures,
                 table.frame,
                 table.schema,

@@ -10,7 +10,7 @@ from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
 from workbench.language.messages import _, capital, translated
-from workbench.ui import widgets
+from workbench.ui import file_view, progress_view, widgets
 from workbench.ui.method_charts import against_epsilon
 
 
@@ -24,7 +24,7 @@ def compare_methods() -> None:
         )
     )
     tables = methods.tables()
-    own = widgets.table_uploader(
+    own = file_view.table_uploader(
         _("A public table with a column of labels"), key="sweep-file"
     )
     chosen = widgets.by_title(
@@ -56,7 +56,7 @@ def compare_methods() -> None:
             public.append(methods.public_table(_("table"), own))
         with (
             progress(_("Computing"), key="stop-heavy") as on_progress,
-            widgets.in_line(),
+            progress_view.in_line(),
         ):
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame

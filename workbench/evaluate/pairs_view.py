@@ -19,7 +19,7 @@ from workbench.evaluate.report import known, progress
 from workbench.language.messages import _, capital
 from workbench.language.wording import percent
 from workbench.report import charts
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
@@ -80,7 +80,7 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
         if not st.button(capital("telling the tables apart"), key="tell-apart"):
             return
         with progress(_("Computing"), key="stop-heavy") as on_progress:
-            scored = widgets.once_in_line(
+            scored = progress_view.once_in_line(
                 curator,
                 key,
                 lambda: PropensityQuestion(table=candidate.table),

@@ -68,7 +68,9 @@ def progress(
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(title, translated(LEARNERS), key=key, patience=patience)
+    return progress_view.show_progress(
+        title, translated(LEARNERS), key=key, patience=patience
+    )
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:

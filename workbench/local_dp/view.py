@@ -75,7 +75,7 @@ def simulated() -> None:
             "A table with true answers (CSV or Parquet): used in this tab only, and "
             "not stored"
         )
-        frame = widgets.table_uploader(label, key="local-truth")
+        frame = file_view.table_uploader(label, key="local-truth")
         if frame is None:
             return
         widgets.internal_badge()

@@ -10,7 +10,8 @@ from workbench.language.wording import guarantee_words, loss_words
 from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.ui import file_view
-from workbench.ui.widgets import by_title, compute, errors_shown, show_rows
+from workbench.ui.progress_view import compute
+from workbench.ui.widgets import by_title, errors_shown, show_rows
 
 PEOPLE = {
     "unknown": N_("nobody can say"),

@@ -20,7 +20,7 @@ from workbench.language.messages import N_, _, capital, commas, digits, translat
 from workbench.language.wording import percent, plain
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui import epsilon_view, widgets
+from workbench.ui import epsilon_view, progress_view, widgets
 from workbench.ui.progress_view import being_computed
 
 STEPS = {
@@ -74,7 +74,9 @@ def show(
         ):
             tested = session.kept(
                 ("tested", *drawn),
-                lambda: widgets.compute_in_line(drawing.steps, release, rows, draw),
+                lambda: progress_view.compute_in_line(
+                    drawing.steps, release, rows, draw
+                ),
             )
             sample += tested[1:]
         sample += _combinations(release, rows, draw, drawn, key)
@@ -123,7 +125,7 @@ def _combinations(
     given = (release, rows, draw, columns, least)
     step = session.kept(
         ("combined", *drawn, *columns, least),
-        lambda: widgets.compute_in_line(drawing.combinations, *given),
+        lambda: progress_view.compute_in_line(drawing.combinations, *given),
     )
     return (step,)
 
@@ -143,7 +145,7 @@ def _outliers(curator: Curator, release: Release) -> None:
     ):
         return
     widgets.internal_badge()
-    outliers = widgets.once_in_line(
+    outliers = progress_view.once_in_line(
         curator, ("thin rows", names), lambda: ThinRowsQuestion(columns=names)
     )
     st.markdown(
@@ -193,7 +195,9 @@ def _test(
         key=f"{key}-run-{request_id}",
     ):
         try:
-            closeness = widgets.compute(drawing.question, release, rows, draw, columns)
+            closeness = progress_view.compute(
+                drawing.question, release, rows, draw, columns
+            )
             loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)

@@ -8,7 +8,7 @@ from workbench import session
 from workbench.language.messages import _, capital, join, named
 from workbench.language.wording import number
 from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
-from workbench.ui import widgets
+from workbench.ui import progress_view
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
@@ -76,7 +76,9 @@ def _weakest(
     with st.spinner(_("Computing")):
         return session.kept(
             ("relations", repr(trial)),
-            lambda: widgets.compute(weakest_kept, trial, strengths or list(STRENGTHS)),
+            lambda: progress_view.compute(
+                weakest_kept, trial, strengths or list(STRENGTHS)
+            ),
         )
 
 

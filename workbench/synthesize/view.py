@@ -37,6 +37,7 @@ from workbench.synthesize.state import SynthesizeState
 from workbench.ui import (
     file_view,
     folder_view,
+    progress_view,
     questions_view,
     releases,
     widgets,
@@ -210,7 +211,8 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     draw = state.draws.get(release.request_id, 0)
     key = (release.request_id, str(cells), rows, draw)
     shown = session.kept(
-        ("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw)
+        ("drawn", *key),
+        lambda: progress_view.compute(drawing.head, release, rows, draw),
     )
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):

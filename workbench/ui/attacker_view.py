@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import samples, session
 from workbench.language.messages import _, capital
-from workbench.ui import widgets
+from workbench.ui import file_view
 
 
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
@@ -22,7 +22,7 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
     Args:
         key: of the widgets.
     """
-    widgets.table_uploader(
+    file_view.table_uploader(
         _("A list of known people that an attacker may hold (CSV)"), key=key
     )
     if (given := session.session().tables.get(key)) is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.language.messages import N_, _, minute, ngettext
@@ -23,22 +24,6 @@ from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 
-ENDINGS = (
-    "csv",
-    "tsv",
-    "txt",
-    "data",
-    "parquet",
-    "xlsx",
-    "xlsm",
-    "xls",
-    "ods",
-    "sav",
-    "zsav",
-    "dta",
-    "sas7bdat",
-    "deid",
-)
 SHOWN = 5
 MORE = 50
 WHAT_FOR = {
@@ -205,7 +190,7 @@ def bring_rows(data_set: DataSet) -> None:
     )
     file_view.file_uploader(
         _("Drop a table here"),
-        type=ENDINGS,
+        type=file_view.ENDINGS,
         key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,
         args=(data_set,),
@@ -254,7 +239,7 @@ def bring_table(
         keys: of the samples.
     """
     file = file_view.file_uploader(
-        label, type=ENDINGS, key=session.file_field(f"table-{page}").key
+        label, type=file_view.ENDINGS, key=session.file_field(f"table-{page}").key
     )
     if file is not None:
         session.renew_file_fields()
@@ -269,3 +254,41 @@ def bring_table(
 def _bring(note: session.BringTable) -> None:
     session.leave(note)
     st.switch_page(session.page_script("upload"))
+
+
+def need_data_set() -> DataSet:
+    """Return the data set of this tab.
+
+    Without one, show what the page would do, and end it.
+    """
+    data_set = session.session().data_set
+    if data_set is None:
+        ways_to_a_table()
+        st.stop()
+    return data_set
+
+
+def need_rows() -> Curator:
+    """Return a curator of the table that is being declared, which needs no budget, or
+    of the open one.
+    """
+    draft = session.session().draft
+    return (
+        need_curator()
+        if draft is None or not draft.has_rows
+        else reopening.auditable_draft()
+    )
+
+
+def need_curator() -> Curator:
+    """Return the curator of this tab.
+
+    Without its rows, ask for them, and end the page.
+    """
+    data_set = need_data_set()
+    curator = session.session().curator
+    if curator is None:
+        say_what_for()
+        bring_rows(data_set)
+        st.stop()
+    return curator

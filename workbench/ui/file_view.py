@@ -1,9 +1,10 @@
-"""The one field for files: a demo has none."""
+"""Files that a person brings or takes away; a demo takes none."""
 
 import mimetypes
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -17,7 +18,24 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
 from workbench.session import person
 from workbench.store.settings import read_settings
-from workbench.ui import progress_view
+from workbench.ui import progress_view, unexpected
+
+ENDINGS = (
+    "csv",
+    "tsv",
+    "txt",
+    "data",
+    "parquet",
+    "xlsx",
+    "xlsm",
+    "xls",
+    "ods",
+    "sav",
+    "zsav",
+    "dta",
+    "sas7bdat",
+    "deid",
+)
 
 MESSAGES = {
     "until database": N_(
@@ -113,7 +131,7 @@ def demo_notice() -> None:
         )
 
 
-def read(
+def read_table(
     data: bytes,
     name: str,
     *,
@@ -151,7 +169,7 @@ def read(
         with (
             session.noticing(notice),
             cancelled_by(session.unwanted()),
-            progress_view.told(title, waits, key="stop-reading") as tell,
+            progress_view.show_progress(title, waits, key="stop-reading") as tell,
         ):
             file = reading.read(
                 data,
@@ -165,3 +183,29 @@ def read(
     finally:
         session.drop_uploads()
     return file
+
+
+def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
+    """Ask for a second table from a file, read once; None, and any error, while there
+    is none.
+    """
+    tab = session.session()
+    if (table := tab.tables.get(key)) is not None:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(
+            f"{plain(label, at_most=200)}: **{plain(table[0], at_most=100)}**"
+        )
+        right.button(
+            _("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,)
+        )
+        return table[1]
+    file = file_uploader(label, type=ENDINGS, key=session.file_field(key).key)
+    if file is None:
+        if key in tab.notices:
+            unexpected.box(tab.notices[key])
+        return None
+    session.renew_file_fields()
+    table_file = read_table(file.getvalue(), file.name, notice=key)
+    if table_file is not None:
+        tab.tables[key] = (file.name, table_file.table.frame)
+    return st.rerun()

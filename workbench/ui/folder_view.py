@@ -15,7 +15,7 @@ from workbench.language.messages import _, ngettext
 from workbench.language.wording import plain
 from workbench.session import person
 from workbench.store.sources import places
-from workbench.ui import rows_view, widgets
+from workbench.ui import progress_view, widgets
 
 
 @dataclass(kw_only=True)
@@ -80,7 +80,7 @@ def _write(
     folders.pop(key, None)
     try:
         place = places.place_for(name)
-        with rows_view.being_scanned(
+        with progress_view.show_rows_read(
             _("Writing {name}").format(name=plain(name)), key=f"{key}-stop"
         ):
             folders[key] = (name, write(place))

@@ -1,4 +1,4 @@
-"""Progress of work while it runs, with a button to stop it."""
+"""Long work: its turn in the queue, its progress, and a button to stop it."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -7,9 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.progress import OnProgress
+from dpcore.curator import Curator
+from dpcore.evaluation.base import Evaluation, Result
+from dpcore.progress import OnProgress, silent
+from workbench import session
 from workbench.language.messages import _
 from workbench.language.wording import percent
+from workbench.server.workers import process, queue
+from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 
 PATIENCE = 1.0
 """Seconds in which nothing is shown of what is mostly quick."""
@@ -50,7 +55,7 @@ def being_computed(is_done: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def told(
+def show_progress(
     title: str,
     stages: Mapping[str, str],
     *,
@@ -92,3 +97,77 @@ def told(
         yield tell
     finally:
         place.empty()
+
+
+@contextmanager
+def show_rows_read(title: str, *, key: str) -> Iterator[None]:
+    """Show what the block is at when it takes longer than a second.
+
+    Any click ends it; nothing is lost then.
+
+    Args:
+        key: of the button that stops it.
+    """
+    place = st.empty()
+    due = time.monotonic() + PATIENCE
+    words = None
+
+    def listen(rows: int) -> None:
+        nonlocal due, words
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + _EACH
+        if words is None:
+            words = stoppable(place, key=key)
+        words.markdown(
+            _("{title}: {rows:,} rows so far").format(title=title, rows=rows)
+        )
+
+    try:
+        with cancelled_by(session.unwanted()), rows_reported_to(listen):
+            yield
+    finally:
+        place.empty()
+
+
+@contextmanager
+def in_line() -> Iterator[None]:
+    """Wait, with the place shown, until it is this tab's turn to compute something
+    long.
+    """
+    note = st.empty()
+    with queue.runs().turn(
+        lambda place: note.caption(
+            _("Other runs go first: place {place} in line.").format(place=place)
+        ),
+    ):
+        note.empty()
+        yield
+
+
+def once_in_line(
+    curator: Curator,
+    key: tuple[Any, ...],
+    evaluation: Callable[[], Evaluation[Any, Result]],
+    on_progress: OnProgress = silent,
+) -> Result:
+    """`session.once` for what takes long: it waits for its turn."""
+    if key in session.session().reports:
+        return session.once(curator, key, evaluation)
+    with (
+        in_line(),
+        show_rows_read(_("Reading the rows"), key=f"stop reading {key}"),
+    ):
+        return session.once(curator, key, evaluation, on_progress)
+
+
+def compute(function: Callable[..., Result], *given: Any) -> Result:
+    """Compute a function of a module that reads nothing private in a worker, now."""
+    with cancelled_by(session.unwanted()):
+        return process.compute(function, *given)
+
+
+def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
+    """Compute the same when its turn comes."""
+    with in_line():
+        return compute(function, *given)

@@ -132,7 +132,7 @@ def take_file(wanted: DataSet) -> None:
     ) or ReadOptions()
     with session.noticing(NOTICE):
         key = session.ledger().of(wanted.id).key
-        read = file_view.read(
+        read = file_view.read_table(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
         if read is not None:

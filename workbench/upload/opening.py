@@ -27,7 +27,7 @@ from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
 from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
-from workbench.ui import file_view, reopening, rows_view
+from workbench.ui import file_view, progress_view, reopening
 from workbench.upload import grid
 
 NOTICE = "upload"
@@ -81,7 +81,7 @@ def read_again(options: ReadOptions) -> None:
 
 
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
-    file = file_view.read(
+    file = file_view.read_table(
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
     if file is not None:
@@ -289,7 +289,7 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     schema.unit.check_covers(draft.declared_unit)
     ledger = session.ledger().under(draft.opener)
     table = draft.source if isinstance(draft, SourceDraft) else draft.frame
-    with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
+    with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
             partial(open_with_cells, columns=draft.search.columns)
             if draft.search.columns

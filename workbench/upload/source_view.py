@@ -14,7 +14,7 @@ from workbench.session.draft import Draft, SourceDraft
 from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.sources import Listed, sources_of
-from workbench.ui import rows_view, widgets
+from workbench.ui import progress_view, widgets
 from workbench.upload import opening
 
 ROWS = 1_000
@@ -73,7 +73,7 @@ def take_source(name: str) -> None:
         listed = next((each for each in _listed() if each.source.name == name), None)
         if listed is None:
             raise nothing_named()
-        with rows_view.being_scanned(_("Reading the rows"), key="stop-looking"):
+        with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()
         opening.take_rows_of(listed.source, frame, schema)

@@ -1,9 +1,6 @@
-"""Progress of passes over a source, with a button to stop them."""
+"""The choice to use the first rows of a source where all do not fit."""
 
 import contextlib
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
@@ -11,41 +8,8 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from dpcore.evaluation.first_rows import FIRST
 from workbench import session
 from workbench.language.messages import _
-from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
-from workbench.ui.progress_view import PATIENCE, stoppable
 
 _EACH = 0.3
-
-
-@contextmanager
-def being_scanned(title: str, *, key: str) -> Iterator[None]:
-    """Show what the block is at when it takes longer than a second.
-
-    Any click ends it; nothing is lost then.
-
-    Args:
-        key: of the button that stops it.
-    """
-    place = st.empty()
-    due = time.monotonic() + PATIENCE
-    words = None
-
-    def listen(rows: int) -> None:
-        nonlocal due, words
-        if time.monotonic() < due:
-            return
-        due = time.monotonic() + _EACH
-        if words is None:
-            words = stoppable(place, key=key)
-        words.markdown(
-            _("{title}: {rows:,} rows so far").format(title=title, rows=rows)
-        )
-
-    try:
-        with cancelled_by(session.unwanted()), rows_reported_to(listen):
-            yield
-    finally:
-        place.empty()
 
 
 def offer_first_rows() -> None:
