@@ -11,7 +11,6 @@ from workbench import session
 from workbench.anonymize import (
     demands_form,
     form,
-    list_view,
     outcomes,
     plans,
     state,
@@ -84,7 +83,7 @@ if table is not None:
             )
         )
     view.show_result(curator, current, table)
-    list_view.show(curator, table)
+    view.attack_by_list(curator, table)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)

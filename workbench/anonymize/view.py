@@ -4,6 +4,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.anonymization.models import KAnonymity
@@ -11,6 +12,7 @@ from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.promise import EARLIER, EXCEPT
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
+from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
@@ -24,6 +26,7 @@ from workbench.report import of_table
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
+from workbench.ui.attacker_view import known_people
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -278,6 +281,37 @@ def write(curator: Curator, plan: Plan) -> None:
         lambda place: outcomes.write(curator, plan, place),
         key="anonymized",
     )
+
+
+def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
+    """Ask for a list of known people, and show whom it finds in the table.
+
+    Its values are recoded in the same way before.
+    """
+    section = st.expander(
+        _("What would somebody with a list of people find in it?"), key="relink"
+    )
+    with section, widgets.errors_shown():
+        widgets.internal_badge()
+        listed = known_people(curator, key="relink-list")
+        if listed is None:
+            return
+        name, given = listed
+        digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
+        with st.spinner(_("Computing"), show_time=True):
+            match = session.kept(
+                ("relinked", *digest), lambda: attack_with_list(table, given)
+            )
+        st.markdown(
+            _(plans.MESSAGES["found"]).format(
+                name=plain(name),
+                unique=match.unique,
+                people=match.people,
+                matched=match.matched,
+                smallest=match.smallest,
+            ),
+        )
+        st.caption(_(plans.MESSAGES["recoded list"]))
 
 
 def guided_example() -> None:

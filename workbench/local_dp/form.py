@@ -1,5 +1,8 @@
 """Form of a survey, its expected error and its links."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -17,13 +20,13 @@ from workbench.language.wording import (
     whole,
 )
 from workbench.local_dp import charts, design
-from workbench.local_dp.sheet import MOST, sheet
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
+from workbench.report.document import fragment
 from workbench.report.files import file_name
 from workbench.store.links.surveys import MAX_PEOPLE, links_work
-from workbench.ui import addresses, epsilon_view, file_view, widgets
+from workbench.ui import epsilon_view, file_view, link_addresses, widgets
 
-DAYS = (7, 30, 90)
+MAX_CODES = 500  # on a sheet; who asks more people has other ways to reach them
 
 
 def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
@@ -190,7 +193,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     if isinstance(key, DpcoreError):
         widgets.error_box(key)
         return
-    root = addresses.link_root(str(st.context.url), "answer")
+    root = link_addresses.link_root(str(st.context.url), "answer")
     widgets.show_link_ready(
         _(
             "The survey is open. Keep the links and the key now: only their digests "
@@ -199,7 +202,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         root,
     )
     with st.container(horizontal=True):
-        if len(tokens) <= MOST:
+        if len(tokens) <= MAX_CODES:
             name = file_name(text, "survey codes", "html")
             help = _(
                 "One code per person, to print and to cut up. A telephone must be "
@@ -209,7 +212,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             file_view.download(
                 label,
                 lambda: sheet(
-                    text, root, tokens, here_only=addresses.is_here_only(root)
+                    text, root, tokens, here_only=link_addresses.is_here_only(root)
                 ),
                 name,
                 icon="qr_code",
@@ -225,3 +228,33 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         )
     st.text(_("Key to read the answers"))
     st.code(key, language=None)
+
+
+def sheet(
+    question: str, root: str, tokens: Iterable[str], *, here_only: bool = False
+) -> str:
+    """Return a page to print and cut up, with one QR code per link.
+
+    Args:
+        here_only: whether the links open on this computer only; the page then says so.
+    """
+    import segno
+
+    codes = [
+        segno.make(root + token, micro=False).svg_inline(omitsize=True, light="white")
+        for token in tokens
+    ]
+    return fragment(
+        "sheet.html",
+        Path(__file__).parent,
+        question=question,
+        codes=codes,
+        warning=_(
+            "These addresses open on this computer only: nobody else can follow them."
+        )
+        if here_only
+        else "",
+    )
+
+
+DAYS = (7, 30, 90)

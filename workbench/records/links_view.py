@@ -17,7 +17,7 @@ from workbench.report.document import page
 from workbench.session import Offered
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.links.shares import LinkDraft, Share
-from workbench.ui import addresses, widgets
+from workbench.ui import link_addresses, widgets
 
 ENDS = {
     "revoked": N_("revoked"),
@@ -50,7 +50,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
 
 def made(title: str, token: str) -> None:
     """Show a link that was just made, once."""
-    root = addresses.link_root(str(st.context.url), "share")
+    root = link_addresses.link_root(str(st.context.url), "share")
     ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
     widgets.show_link_ready(ready.format(title=plain(title, at_most=120)), root)
     titles = {"": _("the reader's own")} | languages()

@@ -19,7 +19,7 @@ from workbench.language.wording import declared_words, loss_words, plain
 from workbench.report import charts
 from workbench.report.charts import Chart, Pictures
 from workbench.report.document import BADGES
-from workbench.ui import addresses, first_rows_view, unexpected
+from workbench.ui import first_rows_view, link_addresses, unexpected
 
 Value = TypeVar("Value")
 LINKS = {
@@ -217,7 +217,7 @@ def show_link_ready(words: str, root: str) -> None:
     """Say that links were made; in orange, with the ways to serve others, where they
     open here only.
     """
-    if addresses.is_here_only(root):
+    if link_addresses.is_here_only(root):
         st.warning(
             f"{words} {_(LINKS['here only'])} {_(LINKS['ways'])}",
             icon=":material/computer:",
