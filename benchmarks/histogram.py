@@ -1,6 +1,6 @@
 """What do counts, noise and rows cost, and what does projecting bring over clipping?
 
-    python benchmarks/histogram.py --data adult.csv --json
+    python -m benchmarks.histogram --data adult.csv --json
 
 Takes any CSV file with a header; facts about its columns are suggested from it, and
 columns of more than 200 texts are left out. On Adult, 15 columns are coded, and 14 of

@@ -23,7 +23,7 @@ from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
-from dpcore.schema.origin import Origin
+from dpcore.schema.origin import TEXTS, CellSearch, Origin
 from dpcore.schema.schema import Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
@@ -55,8 +55,8 @@ class Guarantee:
             promise, by column.
         known_from: where what is declared of a column is known from, as its owner says,
             by column.
-        found: the losses, not in `loss`, for which cells of columns were found
-            privately, by column, each with its search, as in `Column.found`.
+        found: the searches that found cells privately, by column; what they cost is
+            not in `loss`.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.
@@ -67,7 +67,7 @@ class Guarantee:
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known_from: Mapping[str, str] = field(default_factory=dict)
-    found: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, CellSearch] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
@@ -103,6 +103,7 @@ class Guarantee:
         return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
 
     def to_dict(self) -> dict[str, Any]:
+        found = {name: search.to_json() for name, search in self.found.items()}
         return {
             "kind": self.kind,
             "loss": dict(self.loss),
@@ -110,7 +111,7 @@ class Guarantee:
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "known_from": dict(self.known_from),
-            **({"found": dict(self.found)} if self.found else {}),
+            **({"found": found} if found else {}),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
@@ -127,7 +128,10 @@ class Guarantee:
                 name: tuple(facts) for name, facts in fields["from_data"].items()
             },
             known_from=fields.get("known_from", {}),
-            found=fields.get("found", {}),
+            found={
+                name: CellSearch.from_json(search, name)
+                for name, search in fields.get("found", {}).items()
+            },
             models=tuple(fields["models"]),
             declared_by=fields.get("declared_by", ""),
         )
@@ -511,7 +515,7 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
                 name=name,
             )
     for column in schema.columns:
-        if guarantee.found.get(column.name, "") != column.found:
+        if guarantee.found.get(column.name) != column.found:
             raise ParameterError(
                 (
                     "the guarantee and column {name!r} differ in what finding its "
@@ -607,6 +611,9 @@ class PrivateReport:
     def from_json(cls, text: str) -> PrivateReport:
         """Read what `to_json` wrote, or raise ParameterError for a text of another
         kind.
+
+        Texts that mean missing or count as others, which earlier versions wrote of
+        columns whose cells were found, are taken out, as of a release.
         """
         fields = json.loads(text).get("report")
         if not fields:
@@ -617,8 +624,21 @@ class PrivateReport:
         read = {
             "guarantee": Guarantee.from_dict(fields["guarantee"]),
             "about": tuple(fields["about"]),
+            "content": _without_texts(fields["content"]),
         }
         return cls(**fields | read)
+
+
+def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose declarations of columns hold no texts of the account."""
+    columns = content.get("columns", ())
+    if not all(isinstance(column, dict) for column in columns):
+        return content  # names
+    kept = [
+        {name: value for name, value in column.items() if name not in TEXTS}
+        for column in columns
+    ]
+    return content | ({"columns": kept} if kept else {})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -338,7 +338,7 @@ def _measured(asked: argparse.Namespace) -> str:
     if asked.json:
         clauses = [
             {"clause": each.clause.id, "state": each.state}
-            | ({"found": criteria.found(each)} if asked.internal else {})
+            | ({"found": criteria.evidence_words(each)} if asked.internal else {})
             for each in outcomes
         ]
         about = {

@@ -47,9 +47,7 @@ def answered(
     """
     if request_id is None:
         committed = {line.request_id for line in lines if line.state == "committed"}
-        return next(
-            (each for each in _requests(lines, plan) if each in committed), None
-        )
+        return next((key for key in _requests(lines, plan) if key in committed), None)
     own = [line for line in lines if line.request_id == request_id]
     if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
         raise conflict(request_id)
@@ -66,7 +64,7 @@ def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> 
     """
     requests = _requests(lines, plan)
     failed = {line.request_id for line in lines if line.state == "failed"}
-    running = next((each for each in requests if each not in failed), None)
+    running = next((key for key in requests if key not in failed), None)
     fresh = hmac.new(
         key, f"request {len(requests)} {plan[0]}".encode(), hashlib.sha256
     ).hexdigest()[:32]

@@ -291,11 +291,11 @@ def _added(
 
 
 def _total(units: dict[tuple[str, str] | None, int]) -> int:
-    return total((each, part) for part, each in units.items())
+    return total((amount, part) for part, amount in units.items())
 
 
 def _listed(units: dict[tuple[str, str] | None, int]) -> list[Any]:
-    return sorted([list(part or ()), each] for part, each in units.items())
+    return sorted([list(part or ()), amount] for part, amount in units.items())
 
 
 def _parts(listed: list[Any]) -> dict[tuple[str, str] | None, int]:
@@ -379,7 +379,7 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
     more = {"by": by, "forgotten": forgotten}
     return {
         "account": account.to_dict(),
-        **{name: each for name, each in more.items() if each},
+        **{name: amount for name, amount in more.items() if amount},
     }
 
 

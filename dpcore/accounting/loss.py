@@ -274,7 +274,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     fitting = bisect.bisect_left(
         units,
         True,
-        key=lambda each: log_delta(each / UNIT, float(epsilon)) > target,
+        key=lambda units: log_delta(units / UNIT, float(epsilon)) > target,
     )
     if fitting == 0:
         raise ParameterError(

@@ -28,6 +28,7 @@ class Anonymizing:
         declared: what the guarantee says of the word of a source's operator.
         key: of the ledger, for pseudonyms.
         smallest: people in a group of rows that leave, at least.
+        rows_of_person: most rows of a person, as declared.
     """
 
     engine: Engine
@@ -35,6 +36,7 @@ class Anonymizing:
     declared: Mapping[str, str]
     key: bytes
     smallest: int
+    rows_of_person: int
     compute: Compute
     on_progress: OnProgress
 
@@ -51,6 +53,7 @@ class Anonymizing:
             table,
             self.plan,
             self.smallest,
+            self.rows_of_person,
             on_progress=self.on_progress,
         )
         column = self.plan.pseudonym

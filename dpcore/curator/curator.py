@@ -19,7 +19,7 @@ from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_field
 from dpcore.accounting.own import derived_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
-from dpcore.curator.found_cells import check_found
+from dpcore.curator.found_cells import confirm_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
@@ -147,8 +147,7 @@ class Curator(OnFile):
             )
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
-        if schema.found:
-            check_found(schema, ledger, dataset)
+        schema = confirm_found(schema, ledger, dataset)
         curator = cls(
             engine=engine,
             schema=schema,
@@ -381,6 +380,7 @@ class Curator(OnFile):
             declared=self._declared,
             key=self.ledger.key,
             smallest=smallest_group,
+            rows_of_person=self.schema.unit.max_rows,
             compute=self._compute,
             on_progress=on_progress,
         )

@@ -178,12 +178,12 @@ def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
     if label.endswith("*"):
         shown = label.rstrip("*")
         return [
-            each for each in own if each.startswith(shown) and len(each) == len(label)
+            text for text in own if text.startswith(shown) and len(text) == len(label)
         ]
     low, high = pd.to_numeric(pd.Series(between or [None, None]), errors="coerce")
     numbers = pd.to_numeric(pd.Series(own, dtype=object), errors="coerce")
     return [
-        each for each, number in zip(own, numbers, strict=True) if low <= number <= high
+        text for text, number in zip(own, numbers, strict=True) if low <= number <= high
     ]
 
 

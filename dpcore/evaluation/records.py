@@ -75,7 +75,7 @@ class Records:
         """Return some of the rows."""
         return Records(
             names=self.names,
-            values=tuple(each[rows] for each in self.values),
+            values=tuple(column[rows] for column in self.values),
             ordered=self.ordered,
         )
 
@@ -88,7 +88,7 @@ class Records:
         """Shuffle each column by itself, so that every column is kept and every
         relation lost.
         """
-        values = tuple(rng.permutation(each) for each in self.values)
+        values = tuple(rng.permutation(column) for column in self.values)
         return Records(names=self.names, values=values, ordered=self.ordered)
 
 

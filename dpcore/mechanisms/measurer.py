@@ -177,8 +177,8 @@ class Measurer:
             ],
         )
         return tuple(
-            self._noisy(each, scale)
-            for each, scale in zip(self._exact(cliques), scales, strict=True)
+            self._noisy(table, scale)
+            for table, scale in zip(self._exact(cliques), scales, strict=True)
         )
 
     def gaps(
@@ -266,7 +266,7 @@ class Measurer:
         check_entries(len(entries))
         check_cells(self.domain, [by] * len(entries))
         declared = [
-            {name: self._levels(name, each) for name, each in entry.items()}
+            {name: self._levels(name, scores) for name, scores in entry.items()}
             for entry in entries
         ]
         scale = sums_scale(rows=self.rows, entries=len(entries), loss=loss)
@@ -485,10 +485,10 @@ class Measurer:
         return np.array(
             [
                 np.abs(
-                    each.values * GRAIN
-                    - _grains(estimates[each.clique], FARTHEST / each.values.size),
+                    count.values * GRAIN
+                    - _grains(estimates[count.clique], FARTHEST / count.values.size),
                 ).sum()
-                for each in counts
+                for count in counts
             ],
             dtype=np.int64,
         )

@@ -31,6 +31,7 @@ from dpcore.schema.origin import (
     TEXTS,
     VALUES,
     WORDS,
+    CellSearch,
     Origin,
     censored_number,
     fold,
@@ -84,9 +85,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         from_data: names of the facts that were taken from the data and not known from
             outside.
         known_from: where the other facts are known from, in one line.
-        found: the loss for which the cells were found privately, and a digest of the
-            search, such as "epsilon 1/20 #5d41402abc4b2a76"; empty for others. Files
-            of before have no digest.
+        found: the search that found the cells privately; None for others.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with
             nothing.
     """
@@ -101,7 +100,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
     synonyms: tuple[tuple[str, str], ...] = ()
     from_data: tuple[str, ...] = ()
     known_from: str = field(default="", compare=False)
-    found: str = field(default="", compare=False)
+    found: CellSearch | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -240,6 +239,8 @@ class Column(Registered, ABC, home="dpcore.schema"):
             value = getattr(self, each.name)
             if value != each.default and each.name != "reason":
                 fields[each.name] = list(value) if isinstance(value, tuple) else value
+        if self.found is not None:
+            fields["found"] = self.found.to_json()
         return fields
 
     @staticmethod
@@ -253,6 +254,8 @@ class Column(Registered, ABC, home="dpcore.schema"):
             name: tuple(value) if isinstance(value, list) else value
             for name, value in fields.items()
         }
+        if "found" in values:
+            values["found"] = CellSearch.from_json(values["found"], values["name"])
         return Column.of_kind(values.pop("kind"))(**values)
 
     @abstractmethod

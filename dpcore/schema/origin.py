@@ -5,10 +5,16 @@ A rule is the same for every table, so that no row can change what it says. Its 
 carries a version: a declaration means the same values tomorrow as today.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from dpcore.errors import ParameterError
 from dpcore.schema.words import means_missing as means_missing
 
 
@@ -70,9 +76,71 @@ LARGEST = 1e300
 _CENSORED = re.compile(r"([<>≤≥]=?) ?(-?[0-9]+(?:[.,][0-9]+)?)")
 
 
-def loss_of_search_in(found: str) -> str:
-    """Return the loss in a text of `Column.found`, without the search that cost it."""
-    return found.partition(" #")[0]
+@dataclass(frozen=True, kw_only=True)
+class CellSearch:
+    """A private search that found cells, and what it cost.
+
+    Attributes:
+        measure: of its loss: epsilon or rho.
+        amount: of its loss, an exact number such as "1/20".
+        id: a digest of its request; empty in files of before, which do not name it.
+    """
+
+    measure: str
+    amount: str
+    id: str = ""
+
+    @property
+    def loss(self) -> dict[str, str]:
+        """What it cost, as plain data."""
+        return {self.measure: self.amount}
+
+    @property
+    def unnamed(self) -> CellSearch:
+        """Return the search as files of before have it, and as requests stand on it."""
+        return CellSearch(measure=self.measure, amount=self.amount)
+
+    def to_json(self) -> str | dict[str, str]:
+        """Return plain data; without an id the text that files of before hold."""
+        if not self.id:
+            return f"{self.measure} {self.amount}"
+        return {**self.loss, "search": self.id}
+
+    @classmethod
+    def from_json(cls, written: Any, column: str) -> CellSearch:
+        """Read what `to_json` wrote of a column, or a text "epsilon 1/20 #id" of
+        before.
+
+        Raises: ParameterError that names the column.
+        """
+        text = written
+        if isinstance(written, Mapping):
+            losses = [f"{name} {written[name]}" for name in written if name != "search"]
+            text = f"{' '.join(losses)} #{written.get('search')}"
+        match = _SEARCH.fullmatch(text) if isinstance(text, str) else None
+        if match is None:
+            raise found_wrongly(column, written)
+        return cls(**match.groupdict(default=""))
+
+
+_SEARCH = re.compile(
+    r"(?P<measure>epsilon|rho) (?P<amount>[1-9]\d{0,29}(/[1-9]\d{0,29})?)"
+    r"( #(?P<id>[0-9a-f]{16}))?"
+)
+
+
+def found_wrongly(column: str, written: Any) -> ParameterError:
+    """Return the refusal of cells that cannot have been found as a file says."""
+    return ParameterError(
+        (
+            "column {name!r} says that its cells were found privately, which "
+            "cannot "
+            "be: {found!r}"
+        ),
+        remedy="find them again, or mark them as taken from the data",
+        name=column,
+        found=written,
+    )
 
 
 def censored_number(text: str) -> float | None:

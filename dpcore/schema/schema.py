@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import hmac
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,8 +27,9 @@ from dpcore.schema.origin import (
     CELLS,
     MISSING_FACTS,
     TEXTS,
+    CellSearch,
     Origin,
-    loss_of_search_in,
+    found_wrongly,
 )
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING
@@ -40,10 +40,9 @@ DECLARED = "declared"
 """What a file says of facts of which nobody said where they are known from."""
 LEFT_OUT = "left out"
 """The mark of a column that is not in the schema because of what the table holds."""
-_LOOKED_UP = (*MISSING_FACTS, "synonyms")
+_LOOKED_UP = (*MISSING_FACTS, "synonyms", "spellings")
 """Facts that files of version 1 call known, though they followed the rows."""
 _WHY_LEFT_OUT = Text("left out because of what the table holds")
-_LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?( #[0-9a-f]{16})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +180,8 @@ class Schema:
         overlap, and add up, as those of different columns do. So do parts of people
         that an earlier version charged, of whom other rows counted.
         """
-        text = json.dumps(_as_planned(self.column(part[0])), sort_keys=True)
+        column = _as_planned(self.column(part[0]))
+        text = json.dumps(column.to_dict(), sort_keys=True)
         text += "" if self.unit.id_column is None else " by rank"
         digests = (
             hmac.new(key, text.encode(), hashlib.sha256).hexdigest(),
@@ -210,10 +210,8 @@ class Schema:
         return {column.name: column.from_data for column in columns if column.from_data}
 
     @property
-    def found(self) -> dict[str, str]:
-        """Losses for which cells were found privately, by column, as in
-        `Column.found`.
-        """
+    def found(self) -> dict[str, CellSearch]:
+        """Searches that found cells privately, by column."""
         return {column.name: column.found for column in self.columns if column.found}
 
     @property
@@ -272,11 +270,8 @@ class Schema:
         """What a request stands on, by which it is found again; the same in every
         version of the file.
         """
-        planned = [
-            dataclasses.replace(column, found=loss_of_search_in(column.found))
-            for column in self.columns
-        ]
-        content = self._content(1, [self._as_read(column) for column in planned])
+        columns = [self._as_read(_as_planned(column)) for column in self.columns]
+        content = self._content(1, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     def shared(self) -> Schema:
@@ -329,9 +324,9 @@ class Schema:
             unsaid = {}
             if version == 1:
                 unsaid = {
-                    column.name: column.told
+                    column.name: _unsaid(column)
                     for column in columns
-                    if not column.known_from and column.told
+                    if not column.known_from and _unsaid(column)
                 }
                 if any(column.known_from for column in columns):
                     version = SCHEMA_VERSION
@@ -378,10 +373,11 @@ def taken_facts(
     return {name: facts for name, facts in taken.items() if facts}
 
 
-def _as_planned(column: Column) -> dict[str, Any]:
-    """Write a column as requests stand on it, which do not name the search."""
-    loss = loss_of_search_in(column.found)
-    return dataclasses.replace(column, found=loss).to_dict()
+def _as_planned(column: Column) -> Column:
+    """Return a column as requests stand on it, which do not name the search."""
+    if column.found is None:
+        return column
+    return dataclasses.replace(column, found=column.found.unnamed)
 
 
 def _written(column: Column) -> dict[str, Any]:
@@ -394,13 +390,22 @@ def _of_version_1(column: Column) -> Column:
     """Mark what followed the rows then in a column that a page called known, and what
     nobody said of another one.
     """
-    if not column.known_from:
-        marks = (*column.from_data, *column.told)
-        return dataclasses.replace(column, from_data=marks)
-    if column.from_data:
-        return column
-    looked_up = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
-    return dataclasses.replace(column, from_data=looked_up)
+    if column.known_from:
+        marks = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
+    else:
+        marks = _unsaid(column)
+    together = dict.fromkeys((*column.from_data, *marks))
+    return dataclasses.replace(column, from_data=tuple(together))
+
+
+def _unsaid(column: Column) -> tuple[str, ...]:
+    """Return facts of which a file of version 1 does not say where they are from.
+
+    That spellings are joined is one of them: the rule is public, and somebody's
+    spelling may be why it is there.
+    """
+    joined = column.origin("spellings") == Origin.RULE
+    return (*column.told, *(("spellings",) if joined else ()))
 
 
 def _check_origins(column: Column) -> None:
@@ -420,16 +425,6 @@ def _check_origins(column: Column) -> None:
         )
     if column.found and (
         not isinstance(column, NumberColumn)
-        or not _LOSS.fullmatch(column.found)
         or set(CELLS).intersection(column.from_data)
     ):
-        raise ParameterError(
-            (
-                "column {name!r} says that its cells were found privately, which "
-                "cannot "
-                "be: {found!r}"
-            ),
-            remedy="find them again, or mark them as taken from the data",
-            name=column.name,
-            found=column.found,
-        )
+        raise found_wrongly(column.name, column.found.to_json())

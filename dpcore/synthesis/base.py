@@ -228,7 +228,7 @@ def columns_text(columns: Sequence[str]) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Fraction):

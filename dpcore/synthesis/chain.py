@@ -108,7 +108,7 @@ class ChainModel(Model):
             for name, numbers in cells.items()
         }
         try:
-            return self._graph.restricted(weights).total if self.total > 0 else 0.0
+            return self._graph.restrict(weights).total if self.total > 0 else 0.0
         except InfeasibleError:
             return 0.0
 
@@ -125,7 +125,7 @@ class ChainModel(Model):
         """Read what `to_dict` wrote."""
         return cls(
             domain=Domain.from_dict(fields),
-            marginals=tuple(Marginal.from_dict(each) for each in fields["marginals"]),
+            marginals=tuple(Marginal.from_dict(table) for table in fields["marginals"]),
         )
 
     @cached_property
@@ -165,7 +165,9 @@ class ChainModel(Model):
         known: list[str] = []
         steps = []
         while largest:
-            marginal = max(largest, key=lambda each: len(set(each.clique) & set(known)))
+            marginal = max(
+                largest, key=lambda table: len(set(table.clique) & set(known))
+            )
             largest.remove(marginal)
             given = tuple(name for name in marginal.clique if name in known)
             new = tuple(name for name in marginal.clique if name not in known)

@@ -50,8 +50,8 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
     variances = consistent_variances(
         domain,
         cliques,
-        [each.measured_variance for each in marginals],
-        [each.signed for each in marginals],
+        [marginal.measured_variance for marginal in marginals],
+        [marginal.signed for marginal in marginals],
     )
     return tuple(
         Marginal(
@@ -159,21 +159,25 @@ def evidence(
     used: dict[int, Marginal] = {}
     for size in range(len(clique) + 1):
         for part in itertools.combinations(clique, size):
-            holders = [each for each in measured if set(part) <= set(each.clique)]
+            holders = [
+                marginal for marginal in measured if set(part) <= set(marginal.clique)
+            ]
             _, mean, total = _average(domain, holders, part)
             if mean is None:
                 return None
             residuals[part] = (mean, 1 / total)
             used |= {
-                id(each): each for each in holders if set(each.signed) <= set(part)
+                id(marginal): marginal
+                for marginal in holders
+                if set(marginal.signed) <= set(part)
             }
-    laws = {each.noise for each in used.values()}
+    laws = {marginal.noise for marginal in used.values()}
     return Evidence(
         clique=clique,
         shape=domain.shape(clique),
         residuals=residuals,
         noise=laws.pop() if len(laws) == 1 else "max norm",
-        pooled=len(used) > 1 or any(each.pooled for each in used.values()),
+        pooled=len(used) > 1 or any(marginal.pooled for marginal in used.values()),
     )
 
 
@@ -221,10 +225,14 @@ def _average(
     The mean is None where no table tells it.
     """
     weights = [
-        _weight(domain, each.clique, each.measured_variance, each.signed, part)
-        for each in holders
+        _weight(
+            domain, marginal.clique, marginal.measured_variance, marginal.signed, part
+        )
+        for marginal in holders
     ]
-    residuals = [_residual(each.values, each.clique, part) for each in holders]
+    residuals = [
+        _residual(marginal.values, marginal.clique, part) for marginal in holders
+    ]
     total = sum(weights)
     if not total:
         return residuals, None, 0.0

@@ -102,7 +102,7 @@ def smallest_loss(
                 "the error of this recipe is not known in advance",
                 remedy="state a loss instead",
             )
-        return all(each.half_width(level) <= half_width for each in expected)
+        return all(error.half_width(level) <= half_width for error in expected)
 
     # of 10^(1/200), so the answer is within 1.2 % of the smallest
     exponents = range(-1200, 801)

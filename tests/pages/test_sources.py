@@ -17,7 +17,7 @@ import pytest
 from dpcore.engines import base
 from tests.pages.tab import Tab
 from workbench import session
-from workbench.server.workers.callbacks import stopped
+from workbench.server.workers.callbacks import cancelled_error
 from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import job_of, notebook
@@ -60,7 +60,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def tell(rows: int) -> None:
         if rows:
-            raise stopped()
+            raise cancelled_error()
 
     with monkeypatch.context() as patched:
         patched.setattr(opening, "report_rows", tell)

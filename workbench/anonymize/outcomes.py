@@ -38,7 +38,7 @@ from workbench.anonymize.plans import (
     whom,
 )
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import N_, _, capital, commas, digits, named
+from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
 from workbench.language.wording import limit_words, number, percent, plain, whole
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
@@ -197,7 +197,7 @@ def comparison(
         except DpcoreError as error:
             why = error.problem
         if why:
-            reasons.append(named(plain(name), plain(why, at_most=300)))
+            reasons.append(name_and_text(plain(name), plain(why, at_most=300)))
     return pd.DataFrame(lines), reasons
 
 
@@ -498,6 +498,12 @@ def warnings(
     if plan.pseudonym is not None:
         sentences.append(
             _(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym))
+        )
+    if plan.randomized:
+        sentences.append(
+            _(plans.MESSAGES["changed at random"]).format(
+                columns=commas(plain(name) for name in plan.randomized)
+            )
         )
     if side.with_others > 0.001:
         sentences.append(

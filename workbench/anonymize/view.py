@@ -20,7 +20,13 @@ from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, code, named, stored
+from workbench.language.messages import (
+    _,
+    capital,
+    code,
+    name_and_text,
+    translate_stored,
+)
 from workbench.language.wording import number, percent, plain
 from workbench.report import of_table
 from workbench.report.files import file_name
@@ -157,7 +163,7 @@ def _figures(report: TrialReport) -> None:
     unique.metric(
         _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
-        named(_("before"), percent(report.before.risk.uniques)),
+        name_and_text(_("before"), percent(report.before.risk.uniques)),
         **quiet,
     )
     risk.metric(
@@ -165,7 +171,7 @@ def _figures(report: TrialReport) -> None:
         _("{share}, 1 in {people}").format(
             share=percent(highest), people=number(1 / highest)
         ),
-        named(_("before"), percent(report.before.risk.highest)),
+        name_and_text(_("before"), percent(report.before.risk.highest)),
         **quiet,
     )
     loss.metric(
@@ -231,7 +237,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     )
     st.success(
         _(plans.MESSAGES["ready"]).format(
-            models=plain(stored(*table.guarantee.models), at_most=800)
+            models=plain(translate_stored(*table.guarantee.models), at_most=800)
         )
     )
     widgets.show_rows(table.table.frame.head(200))
@@ -321,7 +327,7 @@ def guided_example() -> None:
     ):
         st.caption(_(examples.BOOK))
         for step in examples.EXAMPLES:
-            st.markdown(f"**{named(capital('table'), step.number)}**")
+            st.markdown(f"**{name_and_text(capital('table'), step.number)}**")
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))

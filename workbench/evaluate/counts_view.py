@@ -9,7 +9,7 @@ from dpcore.evaluation.utility.counts import CountsQuestion, CountsReport
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import counted_words, number, plain, whole
 from workbench.report import charts
 from workbench.ui import widgets
@@ -78,7 +78,7 @@ def _two(counts: CountsReport) -> None:
     places = [
         widgets.by_title(
             side.selectbox,
-            named(_("Only rows with"), plain(name)),
+            name_and_text(_("Only rows with"), plain(name)),
             dict(enumerate(labels)),
             key=f"together-{name}",
         )

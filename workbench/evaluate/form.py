@@ -14,7 +14,13 @@ from dpcore.evaluation.declared import as_declared
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
-from workbench.language.messages import _, capital, commas, named, stored
+from workbench.language.messages import (
+    _,
+    capital,
+    commas,
+    name_and_text,
+    translate_stored,
+)
 from workbench.language.wording import percent, plain
 from workbench.ui import file_view, releases, widgets
 
@@ -121,8 +127,8 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     }
     table = session.own(session.AnonymizeResult).table
     if table is not None:
-        titles[ANONYMIZED] = named(
-            _("Anonymized table"), stored(*table.guarantee.models)
+        titles[ANONYMIZED] = name_and_text(
+            _("Anonymized table"), translate_stored(*table.guarantee.models)
         )
     titles[FILE] = _("A file made elsewhere")
     return titles

@@ -20,7 +20,14 @@ from workbench import session
 from workbench.evaluate.charts import scores
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
-from workbench.language.messages import N_, _, capital, commas, named, translated
+from workbench.language.messages import (
+    N_,
+    _,
+    capital,
+    commas,
+    name_and_text,
+    translate_table,
+)
 from workbench.language.wording import plain
 from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
@@ -56,7 +63,7 @@ def learning(
         tasks = widgets.by_title(
             st.multiselect,
             capital("learner"),
-            translated(LEARNERS),
+            translate_table(LEARNERS),
             list(TASKS[:3]),
             key="learn-tasks",
         )
@@ -87,10 +94,12 @@ def learning(
     )
     measured = {score.measure for score in scored}
     titles = {
-        each: title for each, title in translated(MEASURES).items() if each in measured
+        each: title
+        for each, title in translate_table(MEASURES).items()
+        if each in measured
     }
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
-    better = named(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
+    better = name_and_text(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
     for scenario in (2, 1):
         st.markdown(f"**{_(SCENARIOS[str(scenario)])}** ({better})")
         frame = scores_table(scored, measure, scenario)

@@ -21,7 +21,7 @@ from dpcore.progress import OnProgress
 from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
-from workbench.language.messages import N_, _, digits, translated
+from workbench.language.messages import N_, _, digits, translate_table
 from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
@@ -69,7 +69,7 @@ def progress(
         patience: seconds before anything is shown.
     """
     return progress_view.show_progress(
-        title, translated(LEARNERS), key=key, patience=patience
+        title, translate_table(LEARNERS), key=key, patience=patience
     )
 
 

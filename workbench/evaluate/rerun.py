@@ -25,7 +25,9 @@ def without_people(schema: Schema) -> Schema:
 
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
     """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
-    columns = tuple(dataclasses.replace(column, found="") for column in schema.columns)
+    columns = tuple(
+        dataclasses.replace(column, found=None) for column in schema.columns
+    )
     unit = dataclasses.replace(schema.unit, found="")
     # nothing is found again
     known = dataclasses.replace(schema, columns=columns, unit=unit)

@@ -1,6 +1,6 @@
-"""Questions to a release, from the form that a person filled in to the answer in words.
+"""Questions to a release: from a filled-in form to the answer in words.
 
-Nothing here reads anything but the release; what is asked is free and leaves no trace.
+Nothing here reads anything but the release; questions are free and leave no trace.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked, needs_numbers
-from workbench.language.messages import _, commas, join, typed
+from workbench.language.messages import _, commas, join, parse_number
 from workbench.language.wording import answer_to, error_words
 from workbench.language.wording import printable as shown
 from workbench.report.document import fragment
-from workbench.report.sentences import counted
+from workbench.report.sentences import counted_noun
 
 MAX_QUERY = 1_000
 """Letters of a question in an address."""
@@ -35,12 +35,12 @@ SHORT = "q"
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnInputs:
-    """The inputs of one column in the form, as they were filled in.
+    """The filled-in inputs of one column.
 
     Attributes:
-        number: of the column in the release, which names its inputs.
+        number: of the column in the release; it names the inputs.
         typed: numbers of the ticked boxes, or the text of a category.
-        ends: bounds of a range, as they were typed.
+        ends: bounds of a range, as typed.
     """
 
     number: int
@@ -50,12 +50,12 @@ class ColumnInputs:
 
     @property
     def name(self) -> str:
-        """Name of the column, for people."""
+        """The column's name for people."""
         return shown(self.column.name, at_most=60)
 
     @property
     def bounds(self) -> list[str]:
-        """Bounds between which a range may lie, and none for categories."""
+        """Smallest and largest bound of a range; empty for categories."""
         column = self.column
         return (
             [str(column.bounds[end]) for end in (0, -1)]
@@ -65,17 +65,16 @@ class ColumnInputs:
 
     @property
     def labels(self) -> list[str]:
-        """Categories that are offered."""
+        """The categories on offer."""
         return [shown(label) for label in self.column.labels[:MAX_OFFERED]]
 
     @property
     def boxes(self) -> bool:
-        """True where each category has a box."""
+        """Whether each category has a box of its own."""
         return len(self.labels) <= MAX_CHOICES
 
     def condition(self) -> tuple[Asked, str] | None:
-        """Return the condition that these inputs say, and the same for people; None
-        where they are empty.
+        """Return the condition of these inputs, and its words; None if they are empty.
 
         Raises: ParameterError for a bound that is no number, and for a category that is
             not there.
@@ -91,7 +90,7 @@ class ColumnInputs:
             )
             words = _("{column} from {low} to below {high}")
             return (low, high), words.format(
-                column=self.name, low=_said(low), high=_said(high)
+                column=self.name, low=_bound_text(low), high=_bound_text(high)
             )
         if not self.typed:
             return None
@@ -122,7 +121,7 @@ class ColumnInputs:
 
 
 def section(release: Release, query: str) -> str:
-    """Write the form as HTML, with the answer where the address holds a question.
+    """Return the form as HTML, with the answer if the address holds a question.
 
     Args:
         release: the one that is queried.
@@ -135,7 +134,7 @@ def section(release: Release, query: str) -> str:
     count = None
     chosen = [""]
     try:
-        if given := _given(release, query):
+        if given := _read_inputs(release, query):
             chosen = given.pop(SHORT, [])
             inputs = _inputs(release, given)
             for each in inputs:
@@ -150,10 +149,10 @@ def section(release: Release, query: str) -> str:
         fields=inputs,
         chosen=[*chosen, "", ""][:2],
         filled=not chosen,
-        answer=None if count is None else answer_to(count, counted(release)),
+        answer=None if count is None else answer_to(count, counted_noun(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
-        counted=counted(release),
+        counted=counted_noun(release),
     )
 
 
@@ -172,10 +171,8 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
     ]
 
 
-def _given(release: Release, query: str) -> dict[str, list[str]]:
-    """Read what was filled in, by the names of inputs, with the conditions of the short
-    form among them.
-    """
+def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
+    """Read the inputs by their names, including those of the short form."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     given = {
@@ -207,7 +204,7 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     return given
 
 
-def _said(bound: float | str) -> str:
+def _bound_text(bound: float | str) -> str:
     return shown(
         f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound
     )
@@ -217,6 +214,6 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     if column.kind == "date" or not isinstance(text, str):
         return text
     try:
-        return typed(text) if len(text) < 40 else float("nan")
+        return parse_number(text) if len(text) < 40 else float("nan")
     except ValueError:
         raise needs_numbers(column) from None

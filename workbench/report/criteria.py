@@ -1,6 +1,4 @@
-"""Results of published criteria in words, the same on the page, in the printed file and
-as a command.
-"""
+"""Results of published criteria in words, for the page, the print and the command."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.language.messages import N_, _, capital, named
+from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
 from workbench.report.document import fragment
 
@@ -22,7 +20,7 @@ STATES = {
 
 
 def about(criterion: Criterion) -> list[str]:
-    """Say what no result is, where a criterion is from, and what of it is covered."""
+    """Say what a result is not, and the source and coverage of the criterion."""
     return [
         _("This is not legal advice and not an expert determination."),
         _("{title}: {source}, {version}; read on {day}.").format(
@@ -39,18 +37,23 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
     """Return a line per clause.
 
     Args:
-        internal: whether columns, counts and answers are told too.
+        internal: whether columns, counts and answers are included.
     """
     lines = [
-        (each.clause.id, _(each.clause.title), _(STATES[each.state]), found(each))
+        (
+            each.clause.id,
+            _(each.clause.title),
+            _(STATES[each.state]),
+            evidence_words(each),
+        )
         for each in outcomes
     ]
     headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
     return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
 
 
-def found(outcome: Outcome) -> str:
-    """Say what columns, which figure or whose answer a result stands on."""
+def evidence_words(outcome: Outcome) -> str:
+    """Name the columns, the figure or the answer behind a result."""
     parts = []
     of_column = _("{column}: {people} people")
     with printing():
@@ -73,9 +76,11 @@ def found(outcome: Outcome) -> str:
 
 
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
-    """Return the questions that only people can answer, by clause."""
+    """Return the questions for people, by clause."""
     return {
-        each.id: named(each.id, _(each.question)) for each in clauses if each.question
+        each.id: name_and_text(each.id, _(each.question))
+        for each in clauses
+        if each.question
     }
 
 

@@ -22,7 +22,7 @@ from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import InternalReport
-from workbench.language.catalogues import ENGLISH, chosen
+from workbench.language.catalogues import ENGLISH, choose_language
 from workbench.language.messages import set_language_of_tab
 from workbench.server.web import guard, holders, tabs
 from workbench.server.workers.callbacks import cancelled_by
@@ -136,7 +136,7 @@ class Session:
             size: bytes of its rows.
         """
         dataset = curator.account.dataset
-        datasets.keep(declaration, dataset, ledger())
+        datasets.store_declaration(declaration, dataset, ledger())
         self.open_tables[dataset] = OpenTable(curator=curator, size=size)
         self.enter(
             DataSet(account=curator.account, declaration=declaration, ledger=ledger())
@@ -222,7 +222,7 @@ def session() -> Session:
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
-        language = chosen(
+        language = choose_language(
             st.query_params.get("lang"), st.context.headers.get("Accept-Language", "")
         )
         state = st.session_state[holders.KEY] = Session(
@@ -313,7 +313,7 @@ def language() -> str:
 
 def browser_language() -> str:
     """Return the language that the browser of this tab prefers."""
-    return chosen(None, st.context.headers.get("Accept-Language", ""))
+    return choose_language(None, st.context.headers.get("Accept-Language", ""))
 
 
 def is_dark() -> bool:

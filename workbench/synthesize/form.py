@@ -6,7 +6,7 @@ from dpcore.curator import Curator
 from dpcore.schema import Boolean, Categorical
 from dpcore.schema.origin import Origin
 from workbench import session
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import plain
 from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
@@ -52,7 +52,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
         if name is None:
             return {}
         label = st.selectbox(
-            named(_("Only rows with"), plain(name)),
+            name_and_text(_("Only rows with"), plain(name)),
             curator.schema.column(name).labels,
             key=f"{key}-{name}",
             persist_state="session",

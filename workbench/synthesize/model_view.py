@@ -40,7 +40,7 @@ def _columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:COLUMNS]:
         (labels,), counts = release.shown(release.answer((name,)))
-        cells, counts = charts.folded(labels, counts)
+        cells, counts = charts.fold_cells(labels, counts)
         pictures.append(
             charts.counts(cells, counts.values, counts.low, counts.high, column=name)
         )

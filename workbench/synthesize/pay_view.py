@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.accounting.loss import loss_from
 from dpcore.schema.schema import taken_facts
 from workbench import session
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
     amount,
     from_data_words,
@@ -91,12 +91,20 @@ def _confirm(preview: Preview) -> None:
             ).format(name=plain(curator.name))
         )
         for column, category in preview.part.items():
-            st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
+            st.write(
+                name_and_text(
+                    _("Only rows with"), f"{plain(column)} = {plain(category)}"
+                )
+            )
         st.write(
             "  \n".join(
                 [
-                    named(capital("cost"), amount(quote.charge, curator.account)),
-                    named(_("Left after"), amount(quote.left_after, curator.account)),
+                    name_and_text(
+                        capital("cost"), amount(quote.charge, curator.account)
+                    ),
+                    name_and_text(
+                        _("Left after"), amount(quote.left_after, curator.account)
+                    ),
                 ],
             ),
         )

@@ -10,13 +10,14 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.synthesis import Recipe, askable
 from dpcore.synthesis.base import Expected
+from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, digits, named, ngettext
+from workbench.language.messages import _, capital, digits, name_and_text, ngettext
 from workbench.language.wording import (
     amount,
-    listed,
+    list_names,
     number,
     plain,
     rule_unit,
@@ -26,7 +27,6 @@ from workbench.synthesize import pay_view, relations_view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.preview import Preview, rows_of
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.relations import RelationTrial
 from workbench.ui import epsilon_view, releases, widgets
 
 DROWNED = 1.0
@@ -115,7 +115,7 @@ def _metrics(preview: Preview) -> None:
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
-        help=named(rule_unit(account), _(GLOSSARY["budget"])),
+        help=name_and_text(rule_unit(account), _(GLOSSARY["budget"])),
     )
     width = (
         preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows)
@@ -184,7 +184,7 @@ def _leave_out(preview: Preview) -> None:
     lost = [name for (name,), error in errors.items() if error >= DROWNED]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
-        label = capital("leave out {columns}").format(columns=listed(lost))
+        label = capital("leave out {columns}").format(columns=list_names(lost))
         st.button(
             label,
             on_click=preview.form.fill_in,

@@ -14,9 +14,9 @@ from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.registry import Registered
 from dpcore.synthesis import Histogram, Marginals, Recipe
+from dpcore.synthesis.relations import RelationTrial
 from workbench import session
 from workbench.language.messages import N_, _, capital, translate
-from workbench.synthesize.relations import RelationTrial
 from workbench.ui import widgets
 
 WAYS = session.Widget[str]("marginal-ways")

@@ -57,7 +57,7 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
         return
     labels, counts = release.shown(counts)
     if len(counts.clique) == 1:
-        cells, counts = charts.folded(labels[0], counts)
+        cells, counts = charts.fold_cells(labels[0], counts)
     if counts.measured:
         st.markdown(
             _(

@@ -11,7 +11,7 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Figures, GaussianModel, SyntheticModel, askable
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
     counted_words,
     guarantee_words,
@@ -55,7 +55,9 @@ def show(data_set: DataSet, request_id: str) -> None:
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     if release.part is not None:
-        st.markdown(named(_("Only rows with"), " = ".join(map(plain, release.part))))
+        st.markdown(
+            name_and_text(_("Only rows with"), " = ".join(map(plain, release.part)))
+        )
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):

@@ -16,7 +16,7 @@ from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
 from workbench.language.columns import values_words
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
@@ -118,7 +118,8 @@ def words(report: PrivateReport) -> str:
     if report.kind == NumberCellsQuestion.kind:
         columns = map(Column.from_dict, report.content["columns"])
         return "; ".join(
-            named(plain(column.name), values_words(column)) for column in columns
+            name_and_text(plain(column.name), values_words(column))
+            for column in columns
         )
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return capital(

@@ -15,7 +15,7 @@ from workbench.language.wording import (
     SAMPLE_LINES,
     SAMPLE_TITLES,
     budget_line,
-    listed,
+    list_names,
     plain,
     unit_words,
 )
@@ -180,7 +180,7 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     names = reopening.columns_of(data_set)
-    columns = listed(names, most=15)
+    columns = list_names(names, most=15)
     name = plain(declaration.name)
     st.markdown(
         _(

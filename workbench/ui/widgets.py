@@ -14,7 +14,7 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, stored
+from workbench.language.messages import N_, _, translate_stored
 from workbench.language.wording import declared_words, loss_words, plain
 from workbench.report import charts
 from workbench.report.charts import Chart, Pictures
@@ -117,7 +117,7 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
     """Show aggregates with the digits that mean something, thousands separated."""
     numbers = frame.select_dtypes("number").columns
     st.dataframe(
-        charts.rounded(frame),
+        charts.round_figures(frame),
         hide_index=True,
         key=key,
         column_config={
@@ -145,7 +145,7 @@ def private_badge(release: Release | PrivateReport) -> None:
     st.badge(
         _("differentially private · {loss} · {unit}").format(
             loss=loss_words(release.guarantee.loss),
-            unit=plain(stored(release.guarantee.unit), at_most=200),
+            unit=plain(translate_stored(release.guarantee.unit), at_most=200),
         ),
         color="blue",
         icon=":material/verified_user:",

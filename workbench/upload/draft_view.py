@@ -8,11 +8,11 @@ from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.language.messages import N_, _, ngettext, translate, translated
+from workbench.language.messages import N_, _, ngettext, translate, translate_table
 from workbench.language.wording import (
     epsilon_words,
     found_words,
-    listed,
+    list_names,
     loss_words,
     number,
     plain,
@@ -83,7 +83,7 @@ def show(draft: Draft) -> None:
     purpose = (
         widgets.choose(
             _("What is it for?"),
-            translated(PURPOSES),
+            translate_table(PURPOSES),
             key="purpose",
             persist_state="session",
         )
@@ -127,10 +127,10 @@ def _propose(
     lines = [_("**Protected:** {unit}.").format(unit=who)]
     if schema is not None:
         lines.append(
-            _("**Used:** {columns}.").format(columns=listed(schema.domain.names))
+            _("**Used:** {columns}.").format(columns=list_names(schema.domain.names))
         )
         if schema.excluded:
-            left_out = listed([each.name for each in schema.excluded])
+            left_out = list_names([each.name for each in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
         if draft.search.columns and budget is not None:
             lines.append(

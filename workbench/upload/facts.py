@@ -16,15 +16,23 @@ from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import SPELLINGS, VALUES, fold, label_of
+from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
-from workbench.language.columns import MOST_CATEGORIES, contents, join, rounded, split
+from workbench.language.columns import (
+    MOST_CATEGORIES,
+    contents,
+    join,
+    round_bounds,
+    split_parts,
+)
 from workbench.session.draft import Draft
 from workbench.upload import grid
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
+SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
+"""Stands for a search that is made, and named, when the table is opened."""
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
@@ -88,7 +96,9 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
             kind="public", columns=public, unsure=tuple(lists), more=more
         )
     wide = tuple(
-        column for column in unsaid if not column.found and rounded(column) is not None
+        column
+        for column in unsaid
+        if not column.found and round_bounds(column) is not None
     )
     if wide and not draft.answers.one_by_one:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
@@ -114,7 +124,7 @@ def to_find(schema: Schema) -> tuple[str, ...]:
 def as_found(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without what will be found privately of some columns."""
     columns = [
-        dataclasses.replace(widest(column), found="later")
+        dataclasses.replace(widest(column), found=SEARCH_TO_COME)
         if column.name in names
         else column
         for column in schema.columns
@@ -376,7 +386,7 @@ def put_told(
                 line["known from"] = known_from
                 notes.append(grid.told_from(known_from))
             line["told"] = join(
-                dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes])
+                dict.fromkeys([*split_parts(_line(draft, column.name)["told"]), *notes])
             )
             lines[column.name] = line
     draft.answers.as_taken |= {
@@ -393,7 +403,7 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
     """
     lines = {}
     for column in columns:
-        notes = (*split(_line(draft, column.name)["told"]), grid.rounded(column))
+        notes = (*split_parts(_line(draft, column.name)["told"]), grid.rounded(column))
         lines[column.name] = grid.line(column) | {"told": join(notes)}
     draft.answers.as_taken |= set(lines)
     _put_lines(draft, lines)
@@ -405,7 +415,7 @@ def put_missing(draft: Draft, can_be_missing: bool) -> None:
     for place in edited.index:
         notes = [
             note
-            for note in split(edited.at[place, "told"])
+            for note in split_parts(edited.at[place, "told"])
             if note != grid.NEVER_MISSING
         ]
         edited.at[place, "told"] = join(

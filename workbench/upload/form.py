@@ -18,7 +18,14 @@ from dpcore.evaluation.table.cells_of_numbers import (
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, commas, digits, translate, translated
+from workbench.language.messages import (
+    N_,
+    _,
+    commas,
+    digits,
+    translate,
+    translate_table,
+)
 from workbench.language.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.store.people.likeness import Alike
@@ -183,12 +190,14 @@ def _grid(draft: Draft) -> pd.DataFrame:
         disabled=["column", "reason"],
         column_config={
             **{
-                name: config.TextColumn(title, help=translated(EXPLAINED).get(name))
-                for name, title in translated(TITLES).items()
+                name: config.TextColumn(
+                    title, help=translate_table(EXPLAINED).get(name)
+                )
+                for name, title in translate_table(TITLES).items()
             },
             **{
                 name: config.CheckboxColumn(
-                    _(TITLES[name]), help=translated(EXPLAINED).get(name)
+                    _(TITLES[name]), help=translate_table(EXPLAINED).get(name)
                 )
                 for name in TICKS
             },

@@ -11,8 +11,8 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
+from dpcore.curator.found_cells import confirm_found, searches_on_file
 from dpcore.errors import SchemaError, no_rows
-from dpcore.evaluation.table.cells_of_numbers import losses_on_file
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
@@ -124,7 +124,7 @@ def take_codebook() -> None:
                 column=codebook.unit.id_column,
             )
         codebook.unit.check_covers(draft.declared_unit)
-        codebook = _not_found_here(codebook, draft)
+        codebook = _confirm_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
         declared = {
             column.name: column for column in codebook.columns if column.name in header
@@ -142,27 +142,31 @@ def take_codebook() -> None:
         draft.version += 1
 
 
-def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
+def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
     """Mark cells that were found privately in another table as taken from the data, to
     be asked about.
+
+    Raises: ParameterError for cells of a search on this table that were changed after
+        they were found.
     """
     ledger = session.ledger().under(draft.opener)
     account = ledger.account(draft.dataset)
-    paid = losses_on_file(ledger.lines(draft.dataset)) if account is not None else set()
+    lines = ledger.lines(draft.dataset) if account is not None else ()
     columns = [
         dataclasses.replace(
             column,
-            found="",
+            found=None,
             from_data=(
                 *column.from_data,
                 *(fact for fact in CELLS if fact in column.facts),
             ),
         )
-        if column.found and (column.name, column.found) not in paid
+        if column.found and not searches_on_file(column, lines)
         else column
         for column in codebook.columns
     ]
-    return dataclasses.replace(codebook, columns=tuple(columns))
+    marked = dataclasses.replace(codebook, columns=tuple(columns))
+    return confirm_found(marked, ledger, draft.dataset)
 
 
 def take_names() -> None:

@@ -92,7 +92,7 @@ def one_to_one(scene: Scene) -> AttackResult:
         table.take(scene.rng.permutation(len(table))[:size])
         for table in (scene.release, scene.original, others)
     )
-    gaps = np.hstack([distances(rows, each) for each in people])
+    gaps = np.hstack([distances(rows, person) for person in people])
     _, linked = linear_sum_assignment(gaps + 1e-5 * scene.rng.random(gaps.shape))
     rate = Rate(successes=int((linked < size).sum()), attempts=size)
     return AttackResult(
@@ -107,7 +107,8 @@ def one_to_one(scene: Scene) -> AttackResult:
 
 def _rows(table: Records) -> list[bytes]:
     matrix = (
-        np.column_stack([np.nan_to_num(each, nan=-1e9) for each in table.values]) + 0.0
+        np.column_stack([np.nan_to_num(column, nan=-1e9) for column in table.values])
+        + 0.0
     )
     return [row.tobytes() for row in matrix]
 

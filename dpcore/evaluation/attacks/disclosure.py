@@ -46,7 +46,7 @@ class AttacksReport:
     @property
     def found(self) -> tuple[AttackResult, ...]:
         """The attacks that work better on people in the release than on others."""
-        return tuple(each for each in self.attacks if each.found)
+        return tuple(attack for attack in self.attacks if attack.found)
 
 
 def disclosure(
@@ -83,7 +83,7 @@ def disclosure(
         )
     frames = [original, release] + ([] if control is None else [control])
     rng = np.random.default_rng(SEED)
-    tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
+    tables = [_at_most(sample, MAX_ROWS, rng) for sample in records(frames, schema)]
     names = tables[0].names
     if len(names) < 2:
         raise nothing_in_common()

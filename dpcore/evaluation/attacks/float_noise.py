@@ -21,7 +21,7 @@ def textbook_noise(
 
     Not private.
     """
-    return np.array([count + _laplace(each) for each in rng.random(draws)])
+    return np.array([count + _laplace(number) for number in rng.random(draws)])
 
 
 def could_come_from(release: float, count: float) -> bool:
@@ -53,4 +53,4 @@ def ruled_out(
     `neighbor`.
     """
     releases = textbook_noise(count, draws, rng)
-    return sum(not could_come_from(each, neighbor) for each in releases) / draws
+    return sum(not could_come_from(release, neighbor) for release in releases) / draws

@@ -166,7 +166,8 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             options: further attributes.
         """
         by_role = {
-            role: [each.column for each in roles if each.role == role] for role in ROLES
+            role: [proposal.column for proposal in roles if proposal.role == role]
+            for role in ROLES
         }
         known = by_role["quasi-identifier"] if known is None else known
         if sensitive is None:
@@ -178,10 +179,10 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             quasi_identifiers=tuple(known),
             sensitive=tuple(name for name in sensitive if name not in known),
             others=tuple(
-                each.column
-                for each in roles
-                if each.column not in left_out
-                and (among is None or each.column in among)
+                proposal.column
+                for proposal in roles
+                if proposal.column not in left_out
+                and (among is None or proposal.column in among)
             ),
             roles=roles,
             **options,
@@ -272,7 +273,13 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             suppressed=float(1 - shown),
             risk=risk,
             sets=tuple(
-                sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))
+                sorted(
+                    sets,
+                    key=lambda column_set: (
+                        -column_set.uniques,
+                        len(column_set.columns),
+                    ),
+                )
             ),
             changes=knowledge.without_one() | more,
             identifiers=tuple(

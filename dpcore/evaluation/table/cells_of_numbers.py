@@ -9,7 +9,7 @@ changes a count by at most their rows, and losses of the counts add up.
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -18,9 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.ledger import Line
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP, loss_from
-from dpcore.errors import ParameterError, UsageError
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    PureDP,
+    loss_fields,
+)
+from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -32,7 +38,7 @@ from dpcore.schema.origin import (
     CENSORED,
     MISSING_FACTS,
     WORDS,
-    loss_of_search_in,
+    CellSearch,
 )
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
@@ -113,53 +119,11 @@ def loss_of_search(budget: AnyLoss) -> Loss:
     return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
 
 
-def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
-    """Refuse cells that a declaration calls found, and that no search on this account
-    was charged for.
-
-    Raises: ParameterError.
-    """
-    paid = losses_on_file(lines)
-    for name, loss in schema.found.items():
-        if (name, loss) not in paid:
-            raise ParameterError(
-                (
-                    "the cells of column {name!r} are called found privately, and "
-                    "nothing was charged for it"
-                ),
-                remedy="find them again, or say where they are known from",
-                name=name,
-            )
-
-
-def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
-    """Return the columns whose cells were found on an account, each with its loss as in
-    `Column.found`, with and without the search.
-    """
-    lines = list(lines)
-    answered = {line.request_id for line in lines if line.state == "committed"}
-    paid = set()
-    for line in lines:
-        question = line.content.get("recipe", {})
-        if (
-            line.request_id in answered
-            and question.get("kind") == NumberCellsQuestion.kind
-        ):
-            loss = loss_from(line.content["loss"])
-            assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            by = found_words(loss, line.request_id)
-            paid |= {
-                (name, found)
-                for name in question["columns"]
-                for found in (by, loss_of_search_in(by))
-            }
-    return paid
-
-
-def found_words(loss: Loss, request_id: str) -> str:
-    """Write a loss and the search that cost it as `Column.found` keeps them."""
-    search = hashlib.sha256(request_id.encode()).hexdigest()[:16]
-    return f"{loss.name} {loss.amount} #{search}"
+def search_of(loss: Loss, request_id: str) -> CellSearch:
+    """Return the search that a request paid for."""
+    digest = hashlib.sha256(request_id.encode()).hexdigest()
+    ((measure, amount),) = loss_fields(loss).items()
+    return CellSearch(measure=measure, amount=amount, id=digest[:16])
 
 
 def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
@@ -240,14 +204,18 @@ class NumberCellsQuestion(PrivateEvaluation):
         searches = [_Search(column=schema.column(name)) for name in self.columns]
         left = Fraction(1)
         for part in PARTS:
-            split = [each for each in searches if not len(each.starts) or each.split()]
+            split = [
+                search
+                for search in searches
+                if not len(search.starts) or search.split()
+            ]
             counted, share = (split, left * part) if split else (searches, left)
-            for each in counted:
-                each.count(measurer, measurer.loss.share(share / len(counted)))
+            for unfinished in counted:
+                unfinished.count(measurer, measurer.loss.share(share / len(counted)))
             left -= share
             if not left:
                 break
-        return {"columns": [each.cells().to_dict() for each in searches]}
+        return {"columns": [search.cells().to_dict() for search in searches]}
 
 
 @dataclass(kw_only=True)
@@ -375,7 +343,7 @@ class _Search:
             [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
         )
         after = {ends[cell]: starts[cell] for cell in np.flatnonzero(single)}
-        edges = sorted({after.get(each, each) for each in begins})
+        edges = sorted({after.get(begin, begin) for begin in begins})
         end = starts[last] if single[last] else ends[last]
         return _in_cells(
             column, edges, end if end > edges[0] else column.edges[last + 2], special
@@ -388,7 +356,7 @@ def _in_cells(
     """Return the column in cells that begin at `starts`; the last one ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
-    low, *cuts = (number(each) for each in starts if each < end)
+    low, *cuts = (number(start) for start in starts if start < end)
     width = 1 if whole else None
     if not cuts or (whole and end - low == len(cuts) + 1):
         cuts, width = [], number(end) - low if not cuts else 1
@@ -441,4 +409,4 @@ def _multiples(start: float, end: float, *, whole: bool) -> list[float]:
     first = math.floor(start / step)
     last = math.ceil(end / step)
     multiples = (multiple(place, step) for place in range(first, last + 1))
-    return [each for each in multiples if start <= each < end]
+    return [multiple for multiple in multiples if start <= multiple < end]

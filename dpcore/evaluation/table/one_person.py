@@ -35,7 +35,7 @@ class Known:
 
     def __post_init__(self) -> None:
         if (
-            sum(each is not None for each in (self.value, self.start, self.between))
+            sum(field is not None for field in (self.value, self.start, self.between))
             != 1
         ):
             raise UsageError(
@@ -102,7 +102,7 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return tuple(each.column for each in self.known)
+        return tuple(value.column for value in self.known)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
@@ -116,11 +116,11 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
                 "nothing is known of this person", remedy="say at least one thing"
             )
         frame = original.frame
-        twice = set(self.sensitive) & {each.column for each in self.known}
+        twice = set(self.sensitive) & {value.column for value in self.known}
         if twice:
             raise two_roles(min(twice))
         rows = np.flatnonzero(
-            np.logical_and.reduce([each.agrees(frame) for each in self.known])
+            np.logical_and.reduce([value.agrees(frame) for value in self.known])
         )
         person = person_of(frame, schema.unit.id_column)
         among = None if person is None else person[rows]

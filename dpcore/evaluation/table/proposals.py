@@ -243,10 +243,10 @@ def _local_points(
     plan: Plan,
     models: Mapping[int, tuple[PrivacyModel, ...]],
 ) -> Iterator[Point]:
-    for k, each in models.items():
+    for k, model in models.items():
         with contextlib.suppress(InfeasibleError):
             report = anonymized(
-                frame, dataclasses.replace(plan, models=each, randomized={})
+                frame, dataclasses.replace(plan, models=model, randomized={})
             ).quality
             yield Point(
                 k=k,
@@ -267,10 +267,10 @@ def _searched_points(
     limits: Sequence[float],
     on_progress: OnProgress,
 ) -> Iterator[Point]:
-    for (k, each), limit in itertools.product(models.items(), limits):
+    for (k, model), limit in itertools.product(models.items(), limits):
         with contextlib.suppress(InfeasibleError):
             best = search(
-                table, each, limit=limit, metric=plan.metric, on_progress=on_progress
+                table, model, limit=limit, metric=plan.metric, on_progress=on_progress
             )
             yield Point(k=k, limit=limit, metric=plan.metric, **vars(best))
 

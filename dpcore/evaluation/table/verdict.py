@@ -215,7 +215,8 @@ class Knowledge:
         for an only column.
         """
         rest = {
-            name: [each for each in self.known if each != name] for name in self.known
+            name: [column for column in self.known if column != name]
+            for name in self.known
         }
         return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
@@ -285,14 +286,14 @@ def verdict_of(
         crowd: people below which a group is small.
     """
     known = knowledge.known
-    largest = max(len(each.columns) for each in sets)
-    shares = {each.columns: each.uniques for each in sets} | {
+    largest = max(len(column_set.columns) for column_set in sets)
+    shares = {column_set.columns: column_set.uniques for column_set in sets} | {
         known: knowledge.uniques(known, {})
     }
     least = NEARLY_ALL * max(shares.values())
     columns = min(
-        (each for each in shares if shares[each] >= least),
-        key=lambda each: (len(each), -shares[each]),
+        (columns for columns in shares if shares[columns] >= least),
+        key=lambda columns: (len(columns), -shares[columns]),
     )
     known_soon = {
         name
@@ -300,10 +301,12 @@ def verdict_of(
         if more[name] > MANY and not is_amount(knowledge.values[name], len(knowledge))
     }
     worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
-    limits = {each: FEW for each in shares if len(each) == largest} | {
+    limits = {columns: FEW for columns in shares if len(columns) == largest} | {
         known: FEW if len(known) <= largest else MANY,
     }
-    broken = {each: limit for each, limit in limits.items() if shares[each] > limit}
+    broken = {
+        columns: limit for columns, limit in limits.items() if shares[columns] > limit
+    }
     broken |= {(*known, name): MANY for name in known_soon}
     answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
     return TableVerdict(
@@ -390,16 +393,20 @@ def _ways(
     few = [
         name for name in knowledge.values if len(knowledge.values[name]) <= MOST_SHOWN
     ]
-    columns = dict.fromkeys(name for each in limits for name in each if name in few)
+    columns = dict.fromkeys(
+        name for columns in limits for name in columns if name in few
+    )
     found = []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
         if knowledge.left < 0:
             break
-        if all(set(names) & set(each) for each in limits) and (levels := least(names)):
-            found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
+        if all(set(names) & set(columns) for columns in limits) and (
+            levels := least(names)
+        ):
+            found.append((tuple(step(*item) for item in levels.items()), coded(levels)))
     ways = list[Way]()
     for steps, coarser in sorted(
-        found, key=lambda each: sum(step.cost for step in each[0])
+        found, key=lambda option: sum(step.cost for step in option[0])
     ):
         if len(ways) < MOST_WAYS and not any(
             _columns(way.steps) < _columns(steps) for way in ways
@@ -413,10 +420,10 @@ def _ways(
         < knowledge.left
     ):
         without = [{name: tree(name)[0].height for name in two} for two in pairs]
-        shares = [knowledge.uniques(knowledge.known, coded(each)) for each in without]
+        shares = [knowledge.uniques(knowledge.known, coded(level)) for level in without]
         if min(shares) < knowledge.uniques(knowledge.known, {}):
             steps = tuple(
-                step(*each) for each in without[int(np.argmin(shares))].items()
+                step(*item) for item in without[int(np.argmin(shares))].items()
             )
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways

@@ -82,12 +82,12 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
 
     def read(self, table: Readable, schema: Schema) -> ExactCounts:
         """Count the rows that count."""
-        cliques = [schema.domain.clique(each) for each in self.cliques]
+        cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
                 if name not in self.table.frame:
                     raise no_column(name)
-        return {each.clique: each.values for each in table.counts(cliques)}
+        return {marginal.clique: marginal.values for marginal in table.counts(cliques)}
 
     def _compared(
         self, original: ExactCounts, schema: Schema
@@ -158,7 +158,8 @@ class DistancesQuestion(_ComparedCounts[dict[Clique, float]]):
     ) -> dict[Clique, float]:
         """Return the total variation distance of each clique."""
         return {
-            each.columns: each.distance for each in self._compared(original, schema)
+            comparison.columns: comparison.distance
+            for comparison in self._compared(original, schema)
         }
 
 

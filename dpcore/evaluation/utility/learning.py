@@ -118,7 +118,9 @@ def learn(
         name
         for name in schema.domain.names
         if name != target
-        and all(name in part for each in splits for part in (each.train, each.release))
+        and all(
+            name in part for split in splits for part in (split.train, split.release)
+        )
     ]
     if not columns:
         raise UsageError(
@@ -129,8 +131,8 @@ def learn(
     for number, split in enumerate(splits):
         rng = np.random.default_rng(SEED + number)
         parts = {
-            part: _Examples.of(each, schema, columns, target, rng)
-            for part, each in vars(split).items()
+            part: _Examples.of(table, schema, columns, target, rng)
+            for part, table in vars(split).items()
         }
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
@@ -275,7 +277,7 @@ class _Examples:
         """Shuffle labels and features, so that neither has to do with any other."""
         return _Examples(
             features=np.column_stack(
-                [rng.permutation(each) for each in self.features.T]
+                [rng.permutation(column) for column in self.features.T]
             ),
             classes=rng.permutation(self.classes),
             numbers=rng.permutation(self.numbers),

@@ -101,7 +101,7 @@ class SimilarityReport:
 
     def score(self, measure: measures.Measure) -> Scored | None:
         """Return the score of one measure, None where it does not apply."""
-        return next((each for each in self.scores if each.measure == measure), None)
+        return next((score for score in self.scores if score.measure == measure), None)
 
 
 def similarity(
@@ -139,7 +139,7 @@ def similarity(
         ("wasserstein", measures.WASSERSTEIN),
         ("deciles", measures.QUANTILES),
     ):
-        ordered = [each for each in columns if getattr(each, key) is not None]
+        ordered = [column for column in columns if getattr(column, key) is not None]
         if ordered:
             scores.append(_column_score(ordered, key, measure))
     for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
@@ -169,11 +169,14 @@ def similarity(
         cells,
         lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share),
     )
-    means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
+    means = {
+        table: float(np.minimum(errors_of_table, 1).mean())
+        for table, errors_of_table in errors.items()
+    }
     scores.append(_score(measures.QUERIES, means))
     with_others = {
-        table: each.sum(axis=1) / max(1, len(names) - 1)
-        for table, each in relations.items()
+        table: matrix.sum(axis=1) / max(1, len(names) - 1)
+        for table, matrix in relations.items()
     }
     return SimilarityReport(
         columns=columns,
@@ -247,7 +250,7 @@ def _columns(
                 **numbers,  # type: ignore[arg-type]
             ),
         )
-    return tuple(sorted(columns, key=lambda each: each.distance, reverse=True))
+    return tuple(sorted(columns, key=lambda column: column.distance, reverse=True))
 
 
 def _number_figures(
@@ -281,11 +284,13 @@ def _column_score(
     floor: str = "",
 ) -> Scored:
     """Return the score of the worst column, which an average would hide."""
-    worst = max(columns, key=lambda each: float(getattr(each, key)))
+    worst = max(columns, key=lambda column: float(getattr(column, key)))
     return Scored(
         measure=measure,
         value=float(getattr(worst, key)),
-        floor=max(float(getattr(each, floor)) for each in columns) if floor else None,
+        floor=max(float(getattr(column, floor)) for column in columns)
+        if floor
+        else None,
         worst=(worst.column,),
     )
 
@@ -295,11 +300,13 @@ def _matrix_score(
 ) -> Scored:
     above = np.triu_indices(len(names), 1)
     off = {
-        table: np.abs(tables["original"] - each)[above]
-        for table, each in tables.items()
+        table: np.abs(tables["original"] - matrix)[above]
+        for table, matrix in tables.items()
     }
     place = int(np.nanargmax(off["release"]))
-    means = {table: float(np.nanmean(each)) for table, each in off.items()}
+    means = {
+        table: float(np.nanmean(differences)) for table, differences in off.items()
+    }
     return _score(measure, means, (names[above[0][place]], names[above[1][place]]))
 
 
@@ -382,7 +389,7 @@ def _impossible(
                     share,
                 )
             )
-    pairs.sort(key=lambda each: each[-1], reverse=True)
+    pairs.sort(key=lambda pair: pair[-1], reverse=True)
     return tuple(pairs[:20]), (
         float(hit["release"].mean()),
         float(hit["shuffled"].mean()),
@@ -399,8 +406,8 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
     narrow = {
         table: [
-            each.astype(np.min_scalar_type(size))
-            for each, size in zip(codes, cells.sizes, strict=True)
+            column.astype(np.min_scalar_type(size))
+            for column, size in zip(codes, cells.sizes, strict=True)
         ]
         for table, codes in cells.codes.items()
     }
@@ -421,7 +428,7 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
         true = shares["original"]
         for table, share in shares.items():
             errors[table].append(abs(share - true) / max(true, SMALL))
-    return {table: np.array(each) for table, each in errors.items()}
+    return {table: np.array(values) for table, values in errors.items()}
 
 
 def _fits(

@@ -78,12 +78,12 @@ class Pooled:
         """
         losses = [guarantee.loss for guarantee in self.guarantees]
         if self.people == "unknown" or any(
-            set(each) != set(losses[0]) for each in losses
+            set(loss) != set(losses[0]) for loss in losses
         ):
             return None
         together = max if self.people == "different" else sum
         return {
-            name: str(together(Fraction(each[name]) for each in losses))
+            name: str(together(Fraction(loss[name]) for loss in losses))
             for name in losses[0]
         }
 

@@ -102,11 +102,11 @@ def _check_texts(release: Release) -> None:
     model = release.model
     promise = (guarantee.kind, guarantee.unit, guarantee.declared_by)
     texts = (release.request_id, release.created, *promise, *(release.part or ("", "")))
-    _demand(len(texts) == 7, *(isinstance(each, str) for each in texts))
+    _demand(len(texts) == 7, *(isinstance(text, str) for text in texts))
     for loss in (guarantee.loss, *guarantee.stands_on):
         _demand(
             loss.keys() & {"epsilon", "rho"},
-            *(0 <= Fraction(each) < MOST for each in loss.values()),
+            *(0 <= Fraction(amount) < MOST for amount in loss.values()),
         )
     str(describe(release.recipe))
     if isinstance(model, Figures):
@@ -155,8 +155,8 @@ def _check_tables(release: Release) -> None:
             _check_table(
                 table, table.values.shape if declared else coarse.shape(table.clique)
             )
-        if model.beyond is not None:
-            _check_coarse_pairs(model.beyond, coarse)
+        if model.outside_pairs is not None:
+            _check_coarse_pairs(model.outside_pairs, coarse)
         if model.concordances is not None:
             _check_concordances(model.concordances, coarse)
     _demand(math.isfinite(model.total), abs(model.total) <= MOST)

@@ -173,7 +173,7 @@ def _cliques(release: Release) -> list[Clique]:
     """Return the columns of every noisy table that a model of all rows rests on."""
     model = release.model
     if isinstance(model, SyntheticModel):
-        return [each.clique for each in model.measurements]
+        return [marginal.clique for marginal in model.measurements]
     return list(release.marginals)
 
 
@@ -202,8 +202,8 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
     }
     candidates = [
         piece
-        for each in sorted(cliques)
-        if (piece := _piece(release, each, masks)) is not None
+        for clique in sorted(cliques)
+        if (piece := _piece(release, clique, masks)) is not None
     ]
     pieces: list[_Piece] = []
     left = set(masks)
@@ -266,7 +266,9 @@ def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
         return float(model.marginal(columns)[np.ix_(*cells.values())].sum())
     if isinstance(model, SyntheticModel):
         try:
-            return model.given({name: list(each) for name, each in cells.items()}).total
+            return model.given(
+                {name: list(cells_of_column) for name, cells_of_column in cells.items()}
+            ).total
         except InfeasibleError:
             return 0.0
     if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:

@@ -4,6 +4,7 @@ what tells of it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -26,6 +27,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
     rows_hidden,
     widest,
 )
+from dpcore.release import PrivateReport
 from dpcore.schema import Column, Integer, Real
 from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
@@ -305,7 +307,7 @@ def test_it_is_charged_once_and_said_everywhere(curator: dp.Curator) -> None:
         dp.Marginals(cliques=[("pay",), ("city",)]),
         dp.ApproxDP(epsilon="0.5", delta="1e-9"),
     )
-    assert release.guarantee.found["pay"].startswith(f"rho {loss.amount} #")
+    assert release.guarantee.found["pay"].loss == {"rho": str(loss.amount)}
     assert set(release.guarantee.from_data["pay"]).isdisjoint(CELLS)
     assert (again.schema.taken, release.schema.taken) == (("city",), ("city",))
     assert dp.read_release(release.to_json().encode()).guarantee == release.guarantee
@@ -390,6 +392,28 @@ def test_no_text_is_in_the_report_of_a_search() -> None:
     report = curator.report(search.request_id).to_json()
     assert "Quokka" not in report
     assert "Zzyzx" not in report
+    older = json.loads(report)
+    (declared,) = older["report"]["content"]["columns"]
+    declared |= {"missing_tokens": ["Quokka"], "synonyms": [["Zzyzx", "3"]]}
+    assert PrivateReport.from_json(json.dumps(older)).to_json() == report
+
+
+def test_the_report_of_a_search_names_the_columns_that_the_table_left_out() -> None:
+    """That a column is left out follows from the table, and the one file of an account
+    that does not say so could be compared with the others.
+    """
+    table = FRAME.assign(note=[f"note {row}" for row in range(len(FRAME))])
+    curator = opened(
+        table,
+        schema=dp.suggest_schema(table),
+        columns=["pay"],
+        budget=dp.PureDP(epsilon=3),
+    )
+    (search,) = (line for line in curator.lines() if line.content.get("report"))
+    report = curator.report(search.request_id)
+    assert report.guarantee.from_data["note"] == ("left out",)
+    release = curator.run(dp.Histogram("pay"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["note"] == ("left out",)
 
 
 def test_rows_that_stay_hidden_are_told() -> None:

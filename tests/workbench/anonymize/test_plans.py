@@ -488,6 +488,24 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     )
 
 
+def test_a_table_with_cells_changed_at_random_says_what_two_of_them_tell() -> None:
+    """Who hands out the table again, with some rows more, would not know that cells on
+    which both agree are true.
+    """
+    frame = people().assign(shoe=np.arange(400) // 3 % 7 + 36)
+    curator, current = started(frame)
+    current.set_roles({**current.roles, "shoe": "insensitive"})
+    asked = plan(curator, current)
+    for shares in ({"shoe": 0.1}, {}):
+        table = curator.anonymize(replace(asked, randomized=shares))
+        report = outcomes.residual_risk(curator, table)
+        said = outcomes.warnings(curator, current, report.plan, report.side)
+        signed = document.to_html(curator, report, said)
+        for text in ("\n".join(said), signed):
+            assert ("shoe: cells were changed at random" in text) == bool(shares)
+            assert ("Hand out only one of them" in text) == bool(shares)
+
+
 def test_a_second_version_is_warned_of() -> None:
     """Two versions of one table could be laid over each other, and nobody would be
     told.

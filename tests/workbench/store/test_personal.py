@@ -15,7 +15,12 @@ from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export
-from workbench.store.ledger.datasets import Declaration, find, keep, public_name
+from workbench.store.ledger.datasets import (
+    Declaration,
+    find,
+    public_name,
+    store_declaration,
+)
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
@@ -270,7 +275,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
     ada = server.of(ADA)
     curator = _open(ada)
     declaration = Declaration(name="hiv-clinic-4817.csv", schema=SCHEMA)
-    keep(declaration, curator.account.dataset, ada)
+    store_declaration(declaration, curator.account.dataset, ada)
     mine = find(curator.account.dataset, ada)
     assert mine is not None
     assert mine.name == "hiv-clinic-4817.csv"
@@ -290,7 +295,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
         == "Another study"
     )
     assert "4817" not in repr(theirs.lines()) + export(theirs)
-    keep(dataclasses.replace(declaration, sample="census"), mine.id, ada)
+    store_declaration(dataclasses.replace(declaration, sample="census"), mine.id, ada)
     # as every sample is called
     assert public_name(mine.lines()) == "hiv-clinic-4817.csv"
     source = server.ledger.open(account(dataset=source_dataset("Visits")))

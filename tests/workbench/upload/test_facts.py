@@ -112,7 +112,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     question = facts.next_question(draft, now(draft))
     assert question is not None
     assert (question.kind, names(question)) == ("round", ["stay", "cost", "birth"])
-    rounded = [columns.rounded(column) for column in question.columns]
+    rounded = [columns.round_bounds(column) for column in question.columns]
     assert [(column.low, column.high) for column in rounded] == [  # type: ignore[union-attr]
         (0, 20),
         (0, 5000),
@@ -452,7 +452,7 @@ def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
     """A value would be moved to a bound that was meant to be wide enough for any
     table.
     """
-    rounded = columns.rounded(column)
+    rounded = columns.round_bounds(column)
     assert rounded is not None
     assert rounded.low <= column.low  # type: ignore[attr-defined]
     assert rounded.high >= column.high  # type: ignore[attr-defined]
@@ -461,4 +461,7 @@ def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
 
 def test_bounds_that_no_round_numbers_fit_are_asked_about_by_themselves() -> None:
     """Cells narrower than numbers of this size allow would end the page in an error."""
-    assert columns.rounded(dp.Real("a", low=1e15, high=1e15 + 8, bin_width=0.5)) is None
+    assert (
+        columns.round_bounds(dp.Real("a", low=1e15, high=1e15 + 8, bin_width=0.5))
+        is None
+    )

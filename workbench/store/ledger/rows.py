@@ -1,6 +1,4 @@
-"""Rows of the ledger's tables to values, each of which may have been altered by
-others.
-"""
+"""Rows of the ledger's tables as values, each checked for alteration."""
 
 import json
 from dataclasses import fields
@@ -41,8 +39,10 @@ _SINCE = (
 
 
 def sealed_again(before: str) -> dict[str, str]:
-    """Return the content of the first line under a new key, with the old digest of the
-    line before it.
+    """Return the content of the first line under a new key.
+
+    Args:
+        before: digest of the line before it, under the old key.
     """
     return {"kind": "new sealing key", "before": before}
 
@@ -50,8 +50,9 @@ def sealed_again(before: str) -> dict[str, str]:
 def is_seen(
     connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]
 ) -> bool:
-    """Return whether the line that was seen is the same, or sealed again under a new
-    key.
+    """Return whether the line that was seen is still there.
+
+    The same line sealed again under a new key counts.
 
     Args:
         last: line of its data set.
@@ -68,8 +69,9 @@ def is_seen(
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
-    """Return the account's row, locked until the transaction ends with `lock`, as
-    SQLite's file always is.
+    """Return the account's row.
+
+    With `lock` it stays locked until the transaction ends; SQLite locks its whole file.
     """
     query = _ACCOUNT.with_for_update() if lock else _ACCOUNT
     return connection.execute(query, {"dataset": dataset}).one_or_none()
@@ -99,10 +101,10 @@ def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> No
 def charge_to_end(
     connection: sa.Connection, key: bytes, dataset: str, request_id: str
 ) -> Charge:
-    """Return what the end of a request adds to the total that has ended.
+    """Return what the end of a request adds to the total of finished requests.
 
-    That is its charge; nothing where it was presumed to have failed, and comes to its
-    end after all.
+    That is its charge, or nothing if the request was presumed to have failed and was
+    counted then.
     """
     of_request = sa.select(lines).where(
         lines.c.dataset == dataset, lines.c.request_id == request_id
@@ -136,7 +138,7 @@ def release_texts(connection: sa.Connection, dataset: str) -> dict[str, str]:
 def last_line(
     connection: sa.Connection, dataset: str, number: int | None = None
 ) -> Line | None:
-    """Return the last line of a data set, or the one of this number."""
+    """Return the last line of a data set, or the one with this number."""
     query = _LAST if number is None else _NUMBERED
     row = connection.execute(
         query, {"dataset": dataset, "number": number}
@@ -168,7 +170,7 @@ def line_of(row: Any) -> Line:
 
 
 def line_fields(line: Line) -> dict[str, Any]:
-    """Return a line as its row."""
+    """Return the column values of a line."""
     charge = line.charge
     return {
         **{name: getattr(line, name) for name in _AS_THEY_ARE},

@@ -1,4 +1,4 @@
-"""The durable ledger, with the promises of `MemoryLedger` in a database."""
+"""The durable ledger: the promises of `MemoryLedger`, kept in a database."""
 
 import json
 import logging
@@ -62,9 +62,9 @@ _AT_HAND = 64
 
 
 class SqlLedger:
-    """A ledger that all processes share.
+    """A ledger shared by all processes.
 
-    Check and append are one transaction, for each method.
+    Each method checks and appends in one transaction.
     """
 
     def __init__(self, store: Store) -> None:
@@ -81,7 +81,7 @@ class SqlLedger:
         return self._store.row_key
 
     def datasets(self) -> list[str]:
-        """All data sets that have an account, or had one that was seen."""
+        """Return all data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
             accounted = (
                 connection.execute(sa.select(accounts.c.dataset)).scalars().all()
@@ -101,7 +101,7 @@ class SqlLedger:
         return {row.dataset: row.at for row in rows}
 
     def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note of this id of each account that has one."""
+        """Yield the note with this id of each account that has one."""
         query = sa.select(lines).where(
             lines.c.request_id == request_id, lines.c.state == "outside"
         )
@@ -241,9 +241,7 @@ class SqlLedger:
         )
 
     def kept(self, dataset: str) -> dict[str, str]:
-        """Return the releases of paid runs on a data set that wait for the database, by
-        request id.
-        """
+        """Return the releases that wait for the database, by request id."""
         ends = list(self._kept.items())
         return {
             request_id: end[2]
@@ -252,12 +250,12 @@ class SqlLedger:
         }
 
     def store_kept(self) -> None:
-        """Store the ends of paid runs that the database could not take before, if it
-        takes them now.
+        """Store the ends of paid runs that the database could not take before.
 
-        One is kept until its line says that it was committed or failed for good, so
-        also while an older copy lies in the place of the newest. Where another page
-        tries just now, nobody waits for it: the database may take long to refuse.
+        An end is kept until its line says committed or failed for good, so also while
+        an older copy lies in the place of the newest. If another page is trying at this
+        moment, nobody
+        waits for it: the database may take long to refuse.
         """
         if not self._kept or not self._storing.acquire(blocking=False):
             return
@@ -279,9 +277,7 @@ class SqlLedger:
             self._storing.release()
 
     def end_dead(self) -> int:
-        """End runs of processes that are gone as failed, with their charges, and return
-        how many ended.
-        """
+        """End the runs of dead processes as failed, with their charges; return how many."""
         ended = 0
         for dataset, request_id in self._leases.run_out():
             try:
@@ -303,12 +299,12 @@ class SqlLedger:
         return ended
 
     def accept(self, dataset: str) -> None:
-        """Go on with an older copy that was put back on purpose; a line says how many
-        were forgotten.
+        """Accept an older copy that was restored on purpose.
 
-        Where the account is gone, the line that opens it again says so.
+        A line says how many later lines were forgotten; if the account is gone, the
+        line that opens it again says so.
 
-        Raises: LedgerCorrupt when the copy is not whole in itself.
+        Raises: LedgerCorrupt if the copy is not consistent in itself.
         """
         with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
@@ -371,10 +367,9 @@ class SqlLedger:
             ) from error
 
     def _has_ended(self, dataset: str, request_id: str) -> bool:
-        """Return whether the line of a request says that it was committed, or failed
-        for good.
+        """Return whether a request was committed, or failed for good.
 
-        One that was presumed to have failed may still come to its end.
+        A request that was only presumed to have failed may still come to its end.
         """
         with self._store.reading() as connection:
             own = [
@@ -466,8 +461,9 @@ class SqlLedger:
 
     @contextmanager
     def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
-        """Begin a transaction, and yield what was seen before it, without lines that
-        others add meanwhile.
+        """Begin a read transaction; yield what the witness had seen before it.
+
+        Lines that others add meanwhile are not in either.
         """
         seen = self._store.witness.last(dataset)
         with self._store.reading() as connection:
@@ -481,8 +477,9 @@ class SqlLedger:
         *,
         lock: bool = False,
     ) -> tuple[Standing, Line]:
-        """Return the standing and the last line, checked against seals and witness in
-        constant time.
+        """Return the standing and the last line, checked in constant time.
+
+        Both are checked against their seals and the witness.
         """
         row = account_row(connection, dataset, lock=lock)
         if row is None:
@@ -499,9 +496,7 @@ class SqlLedger:
         return standing, last
 
     def _upgrade(self) -> None:
-        """Bring accounts of version 1 to standings that are sealed; those that were
-        altered stay shut.
-        """
+        """Seal the standings of accounts of version 1; altered ones stay shut."""
         with self._store.reading() as connection:
             unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
             old = connection.execute(unsealed).scalars().all()

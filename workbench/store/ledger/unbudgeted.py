@@ -1,4 +1,4 @@
-"""Tables that are audited before they have any budget."""
+"""Audits of tables that have no budget yet."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,16 +16,16 @@ from dpcore.schema import Categorical, PrivacyUnit, Schema
 def auditor(
     frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any
 ) -> Curator:
-    """Open a table to be audited.
+    """Open a table for an audit.
 
-    Where it has an account on file, what is computed leaves a line there. Without one
-    it leaves none.
+    If it has an account on file, each result leaves a line there; otherwise it leaves
+    none.
 
     Args:
         frame: its rows.
         dataset: its fingerprint.
-        ledger: that may have its account.
-        unit: who is protected, where none is on file.
+        ledger: may have its account.
+        unit: who is protected, if no unit is on file.
         options: for `Curator.open`.
 
     Raises: LedgerError.

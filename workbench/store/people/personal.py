@@ -1,6 +1,4 @@
-"""The ledger of one person, with their data sets only, in which every line names its
-writer.
-"""
+"""One person's view of the ledger; every new line names its writer."""
 
 from __future__ import annotations
 
@@ -28,15 +26,16 @@ MAX_NAME = 120
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalLedger:
-    """A ledger whose data sets are those that a person may see; a steward's own may be
-    spent on.
+    """A ledger limited to the data sets that one person may see.
+
+    A steward may spend on data sets of their own.
 
     Attributes:
         ledger: of all persons.
         owners: of its data sets.
         person: who uses it.
-        still: returns that person as of now; None once the role was taken away. Called
-            before reading.
+        still: returns that person as of now, or None once the role was taken away.
+            Called before reading.
         opener: under whose key tables are recognized: the person's own, or that of
             whoever opened a table that was handed on; "" is the key of the ledger
             itself.
@@ -66,38 +65,36 @@ class PersonalLedger:
         )
 
     def under(self, opener: str) -> PersonalLedger:
-        """Return the same ledger, with tables recognized by another key."""
+        """Return this ledger with tables recognized by another key."""
         return replace(self, opener=opener)
 
     def for_samples(self) -> PersonalLedger:
-        """Return the same ledger, in which a sample's budget is this person's, or this
-        browser's, alone.
+        """Return this ledger with a separate budget per person for each sample.
+
+        A visitor without a sign-in has a budget per browser.
         """
         return self.under(self._names[-1])
 
     def of(self, dataset: str) -> PersonalLedger:
-        """Return the same ledger under the key by which a data set on file is
-        recognized.
-        """
+        """Return this ledger under the key of a data set on file."""
         opener = self._owned().get(dataset)
         return self if opener is None else self.under(opener)
 
     def handed(self) -> list[PersonalLedger]:
-        """Return the same ledger under each key of a table that was handed to this
-        person.
-        """
+        """Return this ledger under each key of a table handed to this person."""
         openers = {*self._owned().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
     def filed(
         self, table: pd.DataFrame | Source, known: str = ""
     ) -> tuple[str, PersonalLedger]:
-        """Return the account of a table, which may not exist yet, and the ledger under
-        the key for it.
+        """Return a table's account id and the ledger under its key.
+
+        The account need not exist yet.
 
         Args:
             table: the rows, or a connected source.
-            known: the table's fingerprint under this ledger's key, where it was taken
+            known: the table's fingerprint under this ledger's key, if it was taken
                 before.
         """
         if isinstance(table, Source):
@@ -110,15 +107,13 @@ class PersonalLedger:
         return known or fingerprint(table, self.key), self
 
     def datasets(self) -> list[str]:
-        """Return the data sets that this person may see, the one used last first."""
+        """Return the data sets this person may see, last used first."""
         used = self.ledger.last_used()
         mine = sorted({*self._owned(), *self._shown()})
         return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
 
     def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note of this id of each of the person's own data sets that has
-        one.
-        """
+        """Yield the note with this id of each of the person's own data sets."""
         mine = self._owned()
         return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
 
@@ -164,8 +159,9 @@ class PersonalLedger:
         return self.ledger.standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """Return all lines; a viewer of the releases gets no line of work outside them,
-        but the name.
+        """Return all lines of a data set.
+
+        A viewer of the releases gets no line of work outside them, except the name.
         """
         mine = self.is_mine(dataset)
         self._check(dataset, mine or dataset in self._shown())
@@ -200,12 +196,12 @@ class PersonalLedger:
         return self.owners.viewers(dataset)
 
     def show(self, dataset: str, address: str, name: str) -> None:
-        """Let somebody see the releases of a data set, and note it in the ledger.
+        """Let a person see the releases of a data set; a line of the ledger says so.
 
         Args:
             name: of the data set, for all who do not have the table; may not be empty.
 
-        Raises: ParameterError for somebody without a role.
+        Raises: ParameterError for a person without a role.
         """
         address = with_role(address)
         name = name.strip()
@@ -215,12 +211,12 @@ class PersonalLedger:
         self.owners.show(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
-        """Let somebody see them no longer, and note it in the ledger."""
+        """Stop a person from seeing them; a line of the ledger says so."""
         self._note_people(dataset, {"hidden from": address})
         self.owners.hide(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
-        """Give a data set to another steward for good, and note it in the ledger.
+        """Give a data set to another steward for good; a line of the ledger says so.
 
         Raises: ParameterError for somebody who is no steward.
         """
@@ -251,7 +247,7 @@ class PersonalLedger:
             )
 
     def check_mine(self, dataset: str) -> None:
-        """Refuse an action that is its steward's alone. Raises: LedgerError."""
+        """Refuse an action reserved for the data set's steward. Raises: LedgerError."""
         self._check_role()
         self._check_mine(dataset)
 

@@ -1,4 +1,4 @@
-"""Jobs, each one release as a JSON text that runs next to the data."""
+"""Jobs: one release each, as a JSON text that runs next to the data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ class Job:
 
     Attributes:
         table: the name of a connected source, or the path of a file.
-        budget: all that may ever be spent on the table, as it was fixed when it was
-            first opened.
+        budget: all that may ever be spent on the table, fixed when it was first opened.
         loss: what this release spends.
         part: the one part that is read; None for the whole table.
     """
@@ -32,7 +31,7 @@ class Job:
     part: tuple[str, str] | None = None
 
     def to_json(self) -> str:
-        """As JSON text."""
+        """Return the job as JSON text."""
         content = {
             "job": 1,
             "table": self.table,
@@ -46,7 +45,7 @@ class Job:
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        """Read what `to_json` wrote. Raises: ParameterError, SchemaError."""
+        """Read the output of `to_json`. Raises: ParameterError, SchemaError."""
         try:
             content = json.loads(text)
             recipe = load_recipe(content["recipe"])
