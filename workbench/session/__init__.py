@@ -1,6 +1,6 @@
-"""The only module that touches session state.
+"""The state of one browser tab; the only module that touches session state.
 
-Everything here is of one browser tab, and ends with it.
+It ends with the tab.
 """
 
 import time

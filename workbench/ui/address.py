@@ -1,5 +1,6 @@
-"""The address in the browser: which data set and which release are shown, so that it
-can be kept and sent.
+"""The address in the browser: the data set and the release that are shown.
+
+So it can be kept and sent.
 
 It holds beginnings of two random-looking texts: the keyed fingerprint of the table and
 the id of the request. Neither tells anything about the rows. Names that people gave, of
@@ -20,14 +21,13 @@ _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 @dataclass(kw_only=True)
 class AddressState:
-    """Whether this tab has gone where its first address says."""
+    """Whether this tab has followed its first address."""
 
     arrived: bool = False
 
 
 def follow(*, shows_release: bool) -> None:
-    """Go where the address says that a tab begins with or steps back to, and write into
-    it where this tab is.
+    """Go where the address leads at the start or after Back, and write it anew.
 
     A click brings the address of the page that it was made on, which may be of before:
     it leads nowhere.

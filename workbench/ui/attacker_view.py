@@ -1,6 +1,4 @@
-"""The list of known people that an attacker may hold: a file, or for the sample its
-own.
-"""
+"""The list of known people that an attacker may hold."""
 
 import functools
 
@@ -14,7 +12,7 @@ from workbench.ui import file_view
 
 
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
-    """Ask for the list: its name for sentences and its rows; None while there is none.
+    """Ask for the list; return its name and rows, or None.
 
     The voter list of the sample is offered with the sample alone, which is known by its
     fingerprint.

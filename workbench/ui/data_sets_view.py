@@ -1,6 +1,4 @@
-"""Data sets on file as pages show them: the list of all, and what to bring where rows
-are needed.
-"""
+"""Data sets on file: their list, and the ways to bring their rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,14 +61,15 @@ WHAT_FOR = {
 
 @dataclass(kw_only=True)
 class ListState:
-    """How many data sets are listed in this tab."""
+    """Number of data sets that this tab lists."""
 
     most: int = SHOWN
 
 
 def my_data_sets() -> bool:
-    """List the data sets of this person, the last used first; return whether there is
-    any.
+    """List the data sets of this person; return whether there is any.
+
+    The last used comes first.
     """
     state = session.own(ListState)
     try:
@@ -144,7 +143,7 @@ def earlier_releases(data_set: DataSet) -> None:
 
 
 def bring_rows(data_set: DataSet) -> None:
-    """Ask for the table of a data set on file: which one, and the field to bring it."""
+    """Ask for the table of a data set on file."""
     tab = session.session()
     declaration = data_set.declaration
     if data_set.account.source is not None:
@@ -198,12 +197,12 @@ def bring_rows(data_set: DataSet) -> None:
 
 
 def say_what_for() -> None:
-    """Show what the page would do with a data set and its rows."""
+    """Say what the page does with a data set."""
     st.info(_(WHAT_FOR[session.session().page]), icon=":material/info:")
 
 
 def ways_to_a_table() -> None:
-    """Show what the page would do, and the ways to a data set, where there is none."""
+    """Say what the page does, and offer ways to open a data set."""
     say_what_for()
     if not person.is_steward():
         st.write(_("Open a data set first."))
@@ -269,9 +268,7 @@ def need_data_set() -> DataSet:
 
 
 def need_rows() -> Curator:
-    """Return a curator of the table that is being declared, which needs no budget, or
-    of the open one.
-    """
+    """Return a curator of the draft, which needs no budget, or of the open table."""
     draft = session.session().draft
     return (
         need_curator()

@@ -1,4 +1,4 @@
-"""An epsilon: how it is chosen, what it means, and how much of it is left."""
+"""An epsilon: its choice, its meaning, and the rest of the budget."""
 
 import math
 
@@ -21,14 +21,14 @@ EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
 def box(key: str) -> session.Widget[float]:
-    """Return the field in which the epsilon of a picker is typed."""
+    """Return the number field of a picker."""
     return session.Widget(f"{key}-number")
 
 
 def picker(label: str, *, key: str, default: float, largest: float) -> float:
-    """Ask for an epsilon by slider and by number, which always agree.
+    """Ask for an epsilon by a slider and a number that always agree.
 
-    What a person chose is never changed: where less is left by now, the page says so.
+    A choice is never changed. If less is left by now, the page says so.
     """
     slider = session.Widget[float](f"{key}-slider")
     typed = box(key)
@@ -60,7 +60,7 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
 
 
 def loss(curator: Curator, epsilon: float) -> AnyLoss:
-    """Return the loss that `epsilon` means under the account's rule.
+    """Return the loss of `epsilon` under the account's rule.
 
     Raises: ParameterError when epsilon is not above 0.
     """
@@ -68,10 +68,10 @@ def loss(curator: Curator, epsilon: float) -> AnyLoss:
 
 
 def left(curator: Curator) -> float:
-    """Return what is left, as an epsilon that one more release could state."""
+    """Return the remaining budget as the epsilon of one more release."""
     return spent_epsilon(max(0, curator.balance().left), curator.account)
 
 
 def say(epsilon: float) -> None:
-    """Say what an epsilon means."""
+    """Write the meaning of an epsilon."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")

@@ -1,5 +1,4 @@
-"""A guided example: small tables of a textbook, on which k-anonymity and its limits can
-be counted by hand.
+"""A guided example: small tables of a textbook to count k-anonymity by hand.
 
 The tables are numbered as in the book, and their rows are its rows. Whatever is said to
 come out of them is computed here, by the same functions that the page uses.
@@ -61,14 +60,12 @@ _MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 
 def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Make each pair as coarse as it must be: local recoding at k = 2 (6.2 to 6.3)."""
+    """Recode each pair of rows locally, at k = 2 (6.2 to 6.3)."""
     return _anonymized(table, method=LocalRecoding())
 
 
 def without_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of a search at k = 2 that may suppress one in five, in pairs (6.4
-    to 6.3).
-    """
+    """Search at k = 2 with one suppressed row in five, by pairs (6.4 to 6.3)."""
     kept = (_anonymized(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
     return in_pairs(table[kept.to_numpy()].reset_index(drop=True))
 
@@ -99,7 +96,7 @@ def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
 
 
 def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
-    """Return the diseases, and their chances, of a person of whom this is known."""
+    """Return the diseases of a person, with their chances, from what is known."""
     matching = table[(table[list(known)] == pd.Series(known)).all(axis=1)]
     chances = matching["disease"].value_counts(normalize=True)
     return pd.DataFrame({"disease": chances.index, _("chance"): chances.to_numpy()})
@@ -127,9 +124,7 @@ class ExampleTable:
         return TABLES[self.number]
 
     def counted(self) -> list[str]:
-        """Count k, and l where a disease is to stay unknown, by each set of known
-        columns.
-        """
+        """Count k, and l of a sensitive disease, for each set of known columns."""
         return [
             _("By {columns}: {counts}.").format(
                 columns=commas(by), counts=self._counts(by)
@@ -152,8 +147,9 @@ class ExampleTable:
 
 @functools.cache
 def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.DataFrame]]:
-    """Return what is counted in a table and what each operation makes, computed once
-    per language.
+    """Return the counts of a table and the results of its operations.
+
+    They are computed once per language.
     """
     return step.counted(), [run(step.frame()) for _says, run in step.operations]
 

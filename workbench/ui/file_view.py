@@ -48,7 +48,7 @@ _GUESSED = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
-    """Show `st.file_uploader`, or a sentence where files are not taken."""
+    """Show `st.file_uploader`; in a demo, a sentence."""
     file: UploadedFile | None = (
         None if _refused() else st.file_uploader(label, **options)
     )
@@ -76,7 +76,7 @@ def download(
     icon: str = "download",
     **options: Any,
 ) -> None:
-    """Offer a file, whose download draws no page anew.
+    """Offer a file; its download does not rerun the page.
 
     Args:
         label: of the button.
@@ -113,7 +113,7 @@ def _refused() -> bool:
 
 
 def demo_notice() -> None:
-    """Show what a visitor of a demo has to know, on the first page."""
+    """Tell visitors of a demo what it keeps and takes."""
     if person.is_demo():
         until_database = (
             f" {_(MESSAGES['until database'])}"
@@ -139,8 +139,9 @@ def read_table(
     key: bytes | None = None,
     options: ReadOptions = _GUESSED,
 ) -> TableFile | None:
-    """Read a table from a file with a bar on the page; None, and a notice, where that
-    fails or is stopped.
+    """Read a table from a file, with a bar on the page.
+
+    None, with a notice, if that fails or is stopped.
 
     Args:
         data: bytes of the file.
@@ -186,9 +187,7 @@ def read_table(
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """Ask for a second table from a file, read once; None, and any error, while there
-    is none.
-    """
+    """Ask for a second table, and read it once; None while there is none."""
     tab = session.session()
     if (table := tab.tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")

@@ -1,4 +1,4 @@
-"""The choice to use the first rows of a source where all do not fit."""
+"""The choice to use the first rows of a source if all do not fit."""
 
 import contextlib
 
@@ -13,7 +13,7 @@ _EACH = 0.3
 
 
 def offer_first_rows() -> None:
-    """Offer to use the first rows, where all would be needed and do not fit."""
+    """Offer to use the first rows if all do not fit."""
     if not session.session().on_first_rows:
         _switch(
             _("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True
@@ -21,9 +21,7 @@ def offer_first_rows() -> None:
 
 
 def first_rows_words() -> str:
-    """Say which rows are used, where a person chose the first ones; empty where all
-    are.
-    """
+    """Return the sentence about the first rows; empty if all are used."""
     return (
         _(
             "Results that need rows use the first {rows:,} rows of the source, which "

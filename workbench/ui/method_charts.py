@@ -47,8 +47,9 @@ def against_epsilon(
     colors: Sequence[str] = COLORS,
     by: str = "method",
 ) -> Pictures:
-    """Draw a measure against epsilon, in a line of pictures per table with one per
-    scenario.
+    """Draw a measure against epsilon, a line of pictures per table.
+
+    Each picture is one scenario.
 
     Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the
     book.

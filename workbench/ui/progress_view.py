@@ -24,8 +24,9 @@ _EACH = 0.2
 def stoppable(
     place: Any, *, key: str, on_stop: Callable[[], None] | None = None
 ) -> Any:
-    """Room for words or a bar, in a place of the page, beside a button: any click ends
-    what runs.
+    """Show a Stop button, and return the place beside it for words or a bar.
+
+    Any click ends the running block.
     """
     with place.container(horizontal=True, vertical_alignment="center"):
         shown = st.empty()
@@ -35,18 +36,13 @@ def stoppable(
 
 @st.fragment(run_every=2.0)
 def redraw_when(is_other: Callable[[], bool]) -> None:
-    """Poll every two seconds, and draw the page anew once it differs from what was
-    drawn.
-    """
+    """Rerun the page when its content has changed; polls every two seconds."""
     if is_other():
         st.rerun()
 
 
 def being_computed(is_done: Callable[[], bool]) -> None:
-    """Say that an answer is on its way, for which another click pays.
-
-    The page is drawn again with it.
-    """
+    """Say that a paid answer is on its way, and rerun the page with it."""
     redraw_when(is_done)
     st.info(
         _("This is being computed; its answer will be here."),
@@ -63,8 +59,7 @@ def show_progress(
     patience: float = 0.0,
     on_stop: Callable[[], None] | None = None,
 ) -> Iterator[OnProgress]:
-    """Show a bar with the stage and the share that is done, gone after the block;
-    yields its callback.
+    """Show a bar during the block; yield its callback.
 
     Args:
         title: of the work.
@@ -101,7 +96,7 @@ def show_progress(
 
 @contextmanager
 def show_rows_read(title: str, *, key: str) -> Iterator[None]:
-    """Show what the block is at when it takes longer than a second.
+    """Show the number of rows read, if the block takes longer than a second.
 
     Any click ends it; nothing is lost then.
 
@@ -132,9 +127,7 @@ def show_rows_read(title: str, *, key: str) -> Iterator[None]:
 
 @contextmanager
 def in_line() -> Iterator[None]:
-    """Wait, with the place shown, until it is this tab's turn to compute something
-    long.
-    """
+    """Wait for this tab's turn, and show its place in line."""
     note = st.empty()
     with queue.runs().turn(
         lambda place: note.caption(
@@ -151,7 +144,7 @@ def once_in_line(
     evaluation: Callable[[], Evaluation[Any, Result]],
     on_progress: OnProgress = silent,
 ) -> Result:
-    """`session.once` for what takes long: it waits for its turn."""
+    """Compute a report once, like `session.once`, after waiting for a turn."""
     if key in session.session().reports:
         return session.once(curator, key, evaluation)
     with (
@@ -162,12 +155,12 @@ def once_in_line(
 
 
 def compute(function: Callable[..., Result], *given: Any) -> Result:
-    """Compute a function of a module that reads nothing private in a worker, now."""
+    """Compute in a worker a function that reads nothing private."""
     with cancelled_by(session.unwanted()):
         return process.compute(function, *given)
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
-    """Compute the same when its turn comes."""
+    """Wait for a turn, then compute in a worker."""
     with in_line():
         return compute(function, *given)

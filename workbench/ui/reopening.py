@@ -1,6 +1,4 @@
-"""Rows brought back to a data set on file: recognized by their fingerprint, and nothing
-is asked again.
-"""
+"""Rows brought back to a data set on file, recognized by their fingerprint."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +25,7 @@ NOTICE = "rows"  # errors of bringing rows, among the notices of a session
 
 @dataclass(kw_only=True)
 class RowCounts:
-    """Sizes of the tables that this tab brought; internal.
+    """Approximate numbers of rows of this tab's tables; internal.
 
     Attributes:
         about: one digit of the number of rows that count, by fingerprint.
@@ -37,7 +35,7 @@ class RowCounts:
 
 
 def continue_with(dataset: str) -> None:
-    """Work with a data set on file, without its rows until they are needed."""
+    """Make a data set on file the current one, without its rows."""
     tab = session.session()
     with session.noticing(NOTICE):
         data_set = tab.data_sets.get(dataset) or datasets.find(
@@ -48,8 +46,9 @@ def continue_with(dataset: str) -> None:
 
 
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
-    """Put recognized rows behind the door again, as they were declared; False for a
-    table not on file.
+    """Open recognized rows as they were declared before.
+
+    False for a table not on file.
 
     Raises: LedgerError, SchemaError.
     """
@@ -80,7 +79,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 
 
 def auditable_draft() -> Curator:
-    """Return the table that is being declared, to be audited before it has any budget.
+    """Return a curator of the draft, to audit it before it has any budget.
 
     Where it has an account on file, to be declared anew or as a connected source, what
     is computed leaves a line there. Without one it is forgotten with the draft, and the
@@ -105,9 +104,7 @@ def auditable_draft() -> Curator:
 
 
 def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
-    """Keep one digit of the number of rows that count, as the page told it, for
-    warnings to its owner.
-    """
+    """Keep one digit of the number of rows that count."""
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
@@ -120,8 +117,9 @@ def about(dataset: str, rows: int) -> None:
 
 
 def take_file(wanted: DataSet) -> None:
-    """Read the file that was brought, as it was read then, and open it if it is the one
-    that is wanted.
+    """Read the uploaded file; open it if its fingerprint matches.
+
+    It is read with the options saved at its first opening.
     """
     file = session.file_field(NOTICE).value()
     if file is None:
@@ -140,7 +138,7 @@ def take_file(wanted: DataSet) -> None:
 
 
 def take_sample(wanted: DataSet) -> None:
-    """Invent the sample again; the same numbers come out."""
+    """Generate the sample again and open it; its numbers are the same."""
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
@@ -148,7 +146,7 @@ def take_sample(wanted: DataSet) -> None:
 
 
 def columns_of(wanted: DataSet) -> list[str]:
-    """Names of the columns that the table had, those left out as well."""
+    """Return the names of all columns of the table, with those left out."""
     if wanted.declaration is None:
         return []
     schema = wanted.declaration.schema

@@ -1,4 +1,4 @@
-"""The person of this tab in the sidebar, and the page of one without a role."""
+"""The person of this tab in the sidebar, and the page without a role."""
 
 import streamlit as st
 

@@ -1,5 +1,4 @@
-"""The one place where an exception that nobody foresaw ends: a sentence with an id, and
-a line in the log.
+"""Unforeseen exceptions: a sentence with an id, and a line in the log.
 
 Streamlit would log its words and lines of code, which may hold values of the table, and
 show an error page of its own. `install` puts this in its place, for pages, callbacks
@@ -36,9 +35,7 @@ def install() -> None:
 
 
 def note(error: BaseException) -> str:
-    """Log where an exception was raised, and of which type, but not what it says; the
-    id of its line.
-    """
+    """Log the place and type of an exception, not its text; return the line's id."""
     number = secrets.token_hex(4)
     elsewhere = f"{error.where} < " if isinstance(error, WorkEnded) else ""
     _log.error(
@@ -48,10 +45,7 @@ def note(error: BaseException) -> str:
 
 
 def box(error: BaseException) -> None:
-    """Tell the person that this went wrong, and how to go on.
-
-    What was foreseen has its own words.
-    """
+    """Show an error; if it was not foreseen, only its id."""
     if isinstance(error, DpcoreError) and not isinstance(
         error, (DisclosureError, UsageError)
     ):
@@ -81,9 +75,7 @@ def _handle(error: Exception, _: Any = None) -> None:
 
 
 def _places(error: BaseException) -> str:
-    """Modules and lines of ours on the way to the exception, and the last one of
-    others.
-    """
+    """Return our modules and lines on the way to the exception."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [
         frame

@@ -156,7 +156,7 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 
 def ways_words() -> str:
-    """Return the sentence on which changes were searched."""
+    """Return the sentence that says which changes were searched."""
     return _(
         "Of all ways to leave out, or to make coarser, one column or two: the least "
         "loss of detail after which the answer is better; where none is, the fewest "

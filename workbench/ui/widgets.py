@@ -37,18 +37,14 @@ READABLE = 20
 
 
 def error_box(error: Exception) -> None:
-    """Show what happened, why, and what to do; an unexpected exception is only
-    numbered.
-    """
+    """Show an error with its remedy; an unforeseen one only by its id."""
     unexpected.box(error)
     if isinstance(error, RowsError):
         first_rows_view.offer_first_rows()
 
 
 def readable(chart: Chart) -> Any:
-    """Return the drawing of a chart, with words that can be read on this tab's
-    background.
-    """
+    """Return the drawing of a chart, readable on this tab's background."""
     return charts.readable(chart.spec, dark=session.is_dark())
 
 
@@ -57,9 +53,7 @@ def show_clickable(
     clicked: session.Selection,
     on_click: Callable[[], None] | Literal["rerun"] = "rerun",
 ) -> None:
-    """Show a chart whose marks can be clicked, with words for those who do not see
-    it.
-    """
+    """Show a chart with clickable marks, and its alternative text."""
     st.altair_chart(
         readable(chart),
         alt=chart.alt,
@@ -70,17 +64,13 @@ def show_clickable(
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
-    """Show a chart with words for those who do not see it, and its table under an
-    expander.
-    """
+    """Show a chart, its alternative text, and its table in an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
     _twin(chart.table, key=key)
 
 
 def show_pictures(pictures: Pictures, *, key: str) -> None:
-    """Show several charts, below each other on a telephone, with one legend and one
-    table for all.
-    """
+    """Show several charts with one legend and one table."""
     st.html(
         '<div style="display:flex;flex-wrap:wrap;gap:2px '
         f'14px">{"".join(pictures.legend)}</div>'
@@ -99,7 +89,7 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
 
 
 def show_page(page: str, *, alt: str) -> None:
-    """Show a page of its own in a frame that is foreign to the tab and runs nothing."""
+    """Show a whole page in a sandboxed frame."""
     style = "position:fixed;inset:0;width:100%;height:100%;border:0"
     frame = (
         f'<iframe sandbox="" style="{style}" title="{escape(alt)}" '
@@ -114,7 +104,7 @@ def _twin(table: pd.DataFrame, *, key: str) -> None:
 
 
 def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
-    """Show aggregates with the digits that mean something, thousands separated."""
+    """Show aggregates, rounded and with thousands separated."""
     numbers = frame.select_dtypes("number").columns
     st.dataframe(
         charts.round_figures(frame),
@@ -127,7 +117,7 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
 
 
 def show_rows(frame: pd.DataFrame) -> None:
-    """Show rows; a column of whole days is written without a time."""
+    """Show rows; dates without time are written as days."""
     times = frame.select_dtypes("datetime")
     days = [
         name
@@ -156,7 +146,7 @@ def private_badge(release: Release | PrivateReport) -> None:
 
 
 def internal_badge() -> None:
-    """Show the badge of everything that reads the original."""
+    """Show the badge of results computed from the original."""
     st.badge(_(BADGES["internal"]), color="orange", icon=":material/visibility_lock:")
     first_rows_view.say_first_rows()
 
@@ -169,8 +159,9 @@ def choose(
     default: Value | None = None,
     **options: Any,
 ) -> Value:
-    """Return one of a few values, chosen by their titles; the first of them unless a
-    default is given.
+    """Ask for one of a few values by title; return it.
+
+    The first is chosen unless a default is given.
     """
     default = next(iter(titles)) if default is None else default
     value: Value = by_title(
@@ -192,15 +183,13 @@ def by_title(
     *given: Any,
     **options: Any,
 ) -> Any:
-    """Ask by a field of Streamlit for one value or for several, each of which is shown
-    by its title.
-    """
+    """Ask by a field of Streamlit for values that are shown by title."""
     return field(label, list(titles), *given, format_func=titles.__getitem__, **options)
 
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Show an error of the library that ends the block, and go on after it."""
+    """Show an error of the library that ends the block, and go on."""
     try:
         yield
     except DpcoreError as error:
@@ -208,15 +197,13 @@ def errors_shown() -> Iterator[None]:
 
 
 def show_notice(page: str) -> None:
-    """Show once the error that happened in a callback of a page."""
+    """Show once the error of a page's callback."""
     if (error := session.session().notices.pop(page, None)) is not None:
         error_box(error)
 
 
 def show_link_ready(words: str, root: str) -> None:
-    """Say that links were made; in orange, with the ways to serve others, where they
-    open here only.
-    """
+    """Say that links were made, in orange if they open here only."""
     if link_addresses.is_here_only(root):
         st.warning(
             f"{words} {_(LINKS['here only'])} {_(LINKS['ways'])}",
@@ -227,8 +214,9 @@ def show_link_ready(words: str, root: str) -> None:
 
 
 def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
-    """Return positions of the columns to be drawn; of many, those with the largest
-    entries or a choice.
+    """Return the positions of the columns to draw.
+
+    Of many columns, those with the largest entries, or a person's choice.
     """
     if len(names) <= READABLE:
         return list(range(len(names)))
@@ -253,7 +241,7 @@ def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]
 def show_noise(
     model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None
 ) -> None:
-    """Show the error of every pair that the noise alone explains.
+    """Show the error of every pair that comes from noise alone.
 
     Args:
         shown, end: columns and darkest error of a map beside it.

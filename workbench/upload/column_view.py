@@ -1,6 +1,4 @@
-"""The schema one column at a time: for keyboards, for telephones, and to think about
-each column.
-"""
+"""The schema editor for one column at a time, for keyboards and telephones."""
 
 from typing import Any
 
@@ -38,7 +36,7 @@ EXPLAINED = {
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
-    """Return the grid after the form of one column was filled in."""
+    """Return the grid after the form of one column."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
     name = st.selectbox(
@@ -79,7 +77,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
 
 
 def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
-    """Show the fields of a kind of column, and return what they say."""
+    """Show the fields of a column's kind; return their values."""
     kind = st.selectbox(
         capital("kind"),
         KINDS,
@@ -136,9 +134,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
 def _what_is_clipped(
     draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str
 ) -> None:
-    """Show how many rows keep their value under this declaration, and what others
-    become; internal.
-    """
+    """Show how many rows keep their value under this declaration; internal."""
     schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
     if name in problems:
         widgets.error_box(problems[name])

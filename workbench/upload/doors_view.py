@@ -1,6 +1,4 @@
-"""The first page: three ways to begin, each with a table, a sample, and a picture of
-what comes out.
-"""
+"""The first page: three ways to begin, each with a picture of its result."""
 
 from pathlib import Path
 
@@ -125,7 +123,7 @@ def show() -> None:
 
 
 def _say_who_reads() -> None:
-    """Say who could read a file that is uploaded."""
+    """Say who can read an uploaded file."""
     if person.is_shared():
         st.info(
             _(
@@ -175,7 +173,7 @@ def _collect() -> None:
 
 
 def _say(way: str) -> None:
-    """Say what a way is for, show what comes out, and say what it costs in time."""
+    """Show the title, purpose and picture of a way."""
     title, text = map(_, DOORS[way])
     st.subheader(title)
     st.write(text)

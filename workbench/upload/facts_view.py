@@ -1,4 +1,4 @@
-"""Questions about facts that were taken from the table, in groups, one at a time."""
+"""Questions about facts taken from the table, in groups, one at a time."""
 
 import dataclasses
 
@@ -34,7 +34,7 @@ AGES = ((0, 99), (0, 119))
 
 
 def ask(draft: Draft, schema: Schema) -> None:
-    """Point out what looks wrong, and ask the next question."""
+    """Point out problems, and ask the next question."""
     _say_unread(draft, schema)
     _ask_missing(draft)
     joined = facts.twins(schema.columns)
@@ -74,9 +74,7 @@ def ask(draft: Draft, schema: Schema) -> None:
 
 
 def _ask_missing(draft: Draft) -> None:
-    """Ask once for the whole table whether cells can be empty; the rule says that they
-    can.
-    """
+    """Ask once for the whole table whether cells can be empty."""
     answers = {True: _("yes, or I do not know"), False: _("no, never")}
     key = f"missing-{draft.dataset}"
     field = session.Widget[bool](key)
@@ -94,7 +92,7 @@ def _ask_missing(draft: Draft) -> None:
 
 
 def _say_unread(draft: Draft, schema: Schema) -> None:
-    """Cells that are no number or date of their column; internal."""
+    """Name the cells that cannot be read as a number or date; internal."""
     for column in schema.columns:
         cells = facts.unread(draft, column)
         if not cells:
@@ -113,7 +111,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
 
 
 def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
-    """One question, with the answers that it has."""
+    """Ask one question, with its answers."""
     if question.kind == "one":
         _ask_one(draft, schema, question)
         return
@@ -176,9 +174,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
 
 
 def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
-    """Show what would become public, whole and with a tick each; return what is
-    ticked.
-    """
+    """Show each item that would become public, with a tick; return the ticked."""
     ticked = []
     for item in facts.items_of(draft, schema, question):
         what = _(
@@ -200,7 +196,7 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
 
 
 def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
-    """One column by itself: where it is known from, or what to declare in its place."""
+    """Ask about one column: its public source, or another declaration."""
     column = question.columns[0]
     st.markdown(
         _("**Where is {column} known from?**").format(column=plain(column.name))
@@ -245,7 +241,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
 
 
 def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
-    """Up to which age each has a cell: by convention, whoever is in the table."""
+    """Offer usual highest ages, which do not depend on the table."""
     ages = [
         each
         for each in columns
@@ -261,14 +257,14 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
 
 
 def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
-    """Columns with what is declared of them."""
+    """Show a table of columns and their declarations."""
     frame = pd.DataFrame(list(lines.values()), columns=titles)
     frame.insert(0, _("column"), list(lines))
     st.dataframe(frame, hide_index=True)
 
 
 def _say_more(question: FactQuestion) -> None:
-    """Say how many columns are still to be asked about."""
+    """Say how many columns are still open."""
     if question.more:
         st.caption(
             ngettext(

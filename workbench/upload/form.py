@@ -1,6 +1,4 @@
-"""Two of the three questions of the Data page: what is publicly known, and the
-budget.
-"""
+"""Two questions of the Data page: the public facts, and the budget."""
 
 import pandas as pd
 import streamlit as st
@@ -70,7 +68,7 @@ def ask_schema(
     budget: AnyLoss | None,
     questions: DeltaGenerator,
 ) -> Schema | None:
-    """Ask what is publicly known, column by column; None while it does not hold.
+    """Ask for the public facts of each column; None while they do not hold.
 
     Args:
         budget: of which finding cells privately takes a part.
@@ -141,9 +139,7 @@ def ask_schema(
 
 
 def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
-    """Ask whether the cells of numbers that were read from the table are found
-    privately; return of which.
-    """
+    """Ask whether to find cells of numbers privately; return those columns."""
     names = facts.to_find(schema)
     if not names:
         return ()
@@ -173,7 +169,7 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
 
 
 def _grid(draft: Draft) -> pd.DataFrame:
-    """Show every column as a line that can be edited."""
+    """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     # a new editor, or one that another page made forget its edits
     if editor.value() is None:
@@ -222,7 +218,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
 
 
 def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
-    """Ask for all that may ever be spent; None while it does not hold.
+    """Ask for the whole budget; None while it is not valid.
 
     Args:
         questions: place for what is to be answered first, in sight.
@@ -280,7 +276,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
 
 
 def _say_delta(delta: float, draft: Draft) -> None:
-    """Explain a delta, and warn where it is too large for the number of people."""
+    """Explain a delta; warn if it is too large for the number of people."""
     words = _(
         "Except with a chance of delta, one in {times}, no person loses more than "
         "epsilon says."
@@ -297,7 +293,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
 
 
 def _ask_alike(alike: Alike) -> bool:
-    """Say which table it looks like; return whether the question was answered."""
+    """Name the similar table on file; return whether the question was answered."""
     st.warning(
         translate(alike.sentence(plain(alike.name))), icon=":material/content_copy:"
     )

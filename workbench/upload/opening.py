@@ -1,4 +1,4 @@
-"""From bytes or a sample to an open data set: what the buttons of the Data page do."""
+"""From a file, sample, source or names to an open data set."""
 
 import dataclasses
 import re
@@ -43,7 +43,7 @@ ALIKE = session.Widget[str]("alike")
 
 
 def take_sample(key: str) -> None:
-    """Put a sample on the way to being opened."""
+    """Make a draft of a sample."""
     sample = reopening.SAMPLES[key]
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
     make = partial(FileDraft, sample=sample.key)
@@ -51,9 +51,7 @@ def take_sample(key: str) -> None:
 
 
 def take_brought() -> None:
-    """Read the table that was brought, here or on another page, and go on to the page
-    that wants it.
-    """
+    """Read the table that a page brought, and go on to that page."""
     note = session.take(session.BringTable)
     tab = session.session()
     if note is None:
@@ -72,8 +70,9 @@ def take_brought() -> None:
 
 
 def read_again(options: ReadOptions) -> None:
-    """Read the draft's file with other options; what cannot be read leaves the draft as
-    it is.
+    """Read the draft's file again with other options.
+
+    If it cannot be read, the draft stays.
     """
     draft = session.session().draft
     if isinstance(draft, FileDraft):
@@ -99,9 +98,7 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
 
 
 def take_codebook() -> None:
-    """Declare the draft as a codebook says; columns that it does not have stay as they
-    were suggested.
-    """
+    """Declare the draft by a codebook; other columns stay as suggested."""
     tab = session.session()
     file = session.file_field(CODEBOOK).value()
     draft = tab.draft
@@ -143,8 +140,7 @@ def take_codebook() -> None:
 
 
 def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
-    """Mark cells that were found privately in another table as taken from the data, to
-    be asked about.
+    """Mark cells found in another table as taken from the data.
 
     Raises: ParameterError for cells of a search on this table that were changed after
         they were found.
@@ -170,7 +166,7 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
 
 
 def take_names() -> None:
-    """Put a table on the way that is planned by the names of its columns alone."""
+    """Make a draft from the names of columns alone."""
     texts = re.split(r"[\n\t,;]", NAMES.value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
@@ -187,18 +183,14 @@ def take_names() -> None:
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
-    """Put a source on the way to being opened, with its first rows and what is on file
-    about it.
-    """
+    """Make a draft of a source, with its first rows and its facts on file."""
     unit = schema.unit if schema is not None else None
     make = partial(SourceDraft, source=source, declared=unit)
     _draft(make, source.name, frame, unit, schema=schema, source=source)
 
 
 def choose_table(choosing: bool) -> None:
-    """Go to choosing another table, or back to the open one; a table that is on its way
-    is dropped.
-    """
+    """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
     tab.draft = None
     choice = session.own(session.TableChoice)
@@ -208,9 +200,7 @@ def choose_table(choosing: bool) -> None:
 
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
-    """Return the declared number of rows of a named person; None where the rows decided
-    it.
-    """
+    """Return the declared rows per named person; None if the rows decided it."""
     declared = (
         unit is not None
         and unit.id_column is not None
@@ -220,7 +210,7 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
 
 
 def outside(draft: Draft, column: Column) -> Outside:
-    """Count the rows outside a column's declaration, once per declaration. Private."""
+    """Count the rows outside a column's declaration, once each. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
         counted[column] = column.check(draft.frame[column.name])
@@ -228,7 +218,7 @@ def outside(draft: Draft, column: Column) -> Outside:
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
-    """Count the rows outside each column's declaration, once per declaration. Private.
+    """Count the rows outside each column's declaration, once each. Private.
 
     Returns: one line per column, and the columns with values that have no cell.
     """
@@ -255,7 +245,7 @@ def open_draft(
     budget: AnyLoss,
     plan: session.PlanRelease | None = None,
 ) -> None:
-    """Put the table behind the curator, and forget the frame.
+    """Open the table behind a curator, and forget its frame.
 
     Args:
         plan: of the release that is looked at next; None for the page where the table
@@ -333,7 +323,7 @@ def _draft(
     source: Source | None = None,
     is_sample: bool = False,
 ) -> None:
-    """Put a table on its way to being opened; one that is on file opens at once.
+    """Make a draft of a table; open the table if it is on file.
 
     Args:
         make: the type of draft, with the fields that only this type has.
@@ -386,9 +376,7 @@ def _filed(
     sample: bool,
     source: Source | None,
 ) -> tuple[str, PersonalLedger]:
-    """Return the id under which a table is, or would be, filed, and the ledger with the
-    key for it.
-    """
+    """Return the fingerprint of a table, and the ledger with its key."""
     own = session.ledger()
     if sample:
         own = own.for_samples()

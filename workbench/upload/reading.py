@@ -1,6 +1,4 @@
-"""Numbers and dates of a file as they were understood, and the controls to have it read
-otherwise.
-"""
+"""How a file was read, and the controls to read it otherwise."""
 
 import dataclasses
 
@@ -30,9 +28,7 @@ ENCODINGS = (
 
 
 def show_reading(draft: FileDraft) -> None:
-    """Show numbers and dates as they were understood, and the controls; nothing for
-    Parquet.
-    """
+    """Show how numbers and dates were read, with controls; not for Parquet."""
     read = draft.read
     if read is None or read.kind == "parquet":
         return
@@ -62,7 +58,7 @@ def show_reading(draft: FileDraft) -> None:
 
 
 def ask_order(read: ReadResult) -> None:
-    """Ask for day and month, where every date of the file fits both orders."""
+    """Ask for the order of day and month if both orders fit."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
             columns=commas(plain(name) for name in read.undecided),
@@ -79,9 +75,7 @@ def ask_order(read: ReadResult) -> None:
 
 
 def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
-    """Ask for encoding, separator, decimal sign, header and lines above it, from those
-    used.
-    """
+    """Ask for encoding, separator, decimal sign, header and skipped lines."""
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)

@@ -23,9 +23,7 @@ ROWS = 1_000
 
 @widgets.errors_shown()
 def show_cards() -> None:
-    """One card for each source that this person may open; nothing where there is
-    none.
-    """
+    """Show one card per connected source of this person."""
     listed = _listed()
     if not listed:
         return
@@ -53,7 +51,7 @@ def _listed() -> tuple[Listed, ...]:
 
 
 def rows_words(source: Source) -> str:
-    """Say why a row is one person's."""
+    """Return the reason why each row belongs to one person."""
     if not source.declared_by:
         return _(
             "Each row comes from the rows of one person, whatever is in the others."
@@ -66,9 +64,7 @@ def rows_words(source: Source) -> str:
 
 
 def take_source(name: str) -> None:
-    """Read the first rows of a source as it is listed now, and put it on the way to
-    being opened.
-    """
+    """Read the first rows of a source, and make a draft of it."""
     with session.noticing(opening.NOTICE):
         listed = next((each for each in _listed() if each.source.name == name), None)
         if listed is None:
@@ -80,7 +76,7 @@ def take_source(name: str) -> None:
 
 
 def say_which_rows(draft: Draft) -> None:
-    """Mark what is shown of a source as the part that it is."""
+    """Say that the first rows of a source are shown."""
     if isinstance(draft, SourceDraft):
         st.info(
             _(

@@ -1,6 +1,4 @@
-"""The first question of the Data page: who is protected, and how many rows a person
-has.
-"""
+"""The first question of the Data page: the people, and their rows."""
 
 from fractions import Fraction
 
@@ -31,9 +29,9 @@ ENOUGH = 0.8
 
 
 def ask_unit(draft: Draft) -> PrivacyUnit | None:
-    """Ask who is protected; None until it is said.
+    """Ask who is protected; None while that is open.
 
-    What the operator of a source declared can only be made stronger.
+    A declaration by the operator of a source can only be made stronger.
     """
     before = draft.schema.unit
     declared = draft.declared_unit
@@ -93,9 +91,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
 
 
 def _ask_search(table: str, start: str) -> str:
-    """Ask for the epsilon that finding the number costs at the opening, as an exact
-    text.
-    """
+    """Ask for the epsilon of finding the number of rows; return it as text."""
     epsilon: str = st.select_slider(
         _("Epsilon that finding it costs"),
         EPSILONS,
@@ -120,9 +116,7 @@ def _ask_search(table: str, start: str) -> str:
 
 
 def _ask_cap(table: str, start: int | None) -> int | None:
-    """Ask how many rows of a person count, from a public list; None until it is
-    chosen.
-    """
+    """Ask for the rows per person, from a public list; None while it is open."""
     names = {OTHER: _("another number"), FOUND: _("find it privately")}
     options = [*CAPS, *names]
     cap: int | None = st.segmented_control(
@@ -151,9 +145,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
 
 
 def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
-    """Return the unit, marked where figures of the rows were seen before the number was
-    chosen.
-    """
+    """Return the unit; it is marked if figures of the rows were seen before."""
     if not draft.has_rows:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
@@ -182,7 +174,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
 
 
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
-    """Show what each number keeps, and the noise that it needs; for the owner only."""
+    """Show what each cap keeps, and its noise; internal."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
     shares = facts.shares_kept(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < ENOUGH:
@@ -214,7 +206,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
 
 
 def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
-    """Ask for a number of rows that no column lets anybody check."""
+    """Ask for a number of rows per person that cannot be checked."""
     rows = st.number_input(
         _("Rows of one person that count, at most"),
         least,
