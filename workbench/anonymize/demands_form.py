@@ -1,4 +1,4 @@
-"""Form of what a person demands of the anonymized table."""
+"""Form of a person's demands on the anonymized table."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ SUPPRESSED_WORDS = {
 
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
-    """Draw the widgets of all demands, and return these."""
+    """Show all demands; return their values."""
     label = _("Everybody is in a group of at least … (k)")
     help = _(GLOSSARY["equivalence class"])
     k = _number(label, (2, MOST_PEOPLE, 5), K.key, help)
@@ -104,9 +104,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
 
 
 def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
-    """Ask for the level of each column from which cells are suppressed; None for other
-    methods.
-    """
+    """Ask for the levels from which cells are suppressed; None for other methods."""
     if method != CellSuppression.kind:
         return None
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
@@ -170,7 +168,7 @@ def _column(label: str, names: list[str], key: str) -> str | None:
 
 
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
-    """Ask for the column of households, where groups are to count these."""
+    """Ask for the column of households, if groups count households."""
     known = current.quasi_identifiers
     names = [
         name
@@ -181,8 +179,9 @@ def _household(curator: Curator, current: AnonymizeState) -> str | None:
 
 
 def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
-    """Ask for the column that leaves as pseudonyms, and for the tables that have the
-    same ones.
+    """Ask for the column to replace by pseudonyms.
+
+    Tables of one series have the same pseudonyms.
     """
     names = [
         n
@@ -200,9 +199,7 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
 def _coded(
     curator: Curator, current: AnonymizeState
 ) -> tuple[dict[str, Coding], dict[str, float]]:
-    """Ask for the columns that leave with coarser numbers or with cells drawn anew, and
-    for these.
-    """
+    """Ask for columns with coarser numbers, or with randomized cells."""
     names = [
         name
         for name, role in current.roles.items()
@@ -245,9 +242,7 @@ def _coded(
 
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
-    """Ask for a demand on all columns that should stay unknown, and for those of single
-    columns.
-    """
+    """Ask for demands on all sensitive columns, and on single ones."""
     names = current.sensitive
     kinds = SecretForm.kinds()
     if not names:
@@ -287,7 +282,7 @@ def _own_model(column: str) -> PrivacyModel:
 def ways_out(
     current: AnonymizeState, plan: Plan
 ) -> list[tuple[str, Callable[[], None]]]:
-    """Return remedies for demands that cannot be met, each a label and a callback."""
+    """Return remedies for demands that cannot be met: labels with callbacks."""
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
@@ -312,7 +307,7 @@ def ways_out(
 
 
 def _metric(current: AnonymizeState) -> Metric:
-    """Ask for the metric to minimize, with a weight per column where it takes any."""
+    """Ask for the metric to minimize, and its weights per column."""
     kind = widgets.by_title(
         st.selectbox,
         capital("what is minimized"),
@@ -346,8 +341,9 @@ def _average() -> tuple[PrivacyModel, ...]:
 
 
 def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
-    """Ask for the column of the rows to be published out of a population, and for
-    demands on that.
+    """Ask for the column that marks the published rows of a population.
+
+    Demands on the population follow.
     """
     others = [name for name, role in current.roles.items() if role == "insensitive"]
     label = _(

@@ -42,9 +42,7 @@ FEW = 0.001
 def to_html(
     curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]
 ) -> str:
-    """Write the report as one self-contained file to print and sign, without a row of
-    the table.
-    """
+    """Return the report as one file to print and sign, without a row."""
     title, reasons = recommendation(report, outcomes.versions(curator))
     return fragment(
         "internal.html",
@@ -191,7 +189,7 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
 
 
 def singling_out(report: ResidualRiskReport) -> list[str]:
-    """Describe the size of groups, and the success that attackers can expect."""
+    """Describe the size of groups, and the success of attackers."""
     whom = _(COUNTED_WORDS[report.plan.counts])
     risk = report.side.risk
     sentences = [
@@ -241,7 +239,7 @@ def levels(report: ResidualRiskReport) -> pd.DataFrame:
 
 
 def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
-    """Describe what joining rows, tables and releases may do."""
+    """Describe the risk of joining rows, tables and releases."""
     whom = _(COUNTED_WORDS[report.plan.counts])
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
@@ -271,7 +269,7 @@ def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
 
 
 def inference(report: ResidualRiskReport) -> list[str]:
-    """Compare what a group and the whole table tell about sensitive values."""
+    """Compare the sensitive values of groups with those of the whole table."""
     if not report.side.secrets:
         return [
             _(

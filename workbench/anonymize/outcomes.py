@@ -105,7 +105,7 @@ def frontier(
 
 @contextmanager
 def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgress]:
-    """Show a bar with a button to stop, for what takes longer than a second.
+    """Show a bar and a Stop button, if the work takes longer than a second.
 
     What was stopped is not begun again before something is changed.
     """
@@ -136,7 +136,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 
 
 def stage_words(stage: str, spent: float, share: float) -> str:
-    """Return a stage with the seconds that are left, once these can be foreseen."""
+    """Return a stage, with the remaining seconds once they can be foreseen."""
     left = spent * (1 - share) / max(share, 1e-6)
     if share < FORESEEN or left < 1:
         return stage
@@ -182,7 +182,7 @@ def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
 def comparison(
     curator: Curator, current: AnonymizeState, plan: Plan
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Compare the methods at the same demands; where one cannot meet them, say why."""
+    """Compare the methods at the same demands; say why one cannot meet them."""
     lines = []
     reasons = []
     predicted = size(curator, current, plan)
@@ -219,9 +219,7 @@ def _figures(
 
 
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Make the table, by the plan with its node filled in; it leaves a line in the
-    ledger.
-    """
+    """Make the table by the plan, with a line in the ledger."""
     try:
         policy = read_policy()
         policy.check_plan(plan)
@@ -237,9 +235,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
-    """Write the table as a folder, and return its rows; it leaves a line in the
-    ledger.
-    """
+    """Write the table as a folder, with a line in the ledger; return its rows."""
     policy = read_policy()
     policy.check_plan(plan)
     with progress_view.in_line(), cancelled_by(session.unwanted()):
@@ -251,8 +247,9 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
 def frontier_chart(
     points: tuple[Point, ...], plan: Plan, k: int, loss: float | None
 ) -> Chart:
-    """Draw k against information loss, one line per suppression limit; a click chooses
-    a point.
+    """Draw k against information loss; a click chooses a point.
+
+    There is one line per suppression limit.
 
     Args:
         k, loss: of the choice now, for the ring; no ring without a loss.
@@ -280,7 +277,7 @@ def frontier_chart(
 
 
 def _levels(plan: Plan, point: Point) -> str:
-    """Return the level of each column; nothing where ranges are free."""
+    """Return the level of each column; empty for free ranges."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
     return commas(f"{name} {level}" for name, level in levels)
 
@@ -293,8 +290,9 @@ def present_choice(
     points: tuple[Point, ...],
     k: int,
 ) -> tuple[float | None, str]:
-    """Return the loss of the present choice, for the ring, and in words; None where it
-    cannot be drawn.
+    """Return the loss of the current choice, as a number and in words.
+
+    None if it cannot be drawn.
 
     Args:
         drawn: the method of the frontier, which may be another than the chosen one.
@@ -325,9 +323,7 @@ def present_choice(
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Draw the share of people by the size of their smallest group, before and
-    after.
-    """
+    """Draw the share of people by their smallest group, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
@@ -348,9 +344,7 @@ def sizes_chart(report: TrialReport) -> Chart:
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
-    """List what each column lost; in full-domain generalization also its level, and a
-    label of it.
-    """
+    """Return the loss of each column; in full-domain also level and a label."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
         line = {_("column"): name}
@@ -382,8 +376,9 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
 
 
 def randomized_table(report: TrialReport) -> pd.DataFrame:
-    """List how the values of each randomized column were to move, and did, those of all
-    rows first.
+    """Return how values of randomized columns moved, and were expected to.
+
+    Those of all rows come first.
     """
     share = _("share of rows")
     moved = _("moved")
@@ -410,9 +405,7 @@ def neighbors(
     current: AnonymizeState,
     plan: Plan,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
-    """Return a line for the levels of a plan and for each step, and the levels that can
-    be used by name.
-    """
+    """Return a line for the plan's levels and each step, and levels by name."""
     key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
     lines = []
     usable = {}
@@ -438,7 +431,7 @@ def neighbors(
 
 
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
-    """Compute the residual risk of the table that was made, once."""
+    """Compute the residual risk of the anonymized table, once."""
     plan = Plan.from_json(table.plan)
     return progress_view.once_in_line(
         curator, ("outcome", table.plan), lambda: ResidualRiskQuestion(plan=plan)
@@ -446,9 +439,7 @@ def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskRepor
 
 
 def versions(curator: Curator) -> int:
-    """Count the different tables that were anonymized from this one, this one among
-    them.
-    """
+    """Count the different tables anonymized from this one."""
     return len(
         {
             line.content["anonymized"]
@@ -459,7 +450,7 @@ def versions(curator: Curator) -> int:
 
 
 def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
-    """Say that groups reveal a column, and of how many."""
+    """Return the sentence that groups reveal a column."""
     share = percent(risk.homogeneous_people)
     classes = risk.homogeneous_classes
     return _(plans.MESSAGES["reveal"]).format(
@@ -468,7 +459,7 @@ def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
 
 
 def more_likely(column: str, risk: AttributeRisk) -> str:
-    """Say how much more likely a group makes some value of a column."""
+    """Return the sentence on how much likelier a group makes a value."""
     times = number(risk.posterior_ratio)
     t = number(risk.t_equal)
     return _(plans.MESSAGES["more likely"]).format(column=column, times=times, t=t)
@@ -477,7 +468,7 @@ def more_likely(column: str, risk: AttributeRisk) -> str:
 def warnings(
     curator: Curator, current: AnonymizeState, plan: Plan, side: Side
 ) -> list[str]:
-    """Return what a table does not promise, with numbers from this very table.
+    """Return what a table does not promise, with figures of this table.
 
     Args:
         plan: with its node filled in.

@@ -1,4 +1,4 @@
-"""Hierarchies by a rule that a person chooses, and their groups."""
+"""Hierarchies made by a chosen rule, and their groups."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def fitting(values: Sequence[str]) -> list[str]:
-    """Return the rules that these values can follow, the likeliest first."""
+    """Return the rules that fit these values, the likeliest first."""
     shown = pd.Series(list(values), dtype="str")
     if not len(shown):
         return []
@@ -118,9 +118,7 @@ def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:
-    """List the levels with the number of their groups, the size of the largest, and
-    examples.
-    """
+    """Return the levels with number of groups, largest size and examples."""
     lines = []
     for number, labels in enumerate(hierarchy.levels):
         sizes = pd.Series(labels).value_counts(sort=False)

@@ -88,7 +88,7 @@ def _choose(chart: session.Selection, method: str) -> None:
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Show risk and utility side by side, and what is not promised."""
+    """Show risk and utility side by side, and the limits of the promise."""
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
@@ -203,7 +203,7 @@ def _figures(report: TrialReport) -> None:
 def show_result(
     curator: Curator, current: AnonymizeState, table: AnonymizedTable
 ) -> None:
-    """Show the table that was made, with a recommendation and the report to sign."""
+    """Show the anonymized table, a recommendation and the report to sign."""
     try:
         with st.spinner(_("Computing")):
             report = outcomes.residual_risk(curator, table)
@@ -225,7 +225,7 @@ def show_result(
 
 
 def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """Show the table that was made, and offer it with its plan and as a page.
+    """Show the anonymized table; offer it with its plan and as a page.
 
     Args:
         name: of the data set, for the names of files.
@@ -274,7 +274,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
 
 def write(curator: Curator, plan: Plan) -> None:
-    """Offer to write the table at any size, where the settings name a place for it."""
+    """Offer to write the table at any size, if the settings name a place."""
     # they may not hold for all rows
     models = () if plan.suppressed in ("kept", "blanked") else plan.models
     folder_view.offer(
@@ -290,7 +290,7 @@ def write(curator: Curator, plan: Plan) -> None:
 
 
 def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
-    """Ask for a list of known people, and show whom it finds in the table.
+    """Ask for a list of known people; show whom it finds in the table.
 
     Its values are recoded in the same way before.
     """

@@ -1,6 +1,4 @@
-"""Published criteria on the Audit page: what a table violates, and a place for what
-only people decide.
-"""
+"""Published criteria on the Audit page: violations, and decisions of people."""
 
 from datetime import UTC, datetime
 
@@ -19,9 +17,7 @@ from workbench.ui import progress_view, widgets
 def measured(
     curator: Curator, report: AuditReport
 ) -> tuple[Criterion, tuple[Outcome, ...]] | None:
-    """Ask for a criterion, and show the result of each clause; None where none is
-    chosen.
-    """
+    """Ask for a criterion; show the result of each clause, or return None."""
     with (
         st.expander(
             _("Measure against published criteria"),
@@ -56,7 +52,7 @@ def measured(
 
 
 def _answers(criterion: Criterion) -> dict[str, Answer]:
-    """Ask who decides, and what; nothing is decided without a name."""
+    """Ask for the decision, and for the name of who decides."""
     asked = criteria.questions(criterion.clauses)
     answers = {}
     who = (

@@ -28,8 +28,7 @@ def to_html(
     listed: str,
     judged: tuple[Criterion, tuple[Outcome, ...]] | None = None,
 ) -> str:
-    """Return the audit as one self-contained file to print, which holds no row of the
-    table.
+    """Return the audit as one file to print, without a row of the table.
 
     Args:
         curator: of the table.

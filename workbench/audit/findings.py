@@ -1,6 +1,4 @@
-"""The report of the Audit page for a choice of columns, in sentences, tables and
-charts.
-"""
+"""The audit of a choice of columns, as sentences, tables and charts."""
 
 import pandas as pd
 
@@ -53,7 +51,7 @@ def report(
 def change(
     report: AuditReport, columns: list[str], sensitive: list[str]
 ) -> session.TakeColumns:
-    """Return the change that helps most, for the page that carries it out."""
+    """Return the most helpful change, as a note to the page that makes it."""
     given = report.verdict
     steps = given.ways[0].steps if given.ways else ()
     dropped = (each.column for each in steps if each.labels == 1)
@@ -66,7 +64,7 @@ def change(
 
 
 def sets_chart(audit: AuditReport) -> Chart:
-    """Draw the riskiest sets of columns, where any makes somebody unique."""
+    """Draw the riskiest sets of columns."""
     shown = [each for each in audit.sets if each.uniques > 0][:SHOWN_SETS]
     labels = [" + ".join(each.columns) for each in shown]
     return charts.bars(
@@ -116,7 +114,7 @@ def _label(name: str, columns: list[str]) -> str:
 
 
 def attackers(audit: AuditReport) -> list[str]:
-    """Say what three attackers can expect, one sentence per attacker."""
+    """Return one sentence per kind of attacker."""
     risk = audit.risk
     listed = audit.listed
     estimates = audit.estimates
@@ -190,7 +188,7 @@ def attackers(audit: AuditReport) -> list[str]:
 
 
 def identifiers(audit: AuditReport) -> pd.DataFrame:
-    """Return the columns that look like identifiers, and why."""
+    """Return the likely identifiers, with reasons."""
     return pd.DataFrame(
         [
             {
@@ -204,7 +202,7 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
 
 
 def secrets(audit: AuditReport) -> pd.DataFrame:
-    """Return what the groups give away about each sensitive column."""
+    """Return for each sensitive column how much its groups reveal."""
     return pd.DataFrame(
         [
             {
@@ -222,7 +220,7 @@ def secrets(audit: AuditReport) -> pd.DataFrame:
 
 
 def linkage_words(audit: AuditReport, name: str) -> str:
-    """Say what the attacker's list finds.
+    """Return the sentence on the matches of the attacker's list.
 
     Args:
         name: of the list.

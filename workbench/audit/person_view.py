@@ -1,6 +1,4 @@
-"""The group of people that agree with what is known of one person, and its sensitive
-values.
-"""
+"""The group of people that match some known facts, and its sensitive values."""
 
 import re
 
@@ -20,7 +18,7 @@ ASKED = 4
 
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
-    """Ask for what is known, and show the answer in sentences."""
+    """Ask for known facts about a person; show the matching group."""
     title = _("What would somebody learn about one person?")
     section = st.expander(title, icon=":material/person_search:", key="one-person")
     with section, widgets.errors_shown():
@@ -64,7 +62,7 @@ def parsed(column: str, text: str) -> Known:
 
 
 def sentences(report: OnePersonReport) -> list[str]:
-    """Say how large the group is, and what it gives away for certain."""
+    """Return the size of the group, and the values it reveals for certain."""
     if not report.people:
         return [
             _(

@@ -1,6 +1,4 @@
-"""The risk of each row, as a file for the owner of the table, and the part of each
-column in it.
-"""
+"""The risk of each row, as a file for the owner, and each column's share."""
 
 import pandas as pd
 import streamlit as st
@@ -93,7 +91,7 @@ def _ask(columns: list[str], others: list[str]) -> RowRiskQuestion:
 
 
 def sentences(report: RowRiskReport) -> list[str]:
-    """Say what the figures mean for all people together."""
+    """Return the meaning of the figures for all people together."""
     lines = [
         _(
             "Unique by one or two columns alone: {share} of the people. These are "
@@ -151,9 +149,7 @@ def parts_chart(report: RowRiskReport) -> Chart:
 
 
 def to_csv(report: RowRiskReport) -> bytes:
-    """Return one line per row, numbered as in the table; private, and without any of
-    its values.
-    """
+    """Return one numbered line per row, without any of its values. Private."""
     figures = report.rows.rename(columns=dict(translate_table(HEADINGS).items()))
     parts = {
         _("part of {column}").format(column=name): report.parts[name].round(4)

@@ -15,8 +15,9 @@ from workbench.ui import verdict, widgets
 
 
 def changes(report: AuditReport, columns: list[str]) -> None:
-    """Show one column less, or one more; a click on a bar leaves its column out, or
-    takes it in.
+    """Show the effect of one column less, or one more.
+
+    A click on a bar leaves its column out, or takes it in.
     """
     if not report.changes:
         return
@@ -39,7 +40,7 @@ def changes(report: AuditReport, columns: list[str]) -> None:
 
 
 def without_known(curator: Curator) -> None:
-    """Say before any column is taken as known whether columns name people."""
+    """Say whether columns name people, before any is taken as known."""
     text = verdict.naming_sentences(
         *who_is_named(findings.roles(curator), curator.schema)
     )
@@ -50,7 +51,7 @@ def without_known(curator: Curator) -> None:
 
 
 def show_verdict(report: AuditReport, columns: list[str]) -> None:
-    """Show the answer in its color, its reasons, and the change that helps most."""
+    """Show the verdict in its color, its reasons, and the best change."""
     judged = verdict.of_table(report, columns)
     color = {"poor": "red", "mixed": "orange", "good": "green"}[judged.level]
     st.markdown(f"### :{color}-background[{plain(judged.sentence, at_most=1_000)}]")

@@ -1,5 +1,6 @@
-"""Cards of the verdict, for one column or one group of pairs each, on a scale that
-begins at perfect.
+"""Cards of the comparison, one per column or group of pairs.
+
+Their scale begins at perfect.
 """
 
 import html
@@ -83,9 +84,7 @@ def _of_column(each: ColumnSimilarity) -> Card:
 
 
 def of_pairs(similarity: SimilarityReport) -> list[Card]:
-    """Return a card per column for its pairs with all others, worst first; none where
-    there are no pairs.
-    """
+    """Return a card per column for its pairs with all others, worst first."""
     if similarity.score(measures.RELATIONS) is None:
         return []
     cards: list[tuple[float, Card]] = []
@@ -111,14 +110,12 @@ def of_pairs(similarity: SimilarityReport) -> list[Card]:
 
 
 def matching(cards: Sequence[Card], text: str) -> list[Card]:
-    """Return the cards whose title holds a text."""
+    """Return the cards with a text in their title."""
     return [card for card in cards if text.casefold() in card.title.casefold()]
 
 
 def drawn(cards: Sequence[Card], *, end: float) -> str:
-    """Draw the cards as HTML, with the distance `end` at the right end of every
-    scale.
-    """
+    """Draw the cards as HTML, all with the distance `end` at the right end."""
     marks = {
         "floor": (_("another sample"), CHANCE),
         "independent": (_("independent columns"), INDEPENDENT),
@@ -133,7 +130,7 @@ def drawn(cards: Sequence[Card], *, end: float) -> str:
 
 
 def end_of(cards: Sequence[Card]) -> float:
-    """Return the right end of a scale that holds all of them."""
+    """Return the right end of a scale for all of the cards."""
     return max(
         [
             SHORTEST,

@@ -1,6 +1,4 @@
-"""Charts of the Evaluate page: two distributions in one, measures on a scale, scores,
-attacks.
-"""
+"""Charts of the Evaluate page: distributions, measures, scores, attacks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,8 +28,7 @@ STEPS = 30
 
 
 def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> Chart:
-    """Draw one column as several sources have it: bars side by side, or steps where
-    there are many cells.
+    """Draw one column of several sources, as bars or, with many cells, as steps.
 
     Args:
         frame: cell, of (the source), rows; in the order of the cells and of the
@@ -92,8 +89,9 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
 
 
 def scales(figures: pd.DataFrame) -> Chart:
-    """Draw each measure of the release and of another sample, from perfect (0) to
-    independent columns (1).
+    """Draw each measure between perfect (0) and independent columns (1).
+
+    Another sample of the original is drawn beside the release.
     """
     colors = {"release": SYNTHETIC, "another sample": ORIGINAL}
     long = figures.melt(
@@ -125,9 +123,7 @@ def scales(figures: pd.DataFrame) -> Chart:
 
 
 def scores(frame: pd.DataFrame, *, title: str) -> Chart:
-    """Draw scores of learners with their spread: a line for each learner, four marks on
-    it.
-    """
+    """Draw scores of learners with their spread, a line for each learner."""
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
     colors = [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
@@ -146,8 +142,9 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
 
 
 def attacks(frame: pd.DataFrame) -> Chart:
-    """Draw the success of each attack with its interval: for people in it, for others,
-    and without it.
+    """Draw the success of each attack with its interval.
+
+    The three groups are people in the release, others, and a guess without it.
     """
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
@@ -183,8 +180,7 @@ def _marks(
     colors: Sequence[str],
     tooltip: Any,
 ) -> tuple[Any, Any, Any]:
-    """Return a chart with a line for each value of a field, points on it, and rules
-    from `low` to `high`.
+    """Return a chart with points and intervals, a line for each value of a field.
 
     Color and shape tell the `of` of a point, which still has to get its place.
     """

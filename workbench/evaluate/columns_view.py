@@ -1,6 +1,4 @@
-"""The tab Columns, with a card of each column, all figures, and one column from every
-source.
-"""
+"""The tab Columns: a card per column, all figures, and one column drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -49,8 +47,9 @@ def columns(
 
 
 def counted(curator: Curator, candidate: Candidate) -> None:
-    """Show the distances of columns and pairs, which counts alone tell of an original
-    of any size.
+    """Show distances of columns and pairs, from counts alone.
+
+    So they are known for an original of any size.
     """
     st.subheader(_("Counts of all rows"))
     shares, left_out = distances(curator, candidate)
@@ -69,7 +68,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
 
 
 def farthest(columns: Sequence[str], distance: float) -> None:
-    """Say which column, or pair of columns, is farthest from the original."""
+    """Return the sentence about the worst column, or pair of columns."""
     words = _(
         "**Farthest from the original is {columns}: {distance} of the rows would "
         "have to change.**"
@@ -82,7 +81,7 @@ def farthest(columns: Sequence[str], distance: float) -> None:
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
-    """Show the worst cards, or those that a person looks for."""
+    """Show the worst cards, or those that match a search."""
     end = cards.end_of(all_)
     shown = list(all_)
     if len(all_) > SHOWN:
@@ -106,9 +105,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
 
 
 def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
-    """Draw one column from several sources: original, noisy counts, drawn rows, other
-    releases of it.
-    """
+    """Draw one column from the original, the release and other releases."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(
@@ -136,8 +133,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
 def distances(
     curator: Curator, candidate: Candidate
 ) -> tuple[dict[Clique, float], int]:
-    """Return the distance of each column and pair, the farthest first, from counts
-    alone.
+    """Return the distance of each column and pair, from counts, worst first.
 
     Also returns how many pairs are left out, since their tables are too large together.
     """
@@ -168,16 +164,14 @@ def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
 
 
 def compared_columns(curator: Curator, candidate: Candidate) -> Clique:
-    """Return the declared columns that the candidate has."""
+    """Return the declared columns of the candidate."""
     return tuple(
         name for name in curator.schema.domain.names if name in candidate.table.frame
     )
 
 
 def counts_of(curator: Curator, candidate: Candidate, column: str) -> CountsReport:
-    """Return the rows of each cell of one column, in the original and in the
-    candidate.
-    """
+    """Return the rows per cell of one column, in the original and the candidate."""
     cliques = tuple((name,) for name in compared_columns(curator, candidate))
     counts = session.once(
         curator,
@@ -190,7 +184,7 @@ def counts_of(curator: Curator, candidate: Candidate, column: str) -> CountsRepo
 def sources_of(
     curator: Curator, candidate: Candidate, column: str
 ) -> dict[str, Values]:
-    """Return the rows of each cell of a column, by the title of what counted them."""
+    """Return the rows per cell of a column, by title of the source."""
     counts = counts_of(curator, candidate, column)
     release = candidate.release
     assert counts.other is not None
@@ -211,9 +205,7 @@ def sources_of(
 def column_chart(
     labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool
 ) -> Chart:
-    """Draw one column from several sources; neighboring cells are added up where there
-    are many.
-    """
+    """Draw one column from several sources; many cells are joined."""
     parts = []
     cells = charts.fold_labels(labels)
     for title, rows in chosen.items():

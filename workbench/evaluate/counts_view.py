@@ -1,6 +1,4 @@
-"""Exact counts of one or two columns of the original, next to what is judged, or before
-any release.
-"""
+"""Exact counts of one or two columns of the original, next to the candidate."""
 
 import streamlit as st
 

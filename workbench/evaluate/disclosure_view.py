@@ -1,6 +1,4 @@
-"""The tab Disclosure, with attacks on a release or file, and canaries for the recipe of
-a release.
-"""
+"""The tab Disclosure: attacks on a release, and canaries in its recipe."""
 
 from fractions import Fraction
 
@@ -44,7 +42,7 @@ ATTACKS = {
 def disclosure(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Attack the release, or the file that was brought."""
+    """Attack the release, or the uploaded file."""
     st.markdown(
         _(
             "An attack can show a leak. Finding none proves nothing. Each one is "
@@ -157,8 +155,9 @@ def _canaries(candidate: Candidate) -> None:
 
 
 def audit_with_canaries(candidate: Candidate) -> CanaryReport:
-    """Run the candidate's recipe once on rows drawn from it, with canaries; reads
-    nothing private.
+    """Run the candidate's recipe once on its own rows with canaries.
+
+    It reads nothing private.
     """
     release = candidate.release
     assert release is not None

@@ -15,9 +15,7 @@ from workbench.ui.verdict import Verdict
 
 @printing()
 def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> bytes:
-    """Return the page as a file, with shares in whole percent and without a value of a
-    row.
-    """
+    """Return the printed page, in whole percent and without values of rows."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(

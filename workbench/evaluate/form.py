@@ -1,6 +1,7 @@
-"""The form at the head of the Evaluate page, which chooses what is judged.
+"""The form of the Evaluate page, which chooses the table to judge.
 
-That is a release of the open data set, its anonymized table, or a file made elsewhere.
+That is a release of the open data set, its anonymized table, or a file made
+elsewhere.
 """
 
 from dataclasses import dataclass, field
@@ -107,7 +108,7 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
 
 
 def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
-    """Return names of two candidates in one chart, which are never the same."""
+    """Return different names of two candidates, for one chart."""
     return (
         f"A: {plain(first.title, at_most=80)}",
         f"B: {plain(second.title, at_most=80)}",
@@ -115,7 +116,7 @@ def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
 
 
 def _titles(made: list[dict[str, str]]) -> dict[str, str]:
-    """Return the titles of all that can be judged, by key.
+    """Return the titles of all candidates, by key.
 
     Args:
         made: as `releases.earlier` has them.
@@ -142,7 +143,7 @@ def _candidate(
     field: str,
     asks_rows: bool = False,
 ) -> Candidate | None:
-    """Return the chosen one.
+    """Return the chosen candidate.
 
     Args:
         field: for a file.
@@ -189,7 +190,7 @@ def _candidate(
 
 
 def _drawn(release: Release, rows: int, field: str) -> PublicTable:
-    """Draw its rows, once as long as it is looked at.
+    """Draw the candidate's rows once, and keep them while it is chosen.
 
     Args:
         field: where it was chosen.
@@ -209,9 +210,7 @@ def foreign(
     frame: pd.DataFrame,
     plan: Plan | None = None,
 ) -> Candidate:
-    """Return the candidate of a table that no release of ours drew, as far as it fits
-    the schema.
-    """
+    """Return a candidate for a table from elsewhere, if it fits the schema."""
     declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
@@ -243,5 +242,5 @@ def foreign(
 
 
 def digest(frame: pd.DataFrame) -> str:
-    """Return a text that changes with the rows, whatever their order."""
+    """Return a digest of the rows that ignores their order."""
     return f"{pd.util.hash_pandas_object(frame, index=False).sum():x}-{len(frame)}"

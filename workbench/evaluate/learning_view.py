@@ -1,4 +1,4 @@
-"""The tab Learning, with models that learned from the release and from the original."""
+"""The tab Learning: models trained on the release and on the original."""
 
 from collections.abc import Sequence
 
@@ -124,8 +124,9 @@ def learn(
     splits: int,
     patience: float = 0.0,
 ) -> None:
-    """Train models on the candidate and on the original, with a bar after `patience`
-    seconds.
+    """Train models on the candidate and the original, with a progress bar.
+
+    The bar appears after `patience` seconds.
     """
     with progress(_("Learning"), key="stop-heavy", patience=patience) as on_progress:
         progress_view.once_in_line(
@@ -144,7 +145,7 @@ def learn(
 def learning_key(
     candidate: Candidate, target: str, tasks: Sequence[str], splits: int
 ) -> tuple[object, ...]:
-    """Return the key under which the session keeps the scores."""
+    """Return the session's key of the scores."""
     return ("learning", candidate.key, target, tuple(tasks), splits)
 
 
@@ -172,9 +173,7 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
 def learned_quickly(
     curator: Curator, candidate: Candidate, label: str, patience: float
 ) -> Learned:
-    """Return the last scores of one target; of the first learner that applies, where
-    there are none.
-    """
+    """Return the last scores of a target; without any, train the first learner."""
     if learned(candidate, label) is None:
         task = next(
             task for task in TASKS if applies(task, curator.schema.column(label))
@@ -186,9 +185,7 @@ def learned_quickly(
 
 
 def targets(curator: Curator, candidate: Candidate) -> list[str]:
-    """Return the columns that can be predicted, first the label that a release was made
-    for.
-    """
+    """Return the columns that can be predicted, the release's own label first."""
     names = [
         name for name in curator.schema.domain.names if name in candidate.table.frame
     ]
@@ -197,15 +194,13 @@ def targets(curator: Curator, candidate: Candidate) -> list[str]:
 
 
 def made_for(candidate: Candidate) -> str | None:
-    """Return the label of a release that was made to learn from; None for every other
-    table.
-    """
+    """Return the label of a release for learning; None for other tables."""
     model = None if candidate.release is None else candidate.release.model
     return model.label if isinstance(model, GaussianModel) else None
 
 
 def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
-    """Return one line per learner and what it is compared with."""
+    """Return one line per learner and table."""
     return pd.DataFrame(
         [
             {

@@ -60,7 +60,7 @@ MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublicSource:
-    """A table that may be read without a charge, and the column to learn."""
+    """A free table without a charge, and its column to learn."""
 
     title: str
     frame: pd.DataFrame
@@ -78,9 +78,7 @@ def titles() -> dict[str, str]:
 
 
 def tables() -> dict[str, str]:
-    """Return the titles of the invented samples, and of tables of the shape of the
-    book's three.
-    """
+    """Return the titles of the invented tables."""
     numeric = {
         key: _("{rows} rows, {features} numbers and a label").format(
             rows=rows, features=features
@@ -91,7 +89,7 @@ def tables() -> dict[str, str]:
 
 
 def table(key: str) -> PublicSource:
-    """Build one of them."""
+    """Build an invented table by its key."""
     title = tables()[key]
     if key in SHAPES:
         return public_table(title, shaped(*SHAPES[key]))
@@ -101,8 +99,9 @@ def table(key: str) -> PublicSource:
 
 
 def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
-    """Build numbers in [-1, 1] that tell a label of 1 and -1, the first of them
-    best.
+    """Build numbers in [-1, 1] that predict a label of 1 or -1.
+
+    The first of them predicts it best.
     """
     rng = np.random.default_rng(features)
     label = np.where(rng.random(rows) < share, 1, -1)
@@ -114,8 +113,7 @@ def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
 
 
 def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
-    """Return a public table with its schema as it is suggested, whose facts are public
-    too.
+    """Return a public table with its suggested schema, all of it public.
 
     Its target is the last column with two to ten classes.
 
@@ -151,8 +149,7 @@ def sweep(
     epsilons: Sequence[float],
     on_progress: OnProgress,
 ) -> pd.DataFrame:
-    """Return one line per table, method, epsilon, scenario and measure, with mean and
-    spread over the splits.
+    """Return mean and spread by table, method, epsilon, scenario and measure.
 
     "original" stands for no privacy; methods without an epsilon have the same figures
     at every epsilon.
@@ -224,8 +221,7 @@ def figures(
     epsilon: float,
     splits: int,
 ) -> tuple[tuple[Score, ...], list[float]]:
-    """Return scores of the learners, and the mean distance of all pairs of columns on
-    each split.
+    """Return scores of learners, and the mean distance of pairs, per split.
 
     Args:
         frame: a public table.
@@ -261,8 +257,9 @@ def _recipe(method: str, schema: Schema, target: str) -> Recipe:
 
 
 def _gaussian(schema: Schema, target: str) -> Recipe:
-    """Return the recipe by class; columns without an order, or with missing values, by
-    their cells.
+    """Return the recipe by class.
+
+    Columns without an order, or with missing values, are used by their cells.
     """
     others = [column for column in schema.columns if column.name != target]
     numbers = [
@@ -275,9 +272,7 @@ def _gaussian(schema: Schema, target: str) -> Recipe:
 
 
 def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
-    """Apply MDAV to the complete columns of numbers; the others stay as they are, as in
-    the book.
-    """
+    """Apply MDAV to the complete number columns, as in the book."""
     numbers = [
         column.name
         for column in schema.columns

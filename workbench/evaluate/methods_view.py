@@ -1,6 +1,4 @@
-"""Methods compared against epsilon before anything is spent, on tables in which nobody
-is.
-"""
+"""Methods compared against epsilon on public tables, before anything is spent."""
 
 import streamlit as st
 
@@ -15,7 +13,7 @@ from workbench.ui.method_charts import against_epsilon
 
 
 def compare_methods() -> None:
-    """Compare methods against epsilon, on tables in which nobody is."""
+    """Compare methods against epsilon on public tables."""
     st.markdown(
         _(
             "Before you spend: the methods on invented people, at several epsilons. "

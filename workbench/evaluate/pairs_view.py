@@ -1,6 +1,4 @@
-"""The tab Pairs, with the pairs of columns that came out wrong, and values that never
-go together.
-"""
+"""The tab Pairs: wrong pairs of columns, and impossible pairs of values."""
 
 import numpy as np
 import pandas as pd
@@ -23,9 +21,7 @@ from workbench.ui import progress_view, widgets
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
-    """Show the pairs of columns that came out wrong, and values that never go
-    together.
-    """
+    """Show the worst pairs of columns, and impossible pairs of values."""
     score = similarity.score(measures.PAIRS)
     if score is None:
         st.info(_("This release has one column only."))
@@ -98,7 +94,7 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
 
 
 def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
-    """Return the pairs of values that the original does not have."""
+    """Return pairs of values that never occur in the original."""
     lines = [
         (f"{first} = {value}, {second} = {other}", percent(share))
         for first, value, second, other, share in similarity.impossible

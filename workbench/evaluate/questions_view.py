@@ -1,6 +1,4 @@
-"""The tab Questions, with ranges of one column against the original and against direct
-questions.
-"""
+"""The tab Questions: the error of ranges, from the release and asked directly."""
 
 import pandas as pd
 import streamlit as st

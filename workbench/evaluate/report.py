@@ -1,6 +1,4 @@
-"""The report on a release, with its figures next to the original and a sentence to act
-on. Internal.
-"""
+"""The comparison of a release with the original, and its verdict. Internal."""
 
 import datetime
 import math
@@ -88,14 +86,15 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
 
 
 def known(key: tuple[Any, ...]) -> Any:
-    """Return the content of a report that was computed in this session; None before."""
+    """Return a report's content if it was computed in this session."""
     report = session.session().reports.get(key)
     return getattr(report, "content", report)
 
 
 def placed(similarity: SimilarityReport) -> pd.DataFrame:
-    """Return each measure, and chance, with its place between perfect (0) and
-    independent columns (1).
+    """Return each measure placed between perfect (0) and independent (1).
+
+    Another sample of the original has its place beside it.
     """
     lines = []
     for score in similarity.scores:
@@ -121,8 +120,7 @@ def columns_table(
     *,
     with_values: bool = True,
 ) -> pd.DataFrame:
-    """Return one line per column, with its distance, and mean, median, zeros and
-    missing before and after.
+    """Return one line per column, with its figures before and after.
 
     Args:
         with_values: with means and medians; the median may be one person's value, which
@@ -160,9 +158,7 @@ def columns_table(
 
 
 def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
-    """Return the column whose share of zeros moved most, if by more than a tenth of the
-    rows.
-    """
+    """Return the column whose zeros changed most, by over a tenth of the rows."""
     moved = [
         each
         for each in similarity.columns
@@ -179,7 +175,7 @@ def score_words(similarity: SimilarityReport, measure: measures.Measure) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Learned:
-    """The score of a model that learned from a release and was tested on the original.
+    """Score of a model trained on a release and tested on the original.
 
     Attributes:
         measure: "accuracy", or "r2" where no classes were predicted.
@@ -193,9 +189,7 @@ class Learned:
 
     @property
     def kept(self) -> float | None:
-        """Share, 0 to 1, of what the original teaches beyond one answer for all; None
-        where it is nothing.
-        """
+        """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
         best, own = (
             self.of[each] - self.of["majority"] for each in ("original", "release")
         )
@@ -203,10 +197,10 @@ class Learned:
 
 
 def kept_relations(similarity: SimilarityReport) -> float | None:
-    """Return the share, 0 to 1, that is kept of what pairs tell beyond single columns;
-    None without any.
+    """Return the kept share, 0 to 1, of relations between columns.
 
-    Distances that chance would bring between two samples are no loss.
+    None without relations. The distance between two samples of the original is no
+    loss.
     """
     pairs = similarity.score(measures.RELATIONS)
     if pairs is None or pairs.independent is None or pairs.floor is None:
@@ -215,8 +209,9 @@ def kept_relations(similarity: SimilarityReport) -> float | None:
 
 
 def kept_share(value: float, *, floor: float, independent: float) -> float | None:
-    """Return the same of any distance of pairs, given that of a bootstrap and of
-    independent columns.
+    """Return the kept share of relations, given distances of pairs.
+
+    `floor` is the distance of a bootstrap, `independent` of independent columns.
     """
     # two samples differ by that much more than a sample and its bootstrap
     chance = math.sqrt(2) * floor
@@ -226,14 +221,13 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 
 def is_off(column: ColumnSimilarity) -> bool:
-    """Tell whether figures about a column mislead."""
+    """Return whether figures about a column mislead."""
     return column.distance > max(OFF, 2 * column.floor)
 
 
 @printing()
 def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
-    """Judge a release that was made to learn from, by that first and then by its worth
-    for counting.
+    """Judge a release made for learning, first by that, then by counting.
 
     Args:
         counting: for a table that no recipe made, so that it says nothing of a larger
@@ -285,7 +279,7 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
 
 @printing()
 def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdict:
-    """Judge the quick report.
+    """Judge a release by its similarity to the original.
 
     Args:
         ours: whether the release came from a recipe, whose budget can be changed.

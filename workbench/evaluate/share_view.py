@@ -1,6 +1,4 @@
-"""Figures about a release that are charged and may be shared: those on offer, and those
-bought.
-"""
+"""Charged figures about a release, which may be shared."""
 
 import streamlit as st
 
@@ -13,9 +11,7 @@ from workbench.ui.progress_view import being_computed
 
 
 def share(curator: Curator, release: Release) -> None:
-    """Offer a figure with noise, which is charged and may be shared, and show those
-    that were bought.
-    """
+    """Offer charged figures about a release, and show the bought ones."""
     _offer(curator, release)
     if running := charged.running(curator):
         being_computed(lambda: charged.running(curator) != running)

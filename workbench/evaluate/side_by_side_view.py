@@ -23,7 +23,7 @@ FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOS
 def side_by_side(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Show another release, table or file next to the one that is judged."""
+    """Show another release, table or file next to the candidate."""
     other = form.choose_other(curator, candidate)
     if other is None:
         return

@@ -1,6 +1,4 @@
-"""The head of the Evaluate page, with the verdict on a release and at most six
-figures.
-"""
+"""The head of the Evaluate page: the verdict, and at most six figures."""
 
 import streamlit as st
 
@@ -31,7 +29,7 @@ from workbench.ui.verdict import Verdict
 def judged(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> Verdict:
-    """Return the verdict; of a release that was made to learn from, by that first."""
+    """Return the verdict; a release for learning is first judged by that."""
     label = made_for(candidate)
     if label is None:
         return verdict_of_similarity(similarity, ours=candidate.release is not None)
@@ -119,8 +117,9 @@ def overview(
 
 
 def _learning_words(candidate: Candidate) -> tuple[str, str]:
-    """Return the accuracy of the last learner, or R² where no classes were predicted,
-    and its explanation.
+    """Return the last learner's score, and its explanation.
+
+    It is the accuracy, or R² if no classes were predicted.
     """
     about = _(
         "Accuracy, or R², of a model that learned from the release; in brackets, "

@@ -6,8 +6,9 @@ from workbench.report.charts import PRIVATE, Chart, describe_chart, drawing
 
 
 def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
-    """One horizontal bar per row: `titles` names the fields of the label and of the
-    value, in this order.
+    """Draw one horizontal bar per row.
+
+    `titles` names the fields of label and value, in this order.
     """
     altair, chart = drawing(frame)
     label, value = list(titles)[:2]

@@ -1,4 +1,4 @@
-"""The lessons as data, and what each of them shows at the places of its controls."""
+"""The lessons as data, and their results for values of their controls."""
 
 import math
 import tomllib
@@ -47,7 +47,7 @@ def noise(epsilon: float) -> Shown:
 
 
 def floats(count: int) -> Shown:
-    """Show what the last bits of floating-point noise reveal."""
+    """Show how the last bits of floating-point noise reveal a person."""
     share, release, caught = figures.float_leak(count)
     return Shown(
         fields={
@@ -85,7 +85,7 @@ def parallel(groups: int) -> Shown:
 
 
 def after(epsilon: float) -> Shown:
-    """Show that what is computed afterwards is free, and how many rows to draw."""
+    """Show that post-processing is free, and how many rows to draw."""
     return Shown(frames=(figures.afterwards(epsilon), figures.ways_of_rows(epsilon)))
 
 
@@ -105,9 +105,7 @@ def columns(epsilon: float) -> Shown:
 
 
 def holes(epsilon: float) -> Shown:
-    """Show what a list of people finds in the visits, and in a private release of
-    them.
-    """
+    """Show the matches of a list in the visits, and in a private release."""
     linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
     return Shown(
         frames=(attack,),
@@ -167,9 +165,7 @@ RESULTS: dict[str, Callable[..., Shown]] = {
 
 
 def sentences(key: str, shown: Shown) -> list[str]:
-    """Return what a lesson says of its results; empty where a sentence does not
-    hold.
-    """
+    """Return the sentences of a lesson; one that does not hold is empty."""
     return [
         "" if place in shown.unsaid else _(text).format(**shown.fields)
         for place, text in enumerate(LESSONS[key]["says"])
@@ -182,9 +178,7 @@ def right_answer(key: str) -> str:
 
 
 def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
-    """Return the questions that were answered, and those that were answered rightly, by
-    lesson.
-    """
+    """Return the answered and the rightly answered questions, by lesson."""
     right = [
         place == LESSONS[key]["right"]
         for key, place in given.items()
@@ -194,8 +188,9 @@ def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
 
 
 def printed() -> bytes:
-    """Return the course as one page to print: texts at the first places of all
-    controls, and questions.
+    """Return the course as one page to print.
+
+    Texts are those at the first values of all controls.
     """
     boxes = []
     for key, lesson in LESSONS.items():

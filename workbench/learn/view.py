@@ -1,5 +1,6 @@
-"""Lessons on the page: one idea, controls, charts, sentences and a question; a control
-computes one only.
+"""Lessons on the page: an idea, controls, charts, sentences and a question.
+
+A control computes its own lesson only.
 """
 
 from collections.abc import Mapping
@@ -25,9 +26,7 @@ ARROW = ":material/arrow_forward:"
 
 @st.fragment
 def lesson(key: str) -> None:
-    """Show a lesson with a link to the page that does it, and with its word of the
-    glossary.
-    """
+    """Show a lesson, with a link to its page and its glossary term."""
     data = LESSONS[key]
     st.header(_(data["title"]))
     shown = lessons.RESULTS[key](*map(_control, data["controls"]))
@@ -73,15 +72,13 @@ def walk() -> None:
 
 
 def cells_of(key: str) -> list[str]:
-    """Return the cells of a lesson's notebook, which need `dpcore` alone."""
+    """Return the cells of a lesson's notebook, which needs only `dpcore`."""
     notebook: str = LESSONS[key]["notebook"]
     return notebook.split("# %%\n")
 
 
 def _control(given: Mapping[str, Any]) -> Any:
-    """Return the value of a control: a place on a scale, a whole number, or some of a
-    list.
-    """
+    """Return the value of a control: a step, a whole number, or list entries."""
     key = f"learn-{given['key']}"
     if "options" in given:
         return st.pills(
@@ -132,9 +129,7 @@ def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
 
 
 def _question(key: str) -> None:
-    """Ask the question of a lesson, say at once whether the answer is right, and count
-    what was answered.
-    """
+    """Ask the question of a lesson, judge the answer, and count it."""
     data = LESSONS[key]
     answers = dict(enumerate(map(_, data["answers"])))
     field = f"learn-{key}-answer"

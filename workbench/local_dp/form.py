@@ -68,9 +68,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
 
 
 def _coin(categories: int, epsilon: float) -> None:
-    """Show the chance that randomized response lets the truth through, from which
-    epsilon may be set.
-    """
+    """Show the probability of a true answer, from which epsilon can be set."""
     if categories < 2 or epsilon <= 0:
         return
     chance = session.Widget[float]("local-truth-chance")
@@ -95,7 +93,7 @@ def expect(
     people: int,
     experts: DeltaGenerator,
 ) -> dl.Question:
-    """Show the error to expect, and let a protocol be chosen among what few need.
+    """Show the expected error, and let experts choose a protocol.
 
     Raises: DpcoreError for a question that cannot be asked.
     """

@@ -113,7 +113,7 @@ def simulated() -> None:
 
 
 def _start(frame: pd.DataFrame) -> int:
-    """Return the place of the first column whose answers can be counted."""
+    """Return the position of the first countable column."""
     kinds = frame.nunique()
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
@@ -176,7 +176,7 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
 
 
 def collected() -> None:
-    """Read the answers of a survey that was made here."""
+    """Show the answers to a survey from this tab."""
     keys = session.own(design.LocalState).survey_keys
     key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:

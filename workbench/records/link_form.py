@@ -1,6 +1,4 @@
-"""A link before it is made: what it shows, how long it works, what it gives, who may
-open it.
-"""
+"""A link before it is made: its contents, duration and readers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,9 +85,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
 
 
 def ask(chosen: Release | Offered) -> LinkDraft | None:
-    """Ask for title, note, time, contents and readers, with usual values; None while
-    one is wrong.
-    """
+    """Ask for title, note, time, contents and readers; None if one is wrong."""
     if isinstance(chosen, Release):
         key = chosen.request_id
         usual = releases.describe(chosen.recipe)
@@ -148,9 +144,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
 
 
 def _shown(release: Release) -> dict[str, Any]:
-    """Ask for the charts and their order, and for a release of this person's to compare
-    with.
-    """
+    """Ask for the charts, their order, and a release to compare with."""
     there = of_release.chart_columns(release)
     pictures = st.multiselect(
         _("Charts, the most important first"),
@@ -212,9 +206,7 @@ def _expires() -> datetime:
 
 
 def _readers() -> tuple[str, ...]:
-    """Ask who may open the link, where people sign in so that the server can
-    distinguish them.
-    """
+    """Ask who may open the link, if people sign in."""
     ways = {
         "anybody": _("anybody with the link"),
         "listed": _("people who sign in, of these addresses"),
@@ -235,8 +227,9 @@ def _readers() -> tuple[str, ...]:
 
 
 def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
-    """Show the button that makes the link; for a syntactic table, after its box was
-    read.
+    """Show the button that makes the link.
+
+    A syntactic table needs a ticked checkbox first.
     """
     understood = True
     if isinstance(chosen, Offered):
@@ -293,9 +286,7 @@ def revoke(dataset: str, share: str) -> None:
 
 
 def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
-    """Do something to the links of a data set of this person; a token that comes of it
-    is shown once.
-    """
+    """Change the links of a data set; show once the token that results."""
     with session.noticing("links"):
         session.ledger().check_mine(dataset)
         token = step(session.shares())

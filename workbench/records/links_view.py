@@ -1,6 +1,4 @@
-"""Links on the page: exactly what will be seen, the link once it is made, and those
-that were made before.
-"""
+"""Links: a preview, the new link, and all earlier ones."""
 
 from typing import Any
 
@@ -49,7 +47,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
 
 
 def made(title: str, token: str) -> None:
-    """Show a link that was just made, once."""
+    """Show a new link, once."""
     root = link_addresses.link_root(str(st.context.url), "share")
     ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
     widgets.show_link_ready(ready.format(title=plain(title, at_most=120)), root)
@@ -61,9 +59,7 @@ def made(title: str, token: str) -> None:
 
 
 def listed(data_set: DataSet, *, mine: bool) -> None:
-    """List the links of this data set, with buttons to revoke them or make them
-    again.
-    """
+    """List the links of this data set, with buttons to revoke or renew them."""
     dataset = data_set.id
     shares = session.shares().of(dataset)
     if not shares:

@@ -1,4 +1,4 @@
-"""Cards of the kinds of releases, and the part of the table that is read."""
+"""Cards of the kinds of releases, and the choice of a part of the table."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from workbench.ui import epsilon_view
 
 
 def choose_card() -> type[RecipeForm]:
-    """Show the kinds, and return the one that is chosen."""
+    """Show the kinds of releases; return the chosen one."""
     kinds = RecipeForm.kinds()
     current = session.own(SynthesizeState).kind
     with st.container(horizontal=True, gap="xsmall"):
@@ -33,9 +33,7 @@ def choose_card() -> type[RecipeForm]:
 
 
 def choose_part(curator: Curator) -> dict[str, str]:
-    """Return the one part of the table that is read, {column: category}; empty for the
-    whole table.
-    """
+    """Return the chosen part, {column: category}; empty for all rows."""
     columns = [
         each
         for each in curator.schema.columns
@@ -69,7 +67,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
 
 
 def take_note() -> None:
-    """Plan the kind of release that another page proposed, if any."""
+    """Plan the kind of release that a note proposes, if there is a note."""
     note = session.take(session.PlanRelease)
     curator = planning_curator() or session.session().curator
     if note is None:

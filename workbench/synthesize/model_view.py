@@ -1,4 +1,4 @@
-"""Views of a synthetic table's model, which are free and may be published."""
+"""Free views of a synthetic table's model, which may be published."""
 
 from collections.abc import Callable
 
@@ -20,9 +20,7 @@ ABREAST = 3
 
 
 def show(release: Release, model: SyntheticModel) -> None:
-    """Show each column, the graph of the model, its answers, or the error that its
-    noise explains.
-    """
+    """Show each column, the graph of the model, its answers, or its noise."""
     st.subheader(_("Columns and relations"))
     looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
         capital("columns"): _columns,
@@ -106,9 +104,7 @@ def _answers(release: Release, model: SyntheticModel) -> None:
 
 
 def choose_cells(release: Release) -> dict[str, list[int]]:
-    """Return the cells that drawn rows are to have, by column; none where all rows are
-    meant.
-    """
+    """Return the cells to which drawn rows are limited, by column."""
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"

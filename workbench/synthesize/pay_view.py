@@ -74,7 +74,7 @@ def offer(preview: Preview) -> None:
 
 
 def _confirm(preview: Preview) -> None:
-    """Ask for the last time, with what is read and published, and what it costs."""
+    """Ask for the last time, with the data read, the result and its cost."""
     runs = session.session().runs
     request_id = runs.next_id
     curator = preview.curator
@@ -222,7 +222,7 @@ def _progress() -> None:
 
 
 def _take_along(preview: Preview) -> None:
-    """Offer what makes a release where the rows are, that was planned without them."""
+    """Offer files that make the planned release next to its rows."""
     curator = preview.curator
     job = Job(
         table="table.csv",

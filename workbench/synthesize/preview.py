@@ -1,4 +1,4 @@
-"""A release before it is paid, as public facts and its quote describe it."""
+"""A release before it is paid: its public facts and its quote."""
 
 from dataclasses import dataclass
 

@@ -48,8 +48,9 @@ def show(
     epsilon: session.Widget[float],
     offer: DeltaGenerator,
 ) -> None:
-    """Show the preview, with the price and the button at `offer`; buttons change the
-    `epsilon` typed.
+    """Show the preview, with the price and button at `offer`.
+
+    Buttons may change the typed `epsilon`.
     """
     st.subheader(
         _("What you would get"),
@@ -87,9 +88,7 @@ def show(
 
 
 def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
-    """Return trials of half of the columns, and of twice the epsilon, by their names
-    for people.
-    """
+    """Return trials with half of the columns and with twice the epsilon, by title."""
     curator = preview.curator
     half = len(trial.sizes) // 2
     twice = 2 * (preview.epsilon.value() or 0.0)
@@ -172,9 +171,7 @@ def _warn(preview: Preview) -> None:
 
 
 def _leave_out(preview: Preview) -> None:
-    """Offer to leave out the columns that noise drowns, where each is counted by
-    itself.
-    """
+    """Offer to leave out drowned columns, if each is counted by itself."""
     errors = {
         each.clique: each.half_width() / preview.mean_cell(each)
         for each in preview.quote.expected
@@ -193,7 +190,7 @@ def _leave_out(preview: Preview) -> None:
 
 
 def _group_words(half: float) -> str:
-    """Name the smallest group that is within a fifth of its size."""
+    """Return the size of the smallest group with an error below a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
         "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller "
@@ -248,8 +245,9 @@ def _expectation(preview: Preview) -> None:
 
 
 def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
-    """Return (name, cells, half-width) of the tables; those of one size and error share
-    a line.
+    """Return (name, cells, half-width) of the tables.
+
+    Tables of one size and error share a line.
     """
     names: dict[tuple[int, float], list[str]] = {}
     for each in tables:
@@ -267,9 +265,7 @@ def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
 
 
 def _picture(preview: Preview, name: str, each: Expected) -> None:
-    """Draw the cells with their error: around the last release of the column, else
-    around a flat shape.
-    """
+    """Draw the cells with their error, around an earlier release or a flat shape."""
     column = preview.curator.schema.column(name)
     part = next(iter(preview.part.items()), None)
     for line in releases.earlier(preview.curator):
@@ -296,7 +292,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
 
 
 def _wanted_error(preview: Preview) -> None:
-    """Find the epsilon for an error that is typed."""
+    """Find the epsilon for a typed error."""
     wanted = st.number_input(
         _("Or say how many rows a cell may be off")
         if any(each.clique for each in preview.quote.expected)

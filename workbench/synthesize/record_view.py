@@ -51,8 +51,7 @@ def show(
     draw: int,
     drawn: tuple[Any, ...],
 ) -> None:
-    """Show the record of a release and its drawn rows, and a test against the table,
-    charged each time.
+    """Show all steps of a release, and offer charged tests of its drawn rows.
 
     Args:
         curator: of the table, where its rows are here.
@@ -98,9 +97,7 @@ def _combinations(
     drawn: tuple[Any, ...],
     key: str,
 ) -> tuple[Step, ...]:
-    """Ask for columns and a number of rows, and test the drawn rows for combinations
-    with fewer.
-    """
+    """Test drawn rows for combinations with fewer than a number of rows."""
     if not st.toggle(
         _("Does every combination occur often enough among the drawn rows? free"),
         key=f"{key}-k",
@@ -131,9 +128,7 @@ def _combinations(
 
 
 def _outliers(curator: Curator, release: Release) -> None:
-    """Show the share of outliers of the original, for its owner; it is no step of the
-    release.
-    """
+    """Show the original's share of outliers; it is no step of the release."""
     names = tuple(
         name
         for name in release.model_columns

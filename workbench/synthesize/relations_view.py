@@ -1,4 +1,4 @@
-"""Relations that a release would keep, before it is paid."""
+"""Relations that a planned release would keep."""
 
 from collections.abc import Mapping
 
@@ -22,8 +22,9 @@ AT_ONCE = 20
 
 
 def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
-    """Show the strength from which relations come out of invented tables of the same
-    shape.
+    """Show how strong a relation must be to come out.
+
+    It is tried on invented tables of the same shape.
 
     Args:
         others: trials of weaker demands, by their names for people.
@@ -96,7 +97,7 @@ def _where(is_wide: bool) -> str:
 
 
 def _kept(weakest: Mapping[bool, float | None]) -> str:
-    """Write the strengths from which relations come out; empty where none does."""
+    """Return the strengths from which relations come out; empty if none does."""
     line = _("{where} from {strength} on")
     return join(
         [
@@ -108,9 +109,7 @@ def _kept(weakest: Mapping[bool, float | None]) -> str:
 
 
 def _lost(weakest: Mapping[bool, float | None]) -> str:
-    """Write the columns between which no relation comes out; empty where there are
-    none.
-    """
+    """Return the columns without any relation that comes out; empty if none."""
     return join(
         [_where(kind) for kind, strength in sorted(weakest.items()) if strength is None]
     )

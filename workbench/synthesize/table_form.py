@@ -1,4 +1,4 @@
-"""Form of a synthetic table, its relations, and facts that every row must keep."""
+"""Form of a synthetic table, with its relations and certain facts."""
 
 import itertools
 from collections.abc import Callable
@@ -109,9 +109,7 @@ class TableForm(RecipeForm):
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
-    """Ask for pairs of columns that matter more than others, by name, in a grid, or by
-    a target.
-    """
+    """Ask for pairs that matter most: by name, in a grid, or by a target."""
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
@@ -143,7 +141,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
-    """Ask for facts that every row must keep, known from outside, and return them."""
+    """Ask for publicly known facts about every row; return them."""
     key = f"facts-{table}"
     kept_facts = session.own(SynthesizeState).facts
     facts = kept_facts.get(table, ())
@@ -277,7 +275,7 @@ def _determines(
 
 
 def fact_columns(fact: Fact) -> set[str]:
-    """Return the columns that a fact is about."""
+    """Return the columns of a fact."""
     rule = fact[0] if isinstance(fact, tuple) else fact
     return (
         set(rule.columns)

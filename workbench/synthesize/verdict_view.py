@@ -1,6 +1,4 @@
-"""The verdict on a release: bought with a little of the budget, never looked up in the
-rows for nothing.
-"""
+"""The verdict on a release, bought with a little of the budget."""
 
 import streamlit as st
 
@@ -27,9 +25,7 @@ MESSAGES = {
 
 
 def show(curator: Curator | None, release: Release) -> None:
-    """Show the verdict that was bought, or offer it; what the rows say is a fold, which
-    says why.
-    """
+    """Show the bought verdict, or offer it."""
     widgets.show_notice(NOTICE)
     with widgets.errors_shown():
         if curator is not None and charged.takes_verdict(release):
@@ -78,8 +74,9 @@ def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
 
 
 def _ways_on(curator: Curator, release: Release) -> None:
-    """Offer a larger loss or fewer columns; a second draw of the same would be chosen
-    by the rows.
+    """Offer a larger loss or fewer columns.
+
+    A second draw of the same would be chosen by the rows.
     """
     spent = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
     epsilon = spent_epsilon(spent, curator.account)

@@ -1,4 +1,4 @@
-"""A release that is there: its figures, rows, files and promise."""
+"""A stored release: its figures, rows, files and guarantee."""
 
 from collections.abc import Callable
 from typing import Any
@@ -138,7 +138,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
 
 
 def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
-    """Return what offers a file of a release."""
+    """Return a function that offers files of a release."""
 
     def offer(
         label: str,
@@ -260,7 +260,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
 
 
 def _folder(data_set: DataSet, release: Release) -> None:
-    """More rows than a browser takes, where the settings name a place for them."""
+    """Offer to write more rows than a browser takes, if there is a place for them."""
     if not places.has_place():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):
