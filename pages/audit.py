@@ -20,12 +20,12 @@ from workbench.ui.attacker_view import known_people
 
 st.title(_("Is this anonymous?"))
 curator = data_sets_view.need_rows()
-roles = {each.column: each for each in findings.roles(curator)}
+roles = {role.column: role for role in findings.roles(curator)}
 
 
 def ask() -> tuple[list[str], list[str]]:
-    proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
-    secret = [name for name, each in roles.items() if each.role == "sensitive"]
+    proposed = [name for name, role in roles.items() if role.role == "quasi-identifier"]
+    secret = [name for name, role in roles.items() if role.role == "sensitive"]
     choice = findings.KNOWN.value()
     known = proposed if choice is None else choice
     left, right = st.columns([3, 2])

@@ -235,7 +235,7 @@ def _coded(
         )
         if percent is not None:
             randomized[name] = percent / 100
-        if any(each is not None for each in given.values()):
+        if any(value is not None for value in given.values()):
             with widgets.errors_shown():
                 coded[name] = Coding(**given)
     return coded, randomized
@@ -284,7 +284,7 @@ def ways_out(
 ) -> list[tuple[str, Callable[[], None]]]:
     """Return remedies for demands that cannot be met: labels with callbacks."""
     ways: list[tuple[str, Callable[[], None]]] = []
-    limit = next((each for each in plans.LIMITS if each > plan.limit), None)
+    limit = next((limit for limit in plans.LIMITS if limit > plan.limit), None)
     if limit is not None:
         label = name_and_text(capital("suppressed, at most"), limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))

@@ -72,7 +72,7 @@ def to_html(
             (
                 _("What this does not promise"),
                 pd.DataFrame(),
-                [strip_markdown(each) for each in warnings],
+                [strip_markdown(warning) for warning in warnings],
             ),
         ],
         terms=_(
@@ -232,8 +232,8 @@ def levels(report: ResidualRiskReport) -> pd.DataFrame:
     return pd.DataFrame(
         {
             _("risk that a guess is right"): names,
-            _("share, prosecutor"): [percent(each) for each in report.prosecutor],
-            _("share, journalist"): [percent(each) for each in report.journalist],
+            _("share, prosecutor"): [percent(risk) for risk in report.prosecutor],
+            _("share, journalist"): [percent(risk) for risk in report.journalist],
         },
     )
 

@@ -308,7 +308,9 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     columns = len(plan.quasi_identifiers)
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))
-        seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
+        seconds, mostly, most = (
+            number(max(0.1, round(seconds, 1))) for seconds in forecast
+        )
         sentence = _(MESSAGES["search"]).format(
             nodes=predicted.nodes,
             seconds=seconds,

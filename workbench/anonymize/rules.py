@@ -55,7 +55,7 @@ def numbers_in(text: str) -> list[float]:
 
     Raises: ParameterError without any.
     """
-    numbers = [float(each) for each in _NUMBER.findall(text)]
+    numbers = [float(digits) for digits in _NUMBER.findall(text)]
     if not numbers:
         raise ParameterError(
             "there is no number in {text!r}",
@@ -106,7 +106,7 @@ def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
             line=strange[0],
         )
     complete = list(dict.fromkeys([*lines, *values]))
-    return order(complete, [int(each) for each in numbers_in(sizes)])
+    return order(complete, [int(size) for size in numbers_in(sizes)])
 
 
 def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
@@ -114,7 +114,7 @@ def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
 
     Raises: ParameterError for values that are no dates.
     """
-    return dates(values, [each for each in DATE_LEVELS if each in periods])
+    return dates(values, [level for level in DATE_LEVELS if level in periods])
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:

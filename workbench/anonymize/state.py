@@ -211,7 +211,7 @@ def state(curator: Curator) -> AnonymizeState:
     current = session.own(AnonymizeState)
     if not current.roles:
         proposed = session.once(curator, ("roles",), RolesQuestion)
-        current.roles = {each.column: each.role for each in proposed}
+        current.roles = {proposal.column: proposal.role for proposal in proposed}
     current.complete(curator, current.quasi_identifiers)
     return current
 
@@ -229,8 +229,8 @@ def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """Return a line per column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), RolesQuestion)
     lines = [
-        (each.column, current.roles[each.column], translate(each.reason))
-        for each in proposed
+        (proposal.column, current.roles[proposal.column], translate(proposal.reason))
+        for proposal in proposed
     ]
     return pd.DataFrame(lines, columns=["column", "role", "why"])
 

@@ -123,7 +123,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
             plan.at(report.plan.node, report.plan.gap),
             report.after,
         )
-        st.markdown("\n".join(f"- {each}" for each in warnings))
+        st.markdown("\n".join(f"- {warning}" for warning in warnings))
 
 
 def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:

@@ -40,16 +40,18 @@ def to_html(
     sets = pd.DataFrame(
         [
             {
-                _("columns"): commas(each.columns),
-                _("share of people who are unique"): percent(each.uniques),
-                _("distinction"): percent(each.distinction),
-                _("separation"): percent(each.separation),
+                _("columns"): commas(column_set.columns),
+                _("share of people who are unique"): percent(column_set.uniques),
+                _("distinction"): percent(column_set.distinction),
+                _("separation"): percent(column_set.separation),
             }
-            for each in report.sets[:SHOWN_SETS]
+            for column_set in report.sets[:SHOWN_SETS]
         ],
     )
     expected = [
-        each for each in (linkage_words(report, listed), *attackers(report)) if each
+        sentence
+        for sentence in (linkage_words(report, listed), *attackers(report))
+        if sentence
     ]
     verdict = of_table(report, columns)
     return fragment(

@@ -54,22 +54,24 @@ def change(
     """Return the most helpful change, as a note to the page that makes it."""
     given = report.verdict
     steps = given.ways[0].steps if given.ways else ()
-    dropped = (each.column for each in steps if each.labels == 1)
+    dropped = (step.column for step in steps if step.labels == 1)
     return session.TakeColumns(
         known=tuple(columns),
         secret=tuple(sensitive),
         left_out=(*given.naming, *given.texts, *dropped),
-        labels={each.column: each.labels for each in steps if each.labels > 1},
+        labels={step.column: step.labels for step in steps if step.labels > 1},
     )
 
 
 def sets_chart(audit: AuditReport) -> Chart:
     """Draw the riskiest sets of columns."""
-    shown = [each for each in audit.sets if each.uniques > 0][:SHOWN_SETS]
-    labels = [" + ".join(each.columns) for each in shown]
+    shown = [column_set for column_set in audit.sets if column_set.uniques > 0][
+        :SHOWN_SETS
+    ]
+    labels = [" + ".join(column_set.columns) for column_set in shown]
     return charts.bars(
         labels,
-        [each.uniques for each in shown],
+        [column_set.uniques for column_set in shown],
         x_title=_("share of people who are unique"),
         alt=_(
             "Share of people who are unique by sets of columns; the riskiest is "
@@ -103,7 +105,7 @@ def toggle(
 ) -> None:
     """Leave the column of the clicked bar out, or take it in."""
     for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
-        kept = [each for each in columns if each != name]
+        kept = [column for column in columns if column != name]
         KNOWN.put(kept if name in columns else [*columns, name])
 
 
@@ -192,11 +194,11 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                _("column"): each.column,
-                _("looks like"): translate(each.kind),
-                _("why"): translate(each.reason),
+                _("column"): identifier.column,
+                _("looks like"): translate(identifier.kind),
+                _("why"): translate(identifier.reason),
             }
-            for each in audit.identifiers
+            for identifier in audit.identifiers
         ],
     )
 

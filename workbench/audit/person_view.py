@@ -107,11 +107,11 @@ def tables(report: OnePersonReport) -> dict[str, pd.DataFrame]:
         name: pd.DataFrame(
             [
                 {
-                    _("value"): each.value,
-                    _("chance in this group"): percent(each.chance),
-                    _("in the whole table"): percent(each.before),
+                    _("value"): secret.value,
+                    _("chance in this group"): percent(secret.chance),
+                    _("in the whole table"): percent(secret.before),
                 }
-                for each in secrets
+                for secret in secrets
             ],
         )
         for name, secrets in report.secrets.items()

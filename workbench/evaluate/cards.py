@@ -50,7 +50,7 @@ class Card:
 
 def of_columns(similarity: SimilarityReport) -> list[Card]:
     """Return a card per column, worst first."""
-    return [_of_column(each) for each in similarity.columns]
+    return [_of_column(column) for column in similarity.columns]
 
 
 def _of_column(each: ColumnSimilarity) -> Card:

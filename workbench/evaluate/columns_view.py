@@ -43,7 +43,7 @@ def columns(
         st.dataframe(
             columns_table(curator, similarity), hide_index=True, key="columns-table"
         )
-    _one(curator, candidate, [each.column for each in similarity.columns])
+    _one(curator, candidate, [column.column for column in similarity.columns])
 
 
 def counted(curator: Curator, candidate: Candidate) -> None:
@@ -178,7 +178,7 @@ def counts_of(curator: Curator, candidate: Candidate, column: str) -> CountsRepo
         ("columns", candidate.key),
         lambda: CountsQuestion(cliques=cliques, table=candidate.table),
     )
-    return next(each for each in counts if each.columns == (column,))
+    return next(table for table in counts if table.columns == (column,))
 
 
 def sources_of(

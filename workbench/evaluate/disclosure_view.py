@@ -103,7 +103,7 @@ def _attacked(report: AttacksReport) -> None:
             )
         )
     elif report.found:
-        worst = commas(_(ATTACKS[each.attack]) for each in report.found)
+        worst = commas(_(ATTACKS[attack.attack]) for attack in report.found)
         st.warning(
             _(
                 "**People in it are exposed: {attacks}.** Do not publish this table."
@@ -173,16 +173,16 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
 def attacks_table(report: AttacksReport) -> pd.DataFrame:
     """Return one line per attack and group of people, with the interval of its rate."""
     lines = []
-    for each in report.attacks:
+    for attack in report.attacks:
         for name, rate in (
-            (_("people in the release"), each.rate),
-            (_("other people (control)"), each.control),
-            (_("without the release (baseline)"), each.baseline),
+            (_("people in the release"), attack.rate),
+            (_("other people (control)"), attack.control),
+            (_("without the release (baseline)"), attack.baseline),
         ):
             if rate is not None:
                 lines.append(
                     (
-                        _(ATTACKS[each.attack]),
+                        _(ATTACKS[attack.attack]),
                         name,
                         rate.value,
                         *rate.interval(),

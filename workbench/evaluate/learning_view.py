@@ -71,7 +71,7 @@ def learning(
     column = curator.schema.column(target)
     idle = [task for task in tasks if not applies(task, column)]
     if idle:
-        learners = commas(_(LEARNERS[each]) for each in idle)
+        learners = commas(_(LEARNERS[learner]) for learner in idle)
         st.caption(
             _("Not for {column}: {learners}.").format(
                 column=plain(target), learners=learners
@@ -94,9 +94,9 @@ def learning(
     )
     measured = {score.measure for score in scored}
     titles = {
-        each: title
-        for each, title in translate_table(MEASURES).items()
-        if each in measured
+        measure: title
+        for measure, title in translate_table(MEASURES).items()
+        if measure in measured
     }
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
     better = name_and_text(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
@@ -160,11 +160,11 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
             continue
         for measure in ("accuracy", "r2"):
             tested = [
-                each
-                for each in known(key)
-                if (each.scenario, each.measure) == (2, measure)
+                score
+                for score in known(key)
+                if (score.scenario, score.measure) == (2, measure)
             ]
-            of = {each.of: each.mean for each in tested}  # of the last learner
+            of = {score.of: score.mean for score in tested}  # of the last learner
             if of:
                 return Learned(target=str(key[2]), measure=measure, of=of)
     return None
@@ -204,14 +204,14 @@ def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.Dat
     return pd.DataFrame(
         [
             {
-                "task": _(LEARNERS[each.task]),
-                "of": _(COMPARED[each.of]),
-                "mean": each.mean,
-                "low": each.mean - each.spread,
-                "high": each.mean + each.spread,
-                "runs": each.runs,
+                "task": _(LEARNERS[score.task]),
+                "of": _(COMPARED[score.of]),
+                "mean": score.mean,
+                "low": score.mean - score.spread,
+                "high": score.mean + score.spread,
+                "runs": score.runs,
             }
-            for each in scored
-            if each.measure == measure and each.scenario == scenario
+            for score in scored
+            if score.measure == measure and score.scenario == scenario
         ],
     )

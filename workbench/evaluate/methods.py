@@ -108,7 +108,8 @@ def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
     centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
     values = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
     return pd.DataFrame(
-        {f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label}
+        {f"x{i + 1}": values_of_column for i, values_of_column in enumerate(values.T)}
+        | {"label": label}
     )
 
 
@@ -200,10 +201,12 @@ def sweep(
 
 def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
     """Return the figures of the scores of the release or of the original."""
-    theirs = [each for each in scores if each.of == of]
+    theirs = [score for score in scores if score.of == of]
     return [
-        _figure(_(SCENARIOS[str(each.scenario)]), each.measure, each.mean, each.spread)
-        for each in theirs
+        _figure(
+            _(SCENARIOS[str(score.scenario)]), score.measure, score.mean, score.spread
+        )
+        for score in theirs
     ]
 
 

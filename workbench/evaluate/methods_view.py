@@ -60,9 +60,9 @@ def compare_methods() -> None:
         session.session().reports[key] = frame
     measures = {"pairs": _("distance of pairs of columns"), **translate_table(MEASURES)}
     titles = {
-        each: title
-        for each, title in measures.items()
-        if (frame["measure"] == each).any()
+        measure: title
+        for measure, title in measures.items()
+        if (frame["measure"] == measure).any()
     }
     measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")

@@ -44,7 +44,7 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
                 np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1
             )
         )
-    end = max(0.01, *(float(each.max(initial=0)) for each in maps))
+    end = max(0.01, *(float(distances.max(initial=0)) for distances in maps))
     left, right = st.columns(2)
     with left:
         st.markdown(capital("rows that would have to change"))

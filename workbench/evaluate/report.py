@@ -127,15 +127,17 @@ def columns_table(
             no file holds.
     """
     lines = []
-    for each in similarity.columns:
-        days = isinstance(curator.schema.column(each.column), Date)
+    for column in similarity.columns:
+        days = isinstance(curator.schema.column(column.column), Date)
         line: dict[str, str] = {
-            _("column"): each.column,
-            _("rows that would have to change"): percent(each.distance),
-            _("another sample"): percent(each.floor),
+            _("column"): column.column,
+            _("rows that would have to change"): percent(column.distance),
+            _("another sample"): percent(column.floor),
         }
         values = (
-            ((_("mean"), each.mean), (_("median"), each.median)) if with_values else ()
+            ((_("mean"), column.mean), (_("median"), column.median))
+            if with_values
+            else ()
         )
         for title, pair in values:
             line[title] = (
@@ -143,15 +145,18 @@ def columns_table(
                 if pair is None
                 else " → ".join(_value(value, days=days) for value in pair)
             )
-        for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
+        for title, shares in (
+            (_("zeros"), column.zeros),
+            (_("missing"), column.missing),
+        ):
             line[title] = (
                 "" if shares is None else " → ".join(percent(share) for share in shares)
             )
         line[_("deciles off by, of the range")] = (
-            "" if each.deciles is None else percent(each.deciles)
+            "" if column.deciles is None else percent(column.deciles)
         )
         line[_("rare values that are there")] = (
-            f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
+            f"{column.rare[1]} / {column.rare[0]}" if column.rare[0] else ""
         )
         lines.append(line)
     return pd.DataFrame(lines)
@@ -160,9 +165,9 @@ def columns_table(
 def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
     """Return the column whose zeros changed most, by over a tenth of the rows."""
     moved = [
-        each
-        for each in similarity.columns
-        if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1
+        column
+        for column in similarity.columns
+        if column.zeros and abs(column.zeros[0] - column.zeros[1]) > 0.1
     ]
     return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
 
@@ -191,7 +196,7 @@ class Learned:
     def kept(self) -> float | None:
         """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
         best, own = (
-            self.of[each] - self.of["majority"] for each in ("original", "release")
+            self.of[side] - self.of["majority"] for side in ("original", "release")
         )
         return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
 

@@ -80,11 +80,11 @@ def _figures(
 def _chart(
     titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport
 ) -> Chart | None:
-    other = {each.column: each.distance for each in second.columns}
+    other = {column.column: column.distance for column in second.columns}
     both = [
-        (each.column, each.distance, other[each.column])
-        for each in first.columns
-        if each.column in other
+        (column.column, column.distance, other[column.column])
+        for column in first.columns
+        if column.column in other
     ]
     both.sort(key=lambda each: abs(each[1] - each[2]), reverse=True)
     frame = pd.DataFrame(

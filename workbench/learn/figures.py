@@ -180,7 +180,7 @@ def afterwards(epsilon: float) -> pd.DataFrame:
     """Return the loss of an answer, and after steps computed from it."""
     count = 3
     law, neighbor = (
-        laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1)
+        laplace_law(center, noise_scale=1 / epsilon) for center in (count, count + 1)
     )
     steps = {
         N_("as it is"): lambda answers: answers,
@@ -394,8 +394,8 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
             for table in (frame, drawn)
         ]
         noisy = np.diff(ndtr((edges - center[0]) / math.sqrt(law[0, 0])))
-        counted = [np.histogram(each["a"], edges)[0] / len(each) for each in rows]
-        moments = [(each.mean().to_numpy(), each.cov().to_numpy()) for each in rows]
+        counted = [np.histogram(frame["a"], edges)[0] / len(frame) for frame in rows]
+        moments = [(frame.mean().to_numpy(), frame.cov().to_numpy()) for frame in rows]
         for of, share, (mean, covariance) in (
             (N_("original"), counted[0], moments[0]),
             (N_("release"), noisy, (center, law)),

@@ -18,7 +18,9 @@ from workbench.report.document import Document, page
 _DATA = tomllib.loads(
     Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8")
 )
-LESSONS: dict[str, dict[str, Any]] = {each["key"]: each for each in _DATA["lesson"]}
+LESSONS: dict[str, dict[str, Any]] = {
+    lesson["key"]: lesson for lesson in _DATA["lesson"]
+}
 WALK: list[dict[str, str]] = _DATA["walk"]
 """How one company shares its customers, and another asks about them."""
 
@@ -148,8 +150,8 @@ def classes(epsilon: float) -> Shown:
 
 
 RESULTS: dict[str, Callable[..., Shown]] = {
-    each.__name__: each
-    for each in (
+    function.__name__: function
+    for function in (
         noise,
         floats,
         sequential,
@@ -195,7 +197,8 @@ def printed() -> bytes:
     boxes = []
     for key, lesson in LESSONS.items():
         values = [
-            each.get("default", each.get("options")) for each in lesson["controls"]
+            control.get("default", control.get("options"))
+            for control in lesson["controls"]
         ]
         asked = f"{_(lesson['asks'])} " + " / ".join(
             _(answer) for answer in lesson["answers"]

@@ -54,7 +54,7 @@ def lesson(key: str) -> None:
         )
         cells = [
             ("markdown", _(data["title"])),
-            *(("code", each.strip()) for each in cells_of(key)),
+            *(("code", cell.strip()) for cell in cells_of(key)),
         ]
         file_view.download(
             _("Notebook"),
@@ -148,7 +148,8 @@ def _question(key: str) -> None:
     else:
         st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {
-        each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS
+        lesson_key: session.Widget[int](f"learn-{lesson_key}-answer").value()
+        for lesson_key in LESSONS
     }
     done, right = lessons.answered(given)
     st.caption(

@@ -139,7 +139,7 @@ def curves(categories: int, epsilon: float, people: int) -> None:
     with right:
         epsilons = sorted({*design.EPSILONS, epsilon})
         frame = design.expected_errors(
-            categories, [(people, each) for each in epsilons]
+            categories, [(people, epsilon_step) for epsilon_step in epsilons]
         )
         chart = charts.errors(
             frame, over="epsilon", title=_("epsilon per answer"), at=epsilon

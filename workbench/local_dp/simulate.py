@@ -87,7 +87,9 @@ def surveys(
         for place, name in enumerate(str(column.name) for column in columns)
     ]
     codes = [question.encode(given[place]) for place, question in enumerate(questions)]
-    several = dl.Several(protocols=tuple(each.protocol for each in questions), way=way)
+    several = dl.Several(
+        protocols=tuple(question.protocol for question in questions), way=way
+    )
     return [
         SimulatedSurvey(
             question=question,

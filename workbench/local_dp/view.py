@@ -90,9 +90,9 @@ def simulated() -> None:
         names = [name]
         if not simulate.is_number(frame[name]):
             others = [
-                str(each)
-                for each in frame
-                if each != name and not simulate.is_number(frame[each])
+                str(column)
+                for column in frame
+                if column != name and not simulate.is_number(frame[column])
             ]
             names += st.multiselect(
                 _("Further questions to the same people"), others, key="local-others"
@@ -109,7 +109,7 @@ def simulated() -> None:
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:
-        _categories([frame[each] for each in names], epsilon, left, right)
+        _categories([frame[column] for column in names], epsilon, left, right)
 
 
 def _start(frame: pd.DataFrame) -> int:

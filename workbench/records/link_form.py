@@ -110,7 +110,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
     given = st.multiselect(
         _("It also offers"),
         contents,
-        [each for each in contents if each != PREVIEW],
+        [content for content in contents if content != PREVIEW],
         format_func=translate_table(CONTENTS).__getitem__,
         key=f"links-contents-{len(contents)}",
     )
@@ -156,12 +156,12 @@ def _shown(release: Release) -> dict[str, Any]:
     ledger = session.ledger()
     others = {
         line["request_id"]: (
-            each.data_set,
-            "{name} · {what} · {when} UTC".format(name=each.data_set.name, **line),
+            entry.data_set,
+            "{name} · {what} · {when} UTC".format(name=entry.data_set.name, **line),
         )
-        for each in known(ledger, ledger.datasets()[:COMPARED])[0]
-        if ledger.is_mine(each.data_set.id)
-        for line in releases.of_lines(each.lines, each.data_set.account)
+        for entry in known(ledger, ledger.datasets()[:COMPARED])[0]
+        if ledger.is_mine(entry.data_set.id)
+        for line in releases.of_lines(entry.lines, entry.data_set.account)
         if line["request_id"] != release.request_id
     }
     wanted = (
@@ -235,7 +235,7 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) 
     if isinstance(chosen, Offered):
         with st.container(border=True):
             st.subheader(_("What this does not promise"))
-            st.markdown("\n".join(f"- {each}" for each in chosen.not_promised))
+            st.markdown("\n".join(f"- {sentence}" for sentence in chosen.not_promised))
         understood = st.checkbox(
             _(
                 "I have read this, and share the table all the same; the box will be "

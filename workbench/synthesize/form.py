@@ -35,11 +35,11 @@ def choose_card() -> type[RecipeForm]:
 def choose_part(curator: Curator) -> dict[str, str]:
     """Return the chosen part, {column: category}; empty for all rows."""
     columns = [
-        each
-        for each in curator.schema.columns
-        if isinstance(each, Categorical | Boolean)
+        column
+        for column in curator.schema.columns
+        if isinstance(column, Categorical | Boolean)
     ]
-    names = [each.name for each in columns if each.values_origin != Origin.DATA]
+    names = [column.name for column in columns if column.values_origin != Origin.DATA]
     if not names:
         return {}
     key = f"part-{curator.account.dataset}"

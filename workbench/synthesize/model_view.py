@@ -85,7 +85,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
         name = st.selectbox(capital("column"), names, key="graph-column")
         links = links_of[name]
         names = sorted(
-            {name, *(each for link in links for each in link)}, key=names.index
+            {name, *(name for link in links for name in link)}, key=names.index
         )
     widgets.show_chart(graph(names, links), key="model-graph")
 

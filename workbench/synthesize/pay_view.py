@@ -109,7 +109,7 @@ def _confirm(preview: Preview) -> None:
             ),
         )
         if quote.expected:
-            worst = max(each.half_width() for each in quote.expected)
+            worst = max(table.half_width() for table in quote.expected)
             st.write(
                 _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(
                     half=number(worst)

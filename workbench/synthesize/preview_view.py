@@ -124,7 +124,7 @@ def _metrics(preview: Preview) -> None:
     if width is not None:
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
     elif quote.expected:
-        worst = max(each.half_width() for each in quote.expected)
+        worst = max(table.half_width() for table in quote.expected)
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(worst)}")
 
 
@@ -173,8 +173,8 @@ def _warn(preview: Preview) -> None:
 def _leave_out(preview: Preview) -> None:
     """Offer to leave out drowned columns, if each is counted by itself."""
     errors = {
-        each.clique: each.half_width() / preview.mean_cell(each)
-        for each in preview.quote.expected
+        table.clique: table.half_width() / preview.mean_cell(table)
+        for table in preview.quote.expected
     }
     if any(len(clique) != 1 for clique in errors):
         return
@@ -221,14 +221,14 @@ def _expectation(preview: Preview) -> None:
                     shown=TABLES, all=len(lines)
                 )
             )
-    noisy = [each for each in tables if each.variance]
+    noisy = [table for table in tables if table.variance]
     # by the most precise of tables that agree, else by the inverse-variance mean of all
     if noisy:
-        variances = [each.cells * each.variance for each in noisy]
+        variances = [table.cells * table.variance for table in noisy]
         variance = (
             min(variances)
             if noisy[0].pooled
-            else 1 / sum(1 / each for each in variances)
+            else 1 / sum(1 / each_variance for each_variance in variances)
         )
         st.caption(
             _("The number of rows would be reported within ± {half}.").format(
@@ -250,9 +250,9 @@ def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
     Tables of one size and error share a line.
     """
     names: dict[tuple[int, float], list[str]] = {}
-    for each in tables:
-        name = " × ".join(each.clique) or _("number of rows")
-        names.setdefault((each.cells, each.half_width()), []).append(name)
+    for table in tables:
+        name = " × ".join(table.clique) or _("number of rows")
+        names.setdefault((table.cells, table.half_width()), []).append(name)
     more = _("{table} and {others} like it")
     return [
         (
@@ -295,7 +295,7 @@ def _wanted_error(preview: Preview) -> None:
     """Find the epsilon for a typed error."""
     wanted = st.number_input(
         _("Or say how many rows a cell may be off")
-        if any(each.clique for each in preview.quote.expected)
+        if any(table.clique for table in preview.quote.expected)
         else _("Or say how far the number of rows may be off"),
         min_value=0.0,
         value=None,

@@ -44,7 +44,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         if lost:
             sentence += " " + name_and_text(capital("none"), lost) + "."
         if not lost and all(
-            each is not None and each <= CLEAR[kind] for kind, each in weakest.items()
+            strength is not None and strength <= CLEAR[kind]
+            for kind, strength in weakest.items()
         ):
             st.caption(sentence)
             return
@@ -61,10 +62,14 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         key="try-other-relations",
     ):
         most = (
-            1.0 if lost else max(each for each in weakest.values() if each is not None)
+            1.0
+            if lost
+            else max(strength for strength in weakest.values() if strength is not None)
         )
         for name, other in others.items():
-            of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
+            of_other = _weakest(
+                other, [strength for strength in STRENGTHS if strength <= most]
+            )
             parts = [
                 _kept(of_other),
                 _lost(of_other) and name_and_text(_("none"), _lost(of_other)),

@@ -78,7 +78,7 @@ class TableForm(RecipeForm):
             return kind(columns=tuple(columns)) if columns else None
         constraints = _facts(curator, columns, table)
         order = order_of(
-            each for each in curator.schema.columns if each.name in columns
+            column for column in curator.schema.columns if column.name in columns
         )
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
@@ -136,7 +136,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
         )
     return {
         tuple(pair): 4.0
-        for pair in (*important, *(each for each in pairs if target in each))
+        for pair in (*important, *(pair for pair in pairs if target in pair))
     }
 
 
@@ -210,9 +210,9 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     if len(columns) < 2:
         return None
     ordered = {
-        each.name: each
-        for each in curator.schema.columns
-        if isinstance(each, IntervalColumn)
+        column.name: column
+        for column in curator.schema.columns
+        if isinstance(column, IntervalColumn)
     }
     names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)

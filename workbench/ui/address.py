@@ -62,9 +62,9 @@ def _go(wanted: dict[str, str]) -> None:
     if tab.data_set is None or not _is(tab.data_set.id, dataset):
         try:
             known = [
-                each
-                for each in (*tab.data_sets, *session.ledger().datasets())
-                if _is(each, dataset)
+                dataset_id
+                for dataset_id in (*tab.data_sets, *session.ledger().datasets())
+                if _is(dataset_id, dataset)
             ]
         except DpcoreError:
             known = [dataset]  # the notice says what is wrong
@@ -74,11 +74,13 @@ def _go(wanted: dict[str, str]) -> None:
     if tab.data_set is None:
         return
     try:
-        ids = [each["request_id"] for each in releases.earlier(tab.data_set)]
+        ids = [line["request_id"] for line in releases.earlier(tab.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
     shown = tab.runs.shown
-    tab.runs.shown = next((each for each in ids if _is(each, request)), shown)
+    tab.runs.shown = next(
+        (request_id for request_id in ids if _is(request_id, request)), shown
+    )
 
 
 def _is(name: str, wanted: str) -> bool:

@@ -84,8 +84,8 @@ def my_data_sets() -> bool:
     if not data_sets:
         return False
     st.subheader(_("My data sets"))
-    for each in data_sets:
-        _line(each)
+    for entry in data_sets:
+        _line(entry)
     if (rest := len(on_file) - state.most) > 0:
         words = _("{more} more").format(more=rest)
         more = (state, "most", state.most + MORE)

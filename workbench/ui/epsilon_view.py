@@ -35,7 +35,7 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
     ends = math.floor(1000 * largest) / 1000
     before = typed.value()
     value = (min(default, ends) or default) if before is None else before
-    options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
+    options = sorted({step for step in EPSILONS if step < ends} | {ends, value} - {0.0})
     typed.put(value)
     slider.put(value if value in options else options[0])
     columns = st.columns([3, 1], vertical_alignment="bottom")

@@ -34,8 +34,8 @@ _DATA = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
 )
 TABLES = {
-    each["number"]: pd.DataFrame(each["rows"], columns=each["columns"])
-    for each in _DATA["table"]
+    table["number"]: pd.DataFrame(table["rows"], columns=table["columns"])
+    for table in _DATA["table"]
 }
 
 _AGES = tuple(
@@ -164,13 +164,13 @@ _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 EXAMPLES = tuple(
     ExampleTable(
-        number=each["number"],
-        says=each["says"],
-        known=tuple(map(tuple, each.get("known", [["zip", "age"]]))),
+        number=table["number"],
+        says=table["says"],
+        known=tuple(map(tuple, table.get("known", [["zip", "age"]]))),
         operations=tuple(
             (says, _OPERATIONS[made])
-            for made, says in each.get("operations", {}).items()
+            for made, says in table.get("operations", {}).items()
         ),
     )
-    for each in _DATA["table"]
+    for table in _DATA["table"]
 )

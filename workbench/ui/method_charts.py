@@ -121,11 +121,11 @@ def against_epsilon(
     signs = [_SHAPES[shape] for shape in shapes]
     if by == "method":
         legend = [
-            dot(*each)
-            for each in zip(colors, map("{} {}".format, signs, names), strict=True)
+            dot(*mark)
+            for mark in zip(colors, map("{} {}".format, signs, names), strict=True)
         ]
     else:
-        legend = [dot(*each) for each in zip(colors, names, strict=True)]
+        legend = [dot(*mark) for mark in zip(colors, names, strict=True)]
         legend += [
             f"<span>{sign} {html.escape(way)}</span>"
             for sign, way in zip(signs, ways, strict=True)

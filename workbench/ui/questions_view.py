@@ -44,6 +44,9 @@ def questions(release: Release, *, key: str) -> None:
     first, *others = answer_to(count_rows(release, where))
     st.markdown(
         "  \n".join(
-            [f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]
+            [
+                f"**{plain(first)}**",
+                *(plain(condition, at_most=300) for condition in others),
+            ]
         )
     )

@@ -128,7 +128,7 @@ def _propose(
             _("**Used:** {columns}.").format(columns=list_names(schema.domain.names))
         )
         if schema.excluded:
-            left_out = list_names([each.name for each in schema.excluded])
+            left_out = list_names([column.name for column in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
         if draft.search.columns and budget is not None:
             lines.append(

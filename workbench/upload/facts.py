@@ -326,7 +326,9 @@ def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
     categories = zip(column.categories, texts_of(column.categories), strict=True)
     return dataclasses.replace(
         column,
-        categories=tuple(each for each, text in categories if text not in labels),
+        categories=tuple(
+            category for category, text in categories if text not in labels
+        ),
         other=True,
     )
 

@@ -147,8 +147,8 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         )
         columns = [
             column
-            for each in question.columns
-            if (column := round_bounds(each)) is not None
+            for before in question.columns
+            if (column := round_bounds(before)) is not None
         ]
         lines = {
             old.name: [values_words(old), values_words(new)]
@@ -243,13 +243,15 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
 def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
     """Offer usual highest ages, which do not depend on the table."""
     ages = [
-        each
-        for each in columns
-        if isinstance(each, Integer) and (each.low, each.high) in AGES
+        column
+        for column in columns
+        if isinstance(column, Integer) and (column.low, column.high) in AGES
     ]
     for low, high in AGES:
         other = [
-            dataclasses.replace(each, high=high) for each in ages if each.high != high
+            dataclasses.replace(column, high=high)
+            for column in ages
+            if column.high != high
         ]
         if other:
             label = _("Ages {low} to {high} instead").format(low=low, high=high)

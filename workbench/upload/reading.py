@@ -37,13 +37,13 @@ def show_reading(draft: FileDraft) -> None:
             st.dataframe(
                 pd.DataFrame(
                     {
-                        _("column"): [each.column for each in read.understood],
-                        _("written as"): [each.pattern for each in read.understood],
+                        _("column"): [column.column for column in read.understood],
+                        _("written as"): [column.pattern for column in read.understood],
                         _("three examples, and how they are understood (private)"): [
                             "   ".join(
-                                f"{text} → {value}" for text, value in each.examples
+                                f"{text} → {value}" for text, value in column.examples
                             )
-                            for each in read.understood
+                            for column in read.understood
                         ],
                     },
                 ),

@@ -28,21 +28,21 @@ def show_cards() -> None:
     if not listed:
         return
     st.subheader(_("Connected sources"))
-    for each in listed:
+    for entry in listed:
         with st.container(border=True):
-            st.markdown(f"**{plain(each.source.name)}**")
-            kind = translate(SourceKind.of_kind(each.source.kind).title)
+            st.markdown(f"**{plain(entry.source.name)}**")
+            kind = translate(SourceKind.of_kind(entry.source.kind).title)
             st.caption(
                 _(
                     "{kind}. It stays where it is; all that is ever spent on it is "
                     "one account. {rows}"
-                ).format(kind=kind, rows=rows_words(each.source))
+                ).format(kind=kind, rows=rows_words(entry.source))
             )
             st.button(
                 _("Show its first rows"),
-                key=f"source-{each.source.name}",
+                key=f"source-{entry.source.name}",
                 on_click=take_source,
-                args=(each.source.name,),
+                args=(entry.source.name,),
             )
 
 
@@ -66,7 +66,7 @@ def rows_words(source: Source) -> str:
 def take_source(name: str) -> None:
     """Read the first rows of a source, and make a draft of it."""
     with session.noticing(opening.NOTICE):
-        listed = next((each for each in _listed() if each.source.name == name), None)
+        listed = next((entry for entry in _listed() if entry.source.name == name), None)
         if listed is None:
             raise nothing_named()
         with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
