@@ -26,14 +26,14 @@ roles = {role.column: role for role in findings.roles(curator)}
 def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, role in roles.items() if role.role == "quasi-identifier"]
     secret = [name for name, role in roles.items() if role.role == "sensitive"]
-    choice = findings.KNOWN.value()
+    choice = findings.KNOWN_FIELD.value()
     known = proposed if choice is None else choice
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
         list(roles),
         proposed,
-        key=findings.KNOWN.key,
+        key=findings.KNOWN_FIELD.key,
         help=_(GLOSSARY["quasi-identifier"]),
         persist_state="session",
         wrap=True,
@@ -84,10 +84,10 @@ except DpcoreError as error:
 with top:
     view.show_verdict(report, columns)
     actions = st.container(horizontal=True)
-judged = criteria_view.measured(curator, report)
+judged = criteria_view.ask_criterion(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        session.leave(findings.change(report, columns, sensitive))
+        session.leave_note(findings.change(report, columns, sensitive))
         st.switch_page(
             session.page_script("upload")
             if session.session().draft is not None

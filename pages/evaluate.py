@@ -40,10 +40,10 @@ def judge(candidate: Candidate) -> None:
         similarity = report.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
-        columns_view.counted(curator, candidate)
+        columns_view.show_count_distances(curator, candidate)
         questions_view.questions(curator, candidate)
         return
-    judged = view.judged(curator, candidate, similarity)
+    judged = view.judge(curator, candidate, similarity)
     view.overview(candidate, similarity, judged)
     file_view.download(
         _("Download as one HTML file"),

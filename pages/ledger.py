@@ -80,12 +80,12 @@ if len(charges) + len(notes) > 3:
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
-    st.dataframe(lines.matching(charges, words), hide_index=True)
+    st.dataframe(lines.filter_lines(charges, words), hide_index=True)
 if not notes.empty:
     with st.expander(
         _("Work outside the total, free: {number}").format(number=len(notes))
     ):
-        st.dataframe(lines.matching(notes, words), hide_index=True)
+        st.dataframe(lines.filter_lines(notes, words), hide_index=True)
 
 covers, not_covered = st.columns(2)
 with covers.container(border=True):

@@ -53,7 +53,7 @@ def to_html(
         verdict=title,
         parts=[
             (_("Why this is recommended"), _facts(curator, report), reasons),
-            (_("What was done"), columns(report), done(report)),
+            (_("What was done"), columns(report), method_sentences(report)),
             (
                 _("Singling out: can a person be picked out?"),
                 levels(report),
@@ -137,7 +137,7 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
     ]
 
 
-def done(report: ResidualRiskReport) -> list[str]:
+def method_sentences(report: ResidualRiskReport) -> list[str]:
     """Describe method, models, limits and suppression, in one sentence each."""
     plan = report.plan
     sentences = [plans.words(plan, report.models)]

@@ -55,7 +55,7 @@ def hierarchies(current: AnonymizeState) -> None:
         hierarchy = current.hierarchies[name]
         if hierarchy.reason:
             st.caption(plain(translate(hierarchy.reason), at_most=300))
-        rules_view.by_rule(current, name)
+        rules_view.ask_rule(current, name)
         grid = st.data_editor(
             state.hierarchy_grid(hierarchy),
             key=f"hierarchy-{name}-{current.version}",

@@ -35,7 +35,7 @@ from workbench.anonymize.plans import (
     size,
     suggested_method,
     too_long,
-    whom,
+    unit_of_groups,
 )
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
@@ -49,7 +49,7 @@ QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
 MOST_VALUES = 50
 """Values of a randomized column that are listed, the most frequent ones."""
-FORESEEN = 0.25
+FORECAST_FROM = 0.25
 """The share done from which on the time left is said: right within a factor of 2 in 19
 of 20 searches. Before, it was up to five times too long.
 """
@@ -92,8 +92,8 @@ def frontier(
         plan, method=method, models=(KAnonymity(k=2), *plan.models[1:])
     )
     try:
-        with _told(current, key) as tell:
-            return method, progress_view.once_in_line(
+        with _show_progress(current, key) as tell:
+            return method, progress_view.evaluate_in_line(
                 curator,
                 key,
                 lambda: FrontierQuestion(plan=every_k, ks=KS, limits=limits),
@@ -104,7 +104,9 @@ def frontier(
 
 
 @contextmanager
-def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgress]:
+def _show_progress(
+    current: AnonymizeState, key: tuple[object, ...]
+) -> Iterator[OnProgress]:
     """Show a bar and a Stop button, if the work takes longer than a second.
 
     What was stopped is not begun again before something is changed.
@@ -129,7 +131,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
         capital("searching"),
         words,
         key=f"stop {key}",
-        patience=progress_view.PATIENCE,
+        patience=progress_view.PATIENCE_SECONDS,
         on_stop=stop,
     ) as show:
         yield tell
@@ -138,7 +140,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 def stage_words(stage: str, spent: float, share: float) -> str:
     """Return a stage, with the remaining seconds once they can be foreseen."""
     left = spent * (1 - share) / max(share, 1e-6)
-    if share < FORESEEN or left < 1:
+    if share < FORECAST_FROM or left < 1:
         return stage
     return _("{stage}, about {seconds:,.0f} s left").format(stage=stage, seconds=left)
 
@@ -146,12 +148,12 @@ def stage_words(stage: str, spent: float, share: float) -> str:
 def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
     """Try a plan, once. Raises: the errors of a plan."""
     key = _key(current, plan)
-    if fails(current, plan):
+    if has_failed(current, plan):
         assert current.failed is not None
         raise current.failed[1]
     try:
-        with _told(current, key) as tell:
-            return progress_view.once_in_line(
+        with _show_progress(current, key) as tell:
+            return progress_view.evaluate_in_line(
                 curator, key, lambda: TrialQuestion(plan=plan), tell
             )
     except StoppedError:
@@ -161,7 +163,7 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
         raise
 
 
-def fails(current: AnonymizeState, plan: Plan) -> bool:
+def has_failed(current: AnonymizeState, plan: Plan) -> bool:
     """Say whether this plan was tried last and could not be."""
     return current.failed is not None and current.failed[0] == _key(current, plan)
 
@@ -225,7 +227,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
-        with progress_view.in_line(), cancelled_by(session.unwanted()):
+        with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
@@ -238,7 +240,7 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
     """Write the table as a folder, with a line in the ledger; return its rows."""
     policy = read_policy()
     policy.check_plan(plan)
-    with progress_view.in_line(), cancelled_by(session.unwanted()):
+    with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
         return curator.anonymize_to(
             place, plan, smallest_group=policy.smallest_group(curator.schema.unit)
         )
@@ -272,7 +274,7 @@ def frontier_chart(
     return (
         drawn
         if loss is None
-        else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
+        else charts.draw_ring(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
     )
 
 
@@ -335,11 +337,11 @@ def sizes_chart(report: TrialReport) -> Chart:
             {"group size": label, "of": side, "share": float(share)}
             for label, share in zip(labels, people / len(figures.crowds), strict=True)
         ]
-    return charts.grouped(
+    return charts.grouped_bars(
         pd.DataFrame(frame),
         x="group size",
         x_title=_("size of the smallest group"),
-        y_title=_("share of {whom}").format(whom=whom(report.plan)),
+        y_title=_("share of {whom}").format(whom=unit_of_groups(report.plan)),
     )
 
 
@@ -409,7 +411,9 @@ def neighbors(
     key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
     lines = []
     usable = {}
-    for near in session.once(curator, key, lambda: NeighborsQuestion(plan=plan)):
+    for near in session.evaluate_once(
+        curator, key, lambda: NeighborsQuestion(plan=plan)
+    ):
         name = _("as chosen")
         node = dict(zip(plan.quasi_identifiers, near.node, strict=True))
         for column, level in (plan.node or {}).items():
@@ -433,7 +437,7 @@ def neighbors(
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
     """Compute the residual risk of the anonymized table, once."""
     plan = Plan.from_json(table.plan)
-    return progress_view.once_in_line(
+    return progress_view.evaluate_in_line(
         curator, ("outcome", table.plan), lambda: ResidualRiskQuestion(plan=plan)
     )
 
@@ -454,7 +458,7 @@ def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
     share = percent(risk.homogeneous_people)
     classes = risk.homogeneous_classes
     return _(plans.MESSAGES["reveal"]).format(
-        classes=classes, share=share, column=column, whom=whom(plan)
+        classes=classes, share=share, column=column, whom=unit_of_groups(plan)
     )
 
 
@@ -499,7 +503,7 @@ def warnings(
     if side.with_others > 0.001:
         sentences.append(
             _(plans.MESSAGES["unique again"]).format(
-                share=percent(side.with_others), whom=whom(plan)
+                share=percent(side.with_others), whom=unit_of_groups(plan)
             )
         )
     table = session.own(session.AnonymizeResult).table

@@ -257,7 +257,7 @@ def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
     """Predict the size of a full-domain search."""
     key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
-    return session.once(curator, key, lambda: SearchSizeQuestion(plan=full))
+    return session.evaluate_once(curator, key, lambda: SearchSizeQuestion(plan=full))
 
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
@@ -284,7 +284,7 @@ def words(plan: Plan, models: Iterable[str]) -> str:
     """
     return _(MESSAGES["plan"]).format(
         models=translate_stored(*models),
-        whom=whom(plan),
+        whom=unit_of_groups(plan),
         method=_(METHOD_NAMES[plan.method.kind]),
         limit=limit_words(plan.limit),
     )
@@ -297,7 +297,7 @@ def method_label(method: str) -> str:
     return name_and_text(_(METHOD_NAMES[method]), _(METHOD_WORDS[method]))
 
 
-def whom(plan: Plan) -> str:
+def unit_of_groups(plan: Plan) -> str:
     """Return the unit of groups: households, people or rows."""
     return _(COUNTED_WORDS[plan.counts])
 

@@ -129,7 +129,7 @@ class AnonymizeState(session.OfDataSet):
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
             key = ("hierarchies", missing)
-            suggested = session.once(
+            suggested = session.evaluate_once(
                 curator, key, lambda: HierarchiesQuestion(columns=missing)
             )
             self.hierarchies |= suggested
@@ -210,7 +210,7 @@ def state(curator: Curator) -> AnonymizeState:
     """Return the choices for this data set; at first as proposed."""
     current = session.own(AnonymizeState)
     if not current.roles:
-        proposed = session.once(curator, ("roles",), RolesQuestion)
+        proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
         current.roles = {proposal.column: proposal.role for proposal in proposed}
     current.complete(curator, current.quasi_identifiers)
     return current
@@ -227,7 +227,7 @@ def read_hierarchy(data: bytes) -> Hierarchy:
 
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """Return a line per column: its role, and why another one was or is proposed."""
-    proposed = session.once(curator, ("roles",), RolesQuestion)
+    proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
     lines = [
         (proposal.column, current.roles[proposal.column], translate(proposal.reason))
         for proposal in proposed

@@ -82,9 +82,9 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
-        demands_form.K.put(int(point["k"]))
-        demands_form.LIMIT.put(float(point["share"]))
-        demands_form.METHOD.put(method)
+        demands_form.K_FIELD.put(int(point["k"]))
+        demands_form.LIMIT_FIELD.put(float(point["share"]))
+        demands_form.METHOD_FIELD.put(method)
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -161,7 +161,7 @@ def _figures(report: TrialReport) -> None:
     highest = report.after.risk.highest
     quiet = dict[str, Any](delta_color="off", delta_arrow="off")
     unique.metric(
-        _("Unique {whom}").format(whom=plans.whom(report.plan)),
+        _("Unique {whom}").format(whom=plans.unit_of_groups(report.plan)),
         percent(report.after.risk.uniques),
         name_and_text(_("before"), percent(report.before.risk.uniques)),
         **quiet,
@@ -190,7 +190,7 @@ def _figures(report: TrialReport) -> None:
     st.caption(
         _(plans.MESSAGES["groups"]).format(
             k=risks.k,
-            whom=plans.whom(report.plan),
+            whom=plans.unit_of_groups(report.plan),
             average=number(
                 risks.people * report.after.groups_per_person / risks.classes
             ),
@@ -266,10 +266,12 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         page = functools.partial(of_table.file, table.table, table.guarantee, warnings)
         offer(_("Download as one HTML file"), page, made, "html", icon="description")
         if st.button(_("Evaluate"), icon=":material/balance:"):
-            session.leave(session.Judge())
+            session.leave_note(session.Judge())
             st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.leave(session.Offered(made=table, not_promised=tuple(warnings)))
+            session.leave_note(
+                session.Offered(made=table, not_promised=tuple(warnings))
+            )
             st.switch_page(session.page_script("links"))
 
 
@@ -305,7 +307,7 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
         name, given = listed
         digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
         with st.spinner(_("Computing"), show_time=True):
-            match = session.kept(
+            match = session.compute_once(
                 ("relinked", *digest), lambda: attack_with_list(table, given)
             )
         st.markdown(
@@ -331,7 +333,7 @@ def guided_example() -> None:
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
-            counted, results = examples.computed(step, code())
+            counted, results = examples.compute_results(step, code())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for (says, _run), result in zip(step.operations, results, strict=True):
                 right.write(_(says))

@@ -14,7 +14,7 @@ from workbench.report import criteria
 from workbench.ui import progress_view, widgets
 
 
-def measured(
+def ask_criterion(
     curator: Curator, report: AuditReport
 ) -> tuple[Criterion, tuple[Outcome, ...]] | None:
     """Ask for a criterion; show the result of each clause, or return None."""
@@ -27,7 +27,7 @@ def measured(
         widgets.errors_shown(),
     ):
         titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
-        rule = widgets.by_title(
+        rule = widgets.ask_by_title(
             st.selectbox,
             _("Measure against published criteria"),
             titles,
@@ -37,7 +37,7 @@ def measured(
         if rule is not None:
             criterion = Criterion.load(rule)
             evaluation = EvidenceQuestion(rule=rule, year=datetime.now(UTC).year)
-            seen = progress_view.once_in_line(
+            seen = progress_view.evaluate_in_line(
                 curator, ("criterion", evaluation), lambda: evaluation
             )
             place = st.container()

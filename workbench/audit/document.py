@@ -17,7 +17,7 @@ from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fragment
 from workbench.ui.first_rows_view import first_rows_words
-from workbench.ui.verdict import of_table, ways_words
+from workbench.ui.verdict import judge_table, search_sentence
 
 
 @printing()
@@ -53,7 +53,7 @@ def to_html(
         for sentence in (linkage_words(report, listed), *attackers(report))
         if sentence
     ]
-    verdict = of_table(report, columns)
+    verdict = judge_table(report, columns)
     return fragment(
         "internal.html",
         title=_("Internal audit of {name}").format(name=curator.name),
@@ -69,7 +69,7 @@ def to_html(
             (
                 _("The change that helps most"),
                 pd.DataFrame(),
-                [*verdict.actions, ways_words()] if verdict.actions else [],
+                [*verdict.actions, search_sentence()] if verdict.actions else [],
             ),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),

@@ -13,13 +13,13 @@ from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.ui import progress_view
 
-KNOWN = session.Widget[list[str]]("audit-columns")
+KNOWN_FIELD = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """Return a proposed role for every column of the table."""
-    return session.once(curator, ("roles",), RolesQuestion)
+    return session.evaluate_once(curator, ("roles",), RolesQuestion)
 
 
 def report(
@@ -33,7 +33,7 @@ def report(
 ) -> AuditReport:
     """Compute the audit for these columns, once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
-    return progress_view.once_in_line(
+    return progress_view.evaluate_in_line(
         curator,
         ("audit", tuple(columns), tuple(sensitive), threshold, known, population),
         lambda: AuditQuestion.of(
@@ -106,7 +106,7 @@ def toggle(
     """Leave the column of the clicked bar out, or take it in."""
     for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
         kept = [column for column in columns if column != name]
-        KNOWN.put(kept if name in columns else [*columns, name])
+        KNOWN_FIELD.put(kept if name in columns else [*columns, name])
 
 
 def _label(name: str, columns: list[str]) -> str:

@@ -13,7 +13,7 @@ from workbench.language.wording import percent, plain
 from workbench.ui import widgets
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
-ASKED = 4
+FIRST_FIELDS = 4
 """Fields at first."""
 
 
@@ -29,16 +29,16 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             )
         )
         known = []
-        cells = st.columns(min(ASKED, len(columns)))
+        cells = st.columns(min(FIRST_FIELDS, len(columns)))
         for place, name in enumerate(columns):
             text = cells[place % len(cells)].text_input(
                 plain(name), key=f"person-{name}"
             )
             if text.strip():
-                known.append(parsed(name, text.strip()))
+                known.append(parse_value(name, text.strip()))
         if not known:
             return
-        report = session.once(
+        report = session.evaluate_once(
             curator,
             ("one person", tuple(known), tuple(sensitive)),
             lambda: OnePersonQuestion(known=tuple(known), sensitive=tuple(sensitive)),
@@ -50,7 +50,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
 
 
-def parsed(column: str, text: str) -> Known:
+def parse_value(column: str, text: str) -> Known:
     """Read a range of numbers, a prefix with a star, or a value of a column."""
     between = _RANGE.fullmatch(text)
     if between is not None:

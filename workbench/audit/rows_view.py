@@ -42,7 +42,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
             return
         with st.spinner(_("Computing"), show_time=True):
             key = ("risk of each row", evaluation)
-            report = progress_view.once_in_line(curator, key, lambda: evaluation)
+            report = progress_view.evaluate_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")

@@ -52,7 +52,7 @@ def without_known(curator: Curator) -> None:
 
 def show_verdict(report: AuditReport, columns: list[str]) -> None:
     """Show the verdict in its color, its reasons, and the best change."""
-    judged = verdict.of_table(report, columns)
+    judged = verdict.judge_table(report, columns)
     color = {"poor": "red", "mixed": "orange", "good": "green"}[judged.level]
     st.markdown(f"### :{color}-background[{plain(judged.sentence, at_most=1_000)}]")
     st.markdown(
@@ -63,7 +63,7 @@ def show_verdict(report: AuditReport, columns: list[str]) -> None:
         return
     st.markdown(f"**{_('The change that helps most')}**")
     st.markdown(plain(best, at_most=600))
-    st.caption(verdict.ways_words())
+    st.caption(verdict.search_sentence())
     if others:
         with st.expander(_("Other changes"), key="other-changes"):
             st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))

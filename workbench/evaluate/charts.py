@@ -23,11 +23,13 @@ from workbench.report.charts import (
 )
 from workbench.ui.method_charts import COLORS
 
-STEPS = 30
+LINES_FROM_CELLS = 30
 """Cells from which on lines are clearer than bars."""
 
 
-def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> Chart:
+def sources_chart(
+    frame: pd.DataFrame, *, column: str, y_title: str, shares: bool
+) -> Chart:
     """Draw one column of several sources, as bars or, with many cells, as steps.
 
     Args:
@@ -51,7 +53,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     )
     color = series_color("of", names, [ORIGINAL, *COLORS], columns=2, labelLimit=0)
     tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
-    if len(cells) > STEPS:
+    if len(cells) > LINES_FROM_CELLS:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
         marks = chart.mark_line(interpolate="step").encode(
             x=x,
@@ -71,7 +73,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     return Chart(spec=marks.properties(height=320), alt=alt, table=with_headings(frame))
 
 
-def dots(frame: pd.DataFrame, *, title: str) -> Chart:
+def distances_chart(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw distances: a line for each figure, and a mark on it for each table."""
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
@@ -88,7 +90,7 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
-def scales(figures: pd.DataFrame) -> Chart:
+def measures_chart(figures: pd.DataFrame) -> Chart:
     """Draw each measure between perfect (0) and independent columns (1).
 
     Another sample of the original is drawn beside the release.
@@ -122,7 +124,7 @@ def scales(figures: pd.DataFrame) -> Chart:
     )
 
 
-def scores(frame: pd.DataFrame, *, title: str) -> Chart:
+def scores_chart(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw scores of learners with their spread, a line for each learner."""
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
@@ -141,7 +143,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
-def attacks(frame: pd.DataFrame) -> Chart:
+def attacks_chart(frame: pd.DataFrame) -> Chart:
     """Draw the success of each attack with its interval.
 
     The three groups are people in the release, others, and a guess without it.

@@ -16,7 +16,7 @@ from dpcore.tables.counts import Values
 from workbench import session
 from workbench.evaluate import cards
 from workbench.evaluate.cards import Card
-from workbench.evaluate.charts import several
+from workbench.evaluate.charts import sources_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.language.messages import _, capital, commas, name_and_text, ngettext
@@ -25,7 +25,7 @@ from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.ui import progress_view, releases, widgets
 
-SHOWN = 20
+MAX_CARDS_SHOWN = 20
 """Cards at once; others are found by name, or shown when asked for."""
 
 
@@ -34,8 +34,8 @@ def columns(
 ) -> None:
     """Show every column before and after, and draw one of them."""
     worst = similarity.columns[0]
-    farthest([worst.column], worst.distance)
-    show_cards(cards.of_columns(similarity), key="cards-columns")
+    farthest_sentence([worst.column], worst.distance)
+    show_cards(cards.column_cards(similarity), key="cards-columns")
     with st.expander(
         name_and_text(_("The same as a table"), f"{_('original')} → {_('release')}"),
         key="all-figures",
@@ -46,7 +46,7 @@ def columns(
     _one(curator, candidate, [column.column for column in similarity.columns])
 
 
-def counted(curator: Curator, candidate: Candidate) -> None:
+def show_count_distances(curator: Curator, candidate: Candidate) -> None:
     """Show distances of columns and pairs, from counts alone.
 
     So they are known for an original of any size.
@@ -54,7 +54,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     st.subheader(_("Counts of all rows"))
     shares, left_out = distances(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
-    farthest(columns[0], shares[columns[0]])
+    farthest_sentence(columns[0], shares[columns[0]])
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
         st.caption(
@@ -67,7 +67,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     _one(curator, candidate, [name for (name,) in columns])
 
 
-def farthest(columns: Sequence[str], distance: float) -> None:
+def farthest_sentence(columns: Sequence[str], distance: float) -> None:
     """Return the sentence about the worst column, or pair of columns."""
     words = _(
         "**Farthest from the original is {columns}: {distance} of the rows would "
@@ -82,23 +82,23 @@ def farthest(columns: Sequence[str], distance: float) -> None:
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
     """Show the worst cards, or those that match a search."""
-    end = cards.end_of(all_)
+    end = cards.scale_end(all_)
     shown = list(all_)
-    if len(all_) > SHOWN:
+    if len(all_) > MAX_CARDS_SHOWN:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
         text = left.text_input(_("Find a column by its name"), key=f"{key}-find")
         everything = right.toggle(
             _("All {number} cards").format(number=len(all_)), key=f"{key}-all"
         )
-        shown = cards.matching(all_, text)
+        shown = cards.filter_cards(all_, text)
         if not text and not everything:
             st.caption(
                 _("The first {shown} of {all} are shown.").format(
-                    shown=SHOWN, all=len(all_)
+                    shown=MAX_CARDS_SHOWN, all=len(all_)
                 )
             )
-            shown = shown[:SHOWN]
-    st.html(cards.drawn(shown, end=end))
+            shown = shown[:MAX_CARDS_SHOWN]
+    st.html(cards.cards_html(shown, end=end))
     st.html(
         cards.legend(has_independent=any(card.independent is not None for card in all_))
     )
@@ -140,7 +140,7 @@ def distances(
     names = compared_columns(curator, candidate)
     pairs = pairs_to_count(curator.schema.domain.project(names))
     cliques = (*((name,) for name in names), *pairs)
-    shares = progress_view.once_in_line(
+    shares = progress_view.evaluate_in_line(
         curator,
         ("distances", candidate.key),
         lambda: DistancesQuestion(cliques=cliques, table=candidate.table),
@@ -173,7 +173,7 @@ def compared_columns(curator: Curator, candidate: Candidate) -> Clique:
 def counts_of(curator: Curator, candidate: Candidate, column: str) -> CountsReport:
     """Return the rows per cell of one column, in the original and the candidate."""
     cliques = tuple((name,) for name in compared_columns(curator, candidate))
-    counts = session.once(
+    counts = session.evaluate_once(
         curator,
         ("columns", candidate.key),
         lambda: CountsQuestion(cliques=cliques, table=candidate.table),
@@ -191,7 +191,7 @@ def sources_of(
     own = counts.original.astype(float)
     other = counts.other.astype(float)
     sources = {_("original"): own, _("drawn rows"): other}
-    for line in releases.earlier(curator):
+    for line in releases.list_releases(curator):
         earlier = curator.release(line["request_id"])
         if any(column in clique for clique in earlier.marginals):
             is_this = release is not None and earlier.request_id == release.request_id
@@ -215,7 +215,7 @@ def column_chart(
             pd.DataFrame({"cell": cells, "of": title, "rows": values / (total or 1)})
         )
     y_title = _("share of rows") if shares else _("rows")
-    return several(
+    return sources_chart(
         pd.concat(parts, ignore_index=True),
         column=column,
         y_title=y_title,

@@ -5,7 +5,7 @@ import math
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate.report import columns_table, placed, score_words
+from workbench.evaluate.report import columns_table, place_measures, score_words
 from workbench.language.messages import _, capital, percent_sign
 from workbench.language.wording import printable, printing, strip_markdown
 from workbench.report.document import Document, Picture, TextTable, page
@@ -24,7 +24,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> byt
             (capital("impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
         ),
     )
-    places = placed(similarity)
+    places = place_measures(similarity)
     tables = [
         (capital("figure"), figures),
         (

@@ -64,9 +64,9 @@ class EvaluateState(session.OfDataSet):
 
 def choose(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; None while there is none."""
-    made = releases.earlier(curator)
+    made = releases.list_releases(curator)
     shown = session.session().runs.shown
-    if session.take(session.Judge) is not None:
+    if session.take_note(session.Judge) is not None:
         shown = ANONYMIZED
     titles = _titles(made)
     of_parts = sum(bool(line["part"]) for line in made)
@@ -82,7 +82,7 @@ def choose(curator: Curator) -> Candidate | None:
         st.page_link(session.page_script("synthesize"), icon=":material/arrow_forward:")
     index = list(titles).index(shown) if shown in titles else 0
     field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
-    key = widgets.by_title(
+    key = widgets.ask_by_title(
         st.selectbox, capital("release"), titles, index=index, key=field
     )
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
@@ -90,14 +90,14 @@ def choose(curator: Curator) -> Candidate | None:
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask for another table to show next to it; None while none is chosen."""
-    every = _titles(releases.earlier(curator)).items()
+    every = _titles(releases.list_releases(curator)).items()
     titles = {
         key: title
         for key, title in every
         if not candidate.key.startswith(key) or key == FILE
     }
     field = f"evaluate-other-{candidate.key[:16]}-{len(titles)}"
-    key = widgets.by_title(
+    key = widgets.ask_by_title(
         st.selectbox, _("Side by side"), titles, index=None, key=field
     )
     return (
@@ -157,12 +157,12 @@ def _candidate(
         return (
             None
             if frame is None
-            else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
+            else uploaded_candidate(curator, f"{FILE}-{digest(frame)}", title, frame)
         )
     made = session.own(session.AnonymizeResult).table
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
-        return foreign(
+        return uploaded_candidate(
             curator,
             f"{ANONYMIZED}-{digest(frame)}",
             title,
@@ -182,14 +182,14 @@ def _candidate(
             min(own, 1_000_000),
             key=f"evaluate-rows-{key[:16]}",
         )
-    table = _drawn(release, int(rows), field)
+    table = _draw_rows(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
     return Candidate(
         key=key, title=title, rows=table.frame, table=table, release=release
     )
 
 
-def _drawn(release: Release, rows: int, field: str) -> PublicTable:
+def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
     """Draw the candidate's rows once, and keep them while it is chosen.
 
     Args:
@@ -203,7 +203,7 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     return drawn[field][1]
 
 
-def foreign(
+def uploaded_candidate(
     curator: Curator,
     key: str,
     title: str,

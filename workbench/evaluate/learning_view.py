@@ -17,9 +17,9 @@ from dpcore.evaluation.utility.learning import (
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
 from workbench import session
-from workbench.evaluate.charts import scores
+from workbench.evaluate.charts import scores_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import LEARNERS, Learned, known, progress
+from workbench.evaluate.report import LEARNERS, Learned, computed_report, progress
 from workbench.language.messages import (
     N_,
     _,
@@ -32,7 +32,7 @@ from workbench.language.wording import plain
 from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
 
-SPLITS = 3
+TEST_SPLITS = 3
 MEASURES = {
     "accuracy": N_("accuracy, share of right answers"),
     "f1": N_("F1, mean over the classes"),
@@ -40,7 +40,7 @@ MEASURES = {
     "r2": N_("R², share of the variance explained"),
     "nmi": N_("agreement of the groups (NMI)"),
 }
-COMPARED = {
+COMPARED_TITLES = {
     "release": N_("release"),
     "original": N_("original, no privacy"),
     "majority": N_("one answer for all"),
@@ -60,14 +60,16 @@ def learning(
         target = st.selectbox(
             _("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}"
         )
-        tasks = widgets.by_title(
+        tasks = widgets.ask_by_title(
             st.multiselect,
             capital("learner"),
             translate_table(LEARNERS),
             list(TASKS[:3]),
             key="learn-tasks",
         )
-        splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
+        splits = st.number_input(
+            capital("splits"), 1, 10, TEST_SPLITS, key="learn-splits"
+        )
     column = curator.schema.column(target)
     idle = [task for task in tasks if not applies(task, column)]
     if idle:
@@ -78,7 +80,7 @@ def learning(
             )
         )
     tasks = [task for task in tasks if task not in idle]
-    if known(learning_key(candidate, target, tasks, int(splits))) is None:
+    if computed_report(learning_key(candidate, target, tasks, int(splits))) is None:
         if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
             st.caption(
                 _(
@@ -89,7 +91,7 @@ def learning(
             return
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
-    scored: tuple[Score, ...] = known(
+    scored: tuple[Score, ...] = computed_report(
         learning_key(candidate, target, tasks, int(splits))
     )
     measured = {score.measure for score in scored}
@@ -104,7 +106,7 @@ def learning(
         st.markdown(f"**{_(SCENARIOS[str(scenario)])}** ({better})")
         frame = scores_table(scored, measure, scenario)
         widgets.show_chart(
-            scores(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}"
+            scores_chart(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}"
         )
     st.caption(
         _(
@@ -129,7 +131,7 @@ def learn(
     The bar appears after `patience` seconds.
     """
     with progress(_("Learning"), key="stop-heavy", patience=patience) as on_progress:
-        progress_view.once_in_line(
+        progress_view.evaluate_in_line(
             curator,
             learning_key(candidate, target, tasks, splits),
             lambda: LearningQuestion(
@@ -149,7 +151,7 @@ def learning_key(
     return ("learning", candidate.key, target, tuple(tasks), splits)
 
 
-def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
+def last_scores(candidate: Candidate, target: str | None = None) -> Learned | None:
     """Return the last scores of the candidate; None before any.
 
     Args:
@@ -161,7 +163,7 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
         for measure in ("accuracy", "r2"):
             tested = [
                 score
-                for score in known(key)
+                for score in computed_report(key)
                 if (score.scenario, score.measure) == (2, measure)
             ]
             of = {score.of: score.mean for score in tested}  # of the last learner
@@ -170,16 +172,16 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
     return None
 
 
-def learned_quickly(
+def scores_or_quick(
     curator: Curator, candidate: Candidate, label: str, patience: float
 ) -> Learned:
     """Return the last scores of a target; without any, train the first learner."""
-    if learned(candidate, label) is None:
+    if last_scores(candidate, label) is None:
         task = next(
             task for task in TASKS if applies(task, curator.schema.column(label))
         )
-        learn(curator, candidate, label, (task,), SPLITS, patience)
-    scores = learned(candidate, label)
+        learn(curator, candidate, label, (task,), TEST_SPLITS, patience)
+    scores = last_scores(candidate, label)
     assert scores is not None
     return scores
 
@@ -205,7 +207,7 @@ def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.Dat
         [
             {
                 "task": _(LEARNERS[score.task]),
-                "of": _(COMPARED[score.of]),
+                "of": _(COMPARED_TITLES[score.of]),
                 "mean": score.mean,
                 "low": score.mean - score.spread,
                 "high": score.mean + score.spread,

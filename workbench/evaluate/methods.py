@@ -29,7 +29,7 @@ from dpcore.schema import (
 from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
-from workbench.evaluate.rerun import run
+from workbench.evaluate.rerun import run_in_memory
 from workbench.language.messages import N_, _, translate_table
 from workbench.language.wording import SAMPLE_TITLES
 from workbench.ui import progress_view
@@ -38,7 +38,7 @@ from workbench.ui.method_charts import SCENARIOS
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
 KS = (25, 50, 100)
-ROWS = 3_000
+MAX_ROWS_USED = 3_000
 """Of a table that take part, so that a sweep takes minutes at most."""
 SPLITS = 2
 SHAPES = {
@@ -92,13 +92,13 @@ def table(key: str) -> PublicSource:
     """Build an invented table by its key."""
     title = tables()[key]
     if key in SHAPES:
-        return public_table(title, shaped(*SHAPES[key]))
+        return public_table(title, invent_shape(*SHAPES[key]))
     return public_table(
         title, next(sample for sample in samples.SAMPLES if sample.key == key).build()
     )
 
 
-def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
+def invent_shape(rows: int, features: int, share: float) -> pd.DataFrame:
     """Build numbers in [-1, 1] that predict a label of 1 or -1.
 
     The first of them predicts it best.
@@ -121,7 +121,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     Raises: ParameterError when there is no such column.
     """
     frame = frame.iloc[
-        np.random.default_rng(0).permutation(len(frame))[:ROWS]
+        np.random.default_rng(0).permutation(len(frame))[:MAX_ROWS_USED]
     ].reset_index(drop=True)
     # rows of a public table may say where no value is missing
     columns = tuple(
@@ -239,11 +239,13 @@ def figures(
     for split in random_splits(frame, frame, times=splits):
         train = split.train.reset_index(drop=True)
         if method in MICROAGGREGATION:
-            release = _microaggregated(schema, MICROAGGREGATION[method], train)
+            release = _microaggregate(schema, MICROAGGREGATION[method], train)
         else:
             recipe = _recipe(method, schema, target)
             loss = PureDP(epsilon=repr(epsilon))
-            release = run(recipe, loss, schema, train).sample(len(train), seed=0)
+            release = run_in_memory(recipe, loss, schema, train).sample(
+                len(train), seed=0
+            )
         cuts.append(Split(train=train, test=split.test, release=release))
         errors.append(
             marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean
@@ -274,7 +276,7 @@ def _gaussian(schema: Schema, target: str) -> Recipe:
     return Gaussian.of(schema, label=target, one_hot=cells)
 
 
-def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
+def _microaggregate(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
     """Apply MDAV to the complete number columns, as in the book."""
     numbers = [
         column.name

@@ -6,7 +6,7 @@ from workbench import session
 from workbench.evaluate import methods
 from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
-from workbench.evaluate.report import known, progress
+from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital, translate_table
 from workbench.ui import file_view, progress_view, widgets
 from workbench.ui.method_charts import against_epsilon
@@ -25,11 +25,11 @@ def compare_methods() -> None:
     own = file_view.table_uploader(
         _("A public table with a column of labels"), key="sweep-file"
     )
-    chosen = widgets.by_title(
+    chosen = widgets.ask_by_title(
         st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables"
     )
     titles = methods.titles()
-    names = widgets.by_title(
+    names = widgets.ask_by_title(
         st.multiselect, capital("method"), titles, list(titles), key="sweep-methods"
     )
     epsilons = st.multiselect(
@@ -40,7 +40,7 @@ def compare_methods() -> None:
     )
     of_own = "" if own is None else digest(own)
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
-    frame = known(key)
+    frame = computed_report(key)
     if frame is None:
         if (
             not (chosen or of_own)
@@ -54,7 +54,7 @@ def compare_methods() -> None:
             public.append(methods.public_table(_("table"), own))
         with (
             progress(_("Computing"), key="stop-heavy") as on_progress,
-            progress_view.in_line(),
+            progress_view.wait_in_line(),
         ):
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame

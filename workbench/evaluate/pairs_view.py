@@ -11,9 +11,9 @@ from dpcore.evaluation.utility.propensity import PropensityQuestion
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
-from workbench.evaluate.columns_view import farthest, show_cards
+from workbench.evaluate.columns_view import farthest_sentence, show_cards
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import known, progress
+from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital
 from workbench.language.wording import percent
 from workbench.report import charts
@@ -26,9 +26,9 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     if score is None:
         st.info(_("This release has one column only."))
         return
-    farthest(score.worst, similarity.marginals.ways[1].worst)
-    show_cards(cards.of_pairs(similarity), key="cards-pairs")
-    shown = widgets.choose_readable(
+    farthest_sentence(score.worst, similarity.marginals.ways[1].worst)
+    show_cards(cards.pair_cards(similarity), key="cards-pairs")
+    shown = widgets.choose_map_columns(
         similarity.marginals.columns,
         similarity.marginals.pairs,
         key="pairs-columns",
@@ -71,12 +71,12 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
 
 def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     key = ("propensity", candidate.key)
-    scored: Scored | None = known(key)
+    scored: Scored | None = computed_report(key)
     if scored is None:
         if not st.button(capital("telling the tables apart"), key="tell-apart"):
             return
         with progress(_("Computing"), key="stop-heavy") as on_progress:
-            scored = progress_view.once_in_line(
+            scored = progress_view.evaluate_in_line(
                 curator,
                 key,
                 lambda: PropensityQuestion(table=candidate.table),

@@ -55,7 +55,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}"
     )
     paid = loss_from(release.guarantee.loss) if release else None
-    errors = session.once(
+    errors = session.evaluate_once(
         curator,
         ("ranges", candidate.key, name, low, high, key),
         lambda: RangeErrorsQuestion(

@@ -22,11 +22,11 @@ from workbench.evaluate.form import Candidate
 from workbench.language.messages import N_, _, digits, translate_table
 from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
-from workbench.ui.charged import OFF
+from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
 
-KEPT = 0.8
-LOST = 0.4
+WELL_KEPT = 0.8
+BARELY_KEPT = 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the
 second.
 """
@@ -41,7 +41,7 @@ LEARNERS = {
     "trees": N_("boosted trees"),
     "svm": N_("support vector machine"),
 }
-PLACED = {
+PLACED_MEASURES = {
     "pairs": N_("pairs of columns"),
     "triples": N_("triples of columns"),
     "relations": N_("pairs of columns, in wide cells"),
@@ -75,9 +75,9 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
     with progress(
-        _("Computing"), key=key, patience=progress_view.PATIENCE
+        _("Computing"), key=key, patience=progress_view.PATIENCE_SECONDS
     ) as on_progress:
-        return session.once(
+        return session.evaluate_once(
             curator,
             ("similarity", candidate.key),
             lambda: SimilarityQuestion(table=candidate.table),
@@ -85,13 +85,13 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         )
 
 
-def known(key: tuple[Any, ...]) -> Any:
+def computed_report(key: tuple[Any, ...]) -> Any:
     """Return a report's content if it was computed in this session."""
     report = session.session().reports.get(key)
     return getattr(report, "content", report)
 
 
-def placed(similarity: SimilarityReport) -> pd.DataFrame:
+def place_measures(similarity: SimilarityReport) -> pd.DataFrame:
     """Return each measure placed between perfect (0) and independent (1).
 
     Another sample of the original has its place beside it.
@@ -106,7 +106,12 @@ def placed(similarity: SimilarityReport) -> pd.DataFrame:
             for value in (score.value, score.floor)
         )
         lines.append(
-            (_(PLACED[score.measure.key]), *places, score.value, score.independent)
+            (
+                _(PLACED_MEASURES[score.measure.key]),
+                *places,
+                score.value,
+                score.independent,
+            )
         )
     return pd.DataFrame(
         lines,
@@ -225,9 +230,9 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
     return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
 
-def is_off(column: ColumnSimilarity) -> bool:
+def is_misleading(column: ColumnSimilarity) -> bool:
     """Return whether figures about a column mislead."""
-    return column.distance > max(OFF, 2 * column.floor)
+    return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
 
 
 @printing()
@@ -245,15 +250,15 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
         sentence = _(
             "Made for learning {label}, of which the original teaches next to nothing."
         )
-    elif kept >= KEPT:
+    elif kept >= WELL_KEPT:
         level = "good"
         sentence = _("Fit for learning {label}.")
-    elif kept >= LOST:
+    elif kept >= BARELY_KEPT:
         sentence = _("Fit for learning {label}, with losses.")
     else:
         level = "poor"
         sentence = _("Not fit for learning {label}.")
-    if kept is not None and kept < KEPT:
+    if kept is not None and kept < WELL_KEPT:
         actions.insert(
             0,
             _(
@@ -291,7 +296,7 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
     """
     worst = similarity.columns[0]
     kept = kept_relations(similarity)
-    off = is_off(worst)
+    off = is_misleading(worst)
     pairs = similarity.score(measures.RELATIONS)
     actions = []
     if off:
@@ -323,7 +328,7 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
             "Not fit for questions about two columns: columns drawn one by one would "
             "do as well."
         )
-    elif off and (kept is None or kept < KEPT):
+    elif off and (kept is None or kept < WELL_KEPT):
         level = "poor"
         sentence = _("Fit for few questions: at least one column came out wrong.")
     elif kept is None:
@@ -333,18 +338,18 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
                 "Fit for counting. The columns of the original have next to nothing "
                 "in common."
             )
-    elif kept >= KEPT:
+    elif kept >= WELL_KEPT:
         sentence = _(
             "Fit for counting and for relations between columns: {kept} of them are "
             "kept."
         )
     else:
-        level = "poor" if kept < LOST else "mixed"
+        level = "poor" if kept < BARELY_KEPT else "mixed"
         sentence = _(
             "Fit for single columns only: {kept} of the relations between columns "
             "are kept."
         )
-    if ours and (level == "poor" or (kept is not None and kept < KEPT)):
+    if ours and (level == "poor" or (kept is not None and kept < WELL_KEPT)):
         actions.append(
             _(
                 "Release it again with a larger share of the budget, or with fewer "

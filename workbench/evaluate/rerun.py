@@ -14,12 +14,14 @@ from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
 
 
-def without_people(schema: Schema) -> Schema:
+def drop_people(schema: Schema) -> Schema:
     """Return the schema without the column of people, at the same cap."""
     return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
-def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
+def run_in_memory(
+    recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame
+) -> Release:
     """Run a recipe under a temporary ledger; its result is not for publication."""
     columns = tuple(
         dataclasses.replace(column, found=None) for column in schema.columns
@@ -41,14 +43,14 @@ class RecipeRun:
     schema: Schema
 
     def __call__(self, frame: pd.DataFrame) -> Release:
-        return run(self.recipe, self.loss, self.schema, frame)
+        return run_in_memory(self.recipe, self.loss, self.schema, frame)
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return rows drawn from the new release."""
         return self(frame).sample(seed=0)
 
 
-def maker(release: Release, schema: Schema) -> RecipeRun | None:
+def run_that_made(release: Release, schema: Schema) -> RecipeRun | None:
     """Return the run that made a release; None if the release does not tell it."""
     recipe = None if release.part else load_recipe(release.recipe)
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):

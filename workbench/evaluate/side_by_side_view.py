@@ -7,7 +7,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import form
-from workbench.evaluate.charts import dots
+from workbench.evaluate.charts import distances_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import kept_relations, report, verdict_of_similarity
 from workbench.language.messages import _
@@ -15,7 +15,7 @@ from workbench.language.wording import percent
 from workbench.report.charts import Chart
 from workbench.ui import widgets
 
-SHOWN = 20
+MAX_COLUMNS_SHOWN = 20
 """Columns in the chart: those in which the two differ most."""
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
@@ -90,10 +90,12 @@ def _chart(
     frame = pd.DataFrame(
         [
             {"figure": name, "of": title, "distance": value}
-            for name, *values in both[:SHOWN]
+            for name, *values in both[:MAX_COLUMNS_SHOWN]
             for title, value in zip(titles, values, strict=True)
         ],
     )
     return (
-        None if frame.empty else dots(frame, title=_("rows that would have to change"))
+        None
+        if frame.empty
+        else distances_chart(frame, title=_("rows that would have to change"))
     )

@@ -8,13 +8,13 @@ from dpcore.evaluation import AttacksReport
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
-from workbench.evaluate.charts import scales
+from workbench.evaluate.charts import measures_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.learning_view import learned, learned_quickly, made_for
+from workbench.evaluate.learning_view import last_scores, made_for, scores_or_quick
 from workbench.evaluate.report import (
+    computed_report,
     kept_relations,
-    known,
-    placed,
+    place_measures,
     score_words,
     verdict_of_learning,
     verdict_of_similarity,
@@ -22,11 +22,11 @@ from workbench.evaluate.report import (
 from workbench.language.messages import _, capital, digits
 from workbench.language.wording import percent, plain
 from workbench.ui import widgets
-from workbench.ui.progress_view import PATIENCE
+from workbench.ui.progress_view import PATIENCE_SECONDS
 from workbench.ui.verdict import Verdict
 
 
-def judged(
+def judge(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> Verdict:
     """Return the verdict; a release for learning is first judged by that."""
@@ -34,7 +34,7 @@ def judged(
     if label is None:
         return verdict_of_similarity(similarity, ours=candidate.release is not None)
     try:
-        scores = learned_quickly(curator, candidate, label, PATIENCE)
+        scores = scores_or_quick(curator, candidate, label, PATIENCE_SECONDS)
     except DpcoreError as error:  # too few people to test on, for instance
         widgets.error_box(error)
         return verdict_of_similarity(similarity, ours=True)
@@ -103,10 +103,10 @@ def overview(
     )
     for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
         cell.metric(title, figure, help=explanation)
-    places = placed(similarity)
+    places = place_measures(similarity)
     if len(places):
         with st.expander(capital("between perfect (0) and independent (1)")):
-            widgets.show_chart(scales(places), key="figures")
+            widgets.show_chart(measures_chart(places), key="figures")
             st.caption(
                 _(
                     "Another sample: what chance alone brings between two samples of "
@@ -125,7 +125,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
         "Accuracy, or R², of a model that learned from the release; in brackets, "
         "from the original."
     )
-    scores = learned(candidate)
+    scores = last_scores(candidate)
     if scores is None:
         return _("not computed"), about
     own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
@@ -143,7 +143,7 @@ def _attack_words(candidate: Candidate) -> str:
     ]
     if not keys:
         return _("not computed")
-    report: AttacksReport = known(keys[-1])
+    report: AttacksReport = computed_report(keys[-1])
     return (
         f"{len(report.found)} / {len(report.attacks)}"
         if report.control

@@ -5,7 +5,7 @@ import pandas as pd
 from workbench.report.charts import PRIVATE, Chart, describe_chart, drawing
 
 
-def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
+def horizontal_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
     """Draw one horizontal bar per row.
 
     `titles` names the fields of label and value, in this order.

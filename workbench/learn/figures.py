@@ -32,11 +32,11 @@ from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Ma
 from workbench import samples
 from workbench.language.messages import N_
 
-SHARED = ["zip", "birth_date", "sex"]
-GROWING = ("age", "marital", "occupation", "education")
+LINKED_COLUMNS = ["zip", "birth_date", "sex"]
+ADDED_COLUMNS = ("age", "marital", "occupation", "education")
 CAN_BE_EMPTY = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
-DRAWS = 2_000
+RELEASES_DRAWN = 2_000
 CLASS = N_("class")
 
 
@@ -48,14 +48,14 @@ def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
     reach = max(4, math.ceil(4 / epsilon))
     shown = pd.concat(
         [
-            _shown(law, count - reach, count + 1 + reach).assign(table=name)
+            _law_between(law, count - reach, count + 1 + reach).assign(table=name)
             for name, law in laws.items()
         ],
     )
     return shown, math.exp(largest_loss(*laws.values()))
 
 
-def _shown(law: Law, low: float, high: float) -> pd.DataFrame:
+def _law_between(law: Law, low: float, high: float) -> pd.DataFrame:
     inside = (law.outcomes >= low) & (law.outcomes <= high)
     return pd.DataFrame({"answer": law.outcomes[inside], "chance": law.chances[inside]})
 
@@ -66,7 +66,9 @@ def float_leak(count: int) -> tuple[float, float, bool]:
     A release leaks if its last bits rule out one person less.
     """
     rng = np.random.default_rng()
-    share = ruled_out(count=float(count), neighbor=count - 1.0, draws=DRAWS, rng=rng)
+    share = ruled_out(
+        count=float(count), neighbor=count - 1.0, draws=RELEASES_DRAWN, rng=rng
+    )
     release = float(textbook_noise(float(count), 1, rng)[0])
     return share, release, not could_come_from(release, count - 1.0)
 
@@ -98,7 +100,7 @@ def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     lines = []
     for name in names:
         law = laws()[name]
-        shown = _shown(law, -4, 4)
+        shown = _law_between(law, -4, 4)
         shown["chance"] /= shown["answer"].diff().iloc[1]
         frames.append(shown.assign(law=name))
         lines.append((name, law.variance, float(np.abs(law.outcomes) @ law.chances)))
@@ -145,7 +147,9 @@ def losses() -> pd.DataFrame:
 
 
 @functools.cache
-def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
+def compose_losses(
+    epsilon: float, delta: float = 1e-6, most: int = 100
+) -> pd.DataFrame:
     """Return the cost of 1 to `most` answers at `epsilon`, added in three ways."""
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
@@ -201,7 +205,7 @@ def afterwards(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def _census() -> tuple[pd.DataFrame, Schema]:
-    frame = samples.census()[[*GROWING]]
+    frame = samples.census()[[*ADDED_COLUMNS]]
     columns = (
         column if column.name in CAN_BE_EMPTY else without_missing(column)
         for column in suggest_schema(frame).columns
@@ -247,8 +251,8 @@ def by_columns(epsilon: float) -> pd.DataFrame:
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
-    for ways in range(1, len(GROWING) + 1):
-        clique = GROWING[:ways]
+    for ways in range(1, len(ADDED_COLUMNS) + 1):
+        clique = ADDED_COLUMNS[:ways]
         marginal = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[
             clique
         ]
@@ -300,7 +304,7 @@ def _patients() -> pd.DataFrame:
 @functools.cache
 def linkage() -> Linkage:
     """Link the invented voter list with the invented hospital's visits."""
-    return link(_patients(), samples.voter_list(), SHARED)
+    return link(_patients(), samples.voter_list(), LINKED_COLUMNS)
 
 
 @functools.cache
@@ -311,7 +315,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
         diagnosis is that of the row, in percent; and the share of the most frequent
         diagnosis.
     """
-    frame = _patients()[[*SHARED, "diagnosis"]]
+    frame = _patients()[[*LINKED_COLUMNS, "diagnosis"]]
     schema = Schema(
         columns=suggest_schema(frame, missing=False).columns,
         unit=PrivacyUnit(max_rows=1),
@@ -321,11 +325,13 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
         loss=PureDP(epsilon=repr(epsilon)),
     )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
-    known = samples.voter_list().drop_duplicates(SHARED, keep=False)
+    known = samples.voter_list().drop_duplicates(LINKED_COLUMNS, keep=False)
     lines = []
     for name, table in ((N_("original"), frame), (N_("drawn rows"), drawn)):
-        claims = known.merge(table.drop_duplicates(SHARED, keep=False), on=SHARED)
-        right = claims.merge(_patients(), on=["name", *SHARED, "diagnosis"])
+        claims = known.merge(
+            table.drop_duplicates(LINKED_COLUMNS, keep=False), on=LINKED_COLUMNS
+        )
+        right = claims.merge(_patients(), on=["name", *LINKED_COLUMNS, "diagnosis"])
         lines.append((name, len(claims), 100 * len(right) / max(1, len(claims))))
     guess = float(frame["diagnosis"].value_counts(normalize=True).iloc[0])
     return pd.DataFrame(lines, columns=["table", "found", "right"]), guess

@@ -56,7 +56,7 @@ def floats(count: int) -> Shown:
             "other": count - 1,
             "count": count,
             "share": percent(share),
-            "draws": figures.DRAWS,
+            "draws": figures.RELEASES_DRAWN,
             "release": f"{release!r}",
         },
         unsaid=(2,) if caught else (1,),
@@ -68,7 +68,7 @@ def sequential(names: list[str], epsilon: float) -> Shown:
     laws, spreads = figures.overlaid(names or list(figures.laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
     return Shown(
-        frames=(laws, figures.losses(), figures.composed(epsilon)),
+        frames=(laws, figures.losses(), figures.compose_losses(epsilon)),
         fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
         table=spreads.rename(
             columns={
@@ -179,7 +179,7 @@ def right_answer(key: str) -> str:
     return _(LESSONS[key]["answers"][LESSONS[key]["right"]])
 
 
-def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
+def count_answers(given: Mapping[str, int | None]) -> tuple[int, int]:
     """Return the answered and the rightly answered questions, by lesson."""
     right = [
         place == LESSONS[key]["right"]
@@ -189,7 +189,7 @@ def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
     return len(right), sum(right)
 
 
-def printed() -> bytes:
+def print_course() -> bytes:
     """Return the course as one page to print.
 
     Texts are those at the first values of all controls.

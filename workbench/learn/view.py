@@ -14,12 +14,12 @@ from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
 from workbench.language.wording import plain
 from workbench.learn import lessons
-from workbench.learn.charts import lying_bars
+from workbench.learn.charts import horizontal_bars
 from workbench.learn.lessons import LESSONS
 from workbench.report.charts import Chart, lines
 from workbench.report.files import file_name
 from workbench.ui import examples, file_view, widgets
-from workbench.ui.notebooks import in_cells
+from workbench.ui.notebooks import write_notebook
 
 ARROW = ":material/arrow_forward:"
 
@@ -33,11 +33,11 @@ def lesson(key: str) -> None:
     said = lessons.sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
         widgets.show_chart(
-            _drawn(chart, shown.frames[place]), key=f"learn-{key}-{place}"
+            _draw_chart(chart, shown.frames[place]), key=f"learn-{key}-{place}"
         )
         if place == 0 and shown.table is not None:
             widgets.show_table(
-                shown.table.assign(**_translated(shown.table)),
+                shown.table.assign(**_translate_texts(shown.table)),
                 key=f"learn-{key}-figures",
             )
         st.write(said.pop(0))
@@ -58,7 +58,7 @@ def lesson(key: str) -> None:
         ]
         file_view.download(
             _("Notebook"),
-            in_cells(cells),
+            write_notebook(cells),
             file_name(data["title"], "lesson", "ipynb"),
             key=f"learn-{key}-notebook",
         )
@@ -109,7 +109,7 @@ def _control(given: Mapping[str, Any]) -> Any:
     )
 
 
-def _translated(frame: pd.DataFrame) -> dict[str, pd.Series]:
+def _translate_texts(frame: pd.DataFrame) -> dict[str, pd.Series]:
     """Return the columns of texts in the language of the reader."""
     return {
         str(name): texts.map(_)
@@ -117,11 +117,11 @@ def _translated(frame: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
+def _draw_chart(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     titles = {name: _(title) for name, title in chart["titles"].items()}
-    table = frame.assign(**_translated(frame))[list(titles)]
+    table = frame.assign(**_translate_texts(frame))[list(titles)]
     if chart["kind"] == "bars":
-        return lying_bars(table, titles)
+        return horizontal_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
     return lines(
         table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines"
@@ -133,7 +133,7 @@ def _question(key: str) -> None:
     data = LESSONS[key]
     answers = dict(enumerate(map(_, data["answers"])))
     field = f"learn-{key}-answer"
-    answer = widgets.by_title(
+    answer = widgets.ask_by_title(
         st.radio,
         _(data["asks"]),
         answers,
@@ -151,7 +151,7 @@ def _question(key: str) -> None:
         lesson_key: session.Widget[int](f"learn-{lesson_key}-answer").value()
         for lesson_key in LESSONS
     }
-    done, right = lessons.answered(given)
+    done, right = lessons.count_answers(given)
     st.caption(
         _("{done} of {all} questions answered, {right} rightly.").format(
             done=done,

@@ -10,7 +10,7 @@ import pandas as pd
 import dpcore.local as dl
 from dpcore.errors import DpcoreError
 
-Z = NormalDist().inv_cdf(0.975)
+Z_95 = NormalDist().inv_cdf(0.975)
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 MAX_ASKED = 100
 """Possible answers of a question on the page: more do not fit a form that a person
@@ -51,7 +51,7 @@ def epsilon_of(chance: float, categories: int) -> float:
 
 def half_width(standard_error: float) -> float:
     """Return half of a 95 % interval."""
-    return Z * standard_error
+    return Z_95 * standard_error
 
 
 def people_for(option: dl.Option, people: int, half: float) -> int:

@@ -49,7 +49,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         height=150,
         persist_state="session",
     )
-    epsilon = epsilon_view.picker(
+    epsilon = epsilon_view.ask_epsilon(
         capital("epsilon per answer"), key="local", default=1.0, largest=8.0
     )
     with experts:
@@ -80,7 +80,7 @@ def _coin(categories: int, epsilon: float) -> None:
         step=0.05,
         format="%.4g",
         key=chance.key,
-        on_change=lambda: epsilon_view.box("local").put(
+        on_change=lambda: epsilon_view.number_field("local").put(
             design.epsilon_of(chance.value() or 0.0, categories)
         ),
     )
@@ -103,7 +103,7 @@ def expect(
     by_name = {option.protocol.kind: option for option in options}
     titles = {name: _(TITLES[name]) for name in by_name}
     key = f"local-protocol-{options[0].protocol.kind}"
-    name = widgets.by_title(
+    name = widgets.ask_by_title(
         experts.selectbox, capital("protocol"), titles, key=key, help=reason(options)
     )
     option = by_name[name]

@@ -130,7 +130,7 @@ def notes(data_set: DataSet) -> pd.DataFrame:
     )
 
 
-def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
+def filter_lines(table: pd.DataFrame, words: str) -> pd.DataFrame:
     """Return the lines of a table with every one of these words."""
     matches = table
     for word in words.lower().split():

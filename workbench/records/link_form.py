@@ -29,8 +29,8 @@ from workbench.store.links.surveys import links_work
 from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
 
-DAYS = (7, 30, 90)
-COMPARED = 50
+DAYS_TO_CHOOSE = (7, 30, 90)
+MAX_COMPARED = 50
 """Lives of a link to choose from, and how many data sets, used last, a release can be
 compared with.
 """
@@ -50,7 +50,7 @@ class LinksState:
 
 def choose(data_set: DataSet) -> Release | Offered | None:
     """Choose a release or the anonymized table to be shown; None without either."""
-    earlier = releases.earlier(data_set)
+    earlier = releases.list_releases(data_set)
     offered = session.read_note(session.Offered)
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
@@ -73,14 +73,14 @@ def choose(data_set: DataSet) -> Release | Offered | None:
             icon=":material/bar_chart:",
         )
         return None
-    wanted = session.take(session.ShowRelease)
+    wanted = session.take_note(session.ShowRelease)
     named = {
         line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier
     }
     if wanted is not None and wanted.request_id in named:
         RELEASE.put(wanted.request_id)
     return data_set.release(
-        widgets.by_title(st.selectbox, capital("release"), named, key=RELEASE.key)
+        widgets.ask_by_title(st.selectbox, capital("release"), named, key=RELEASE.key)
     )
 
 
@@ -126,7 +126,9 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
             given.append(EXPLORE)
     try:
         shown = (
-            _shown(chosen) if isinstance(chosen, Release) and chosen.marginals else {}
+            _ask_charts(chosen)
+            if isinstance(chosen, Release) and chosen.marginals
+            else {}
         )
         readers = _readers() if sign_in_needed() else ()
         offered = frozenset(given)
@@ -143,7 +145,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         return None
 
 
-def _shown(release: Release) -> dict[str, Any]:
+def _ask_charts(release: Release) -> dict[str, Any]:
     """Ask for the charts, their order, and a release to compare with."""
     there = of_release.chart_columns(release)
     pictures = st.multiselect(
@@ -159,9 +161,9 @@ def _shown(release: Release) -> dict[str, Any]:
             entry.data_set,
             "{name} · {what} · {when} UTC".format(name=entry.data_set.name, **line),
         )
-        for entry in known(ledger, ledger.datasets()[:COMPARED])[0]
+        for entry in known(ledger, ledger.datasets()[:MAX_COMPARED])[0]
         if ledger.is_mine(entry.data_set.id)
-        for line in releases.of_lines(entry.lines, entry.data_set.account)
+        for line in releases.list_from_lines(entry.lines, entry.data_set.account)
         if line["request_id"] != release.request_id
     }
     wanted = (
@@ -187,11 +189,11 @@ def _shown(release: Release) -> dict[str, Any]:
 
 def _expires() -> datetime:
     """Ask when the link ends, after some days or with the end of a day."""
-    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {
+    titles = {days: _("{days} days").format(days=days) for days in DAYS_TO_CHOOSE} | {
         0: _("Last day")
     }
     if days := widgets.choose(
-        _("The link works for"), titles, default=DAYS[1], key="links-days"
+        _("The link works for"), titles, default=DAYS_TO_CHOOSE[1], key="links-days"
     ):
         return in_days(days)
     today = datetime.now(UTC).date()
@@ -212,7 +214,7 @@ def _readers() -> tuple[str, ...]:
         "listed": _("people who sign in, of these addresses"),
     }
     if (
-        widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who")
+        widgets.ask_by_title(st.radio, _("Who may open it"), ways, key="links-who")
         == "anybody"
     ):
         return ()

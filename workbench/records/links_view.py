@@ -46,7 +46,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
         )
 
 
-def made(title: str, token: str) -> None:
+def show_new_link(title: str, token: str) -> None:
     """Show a new link, once."""
     root = link_addresses.link_root(str(st.context.url), "share")
     ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
@@ -58,7 +58,7 @@ def made(title: str, token: str) -> None:
     st.link_button(_("Open it"), address, icon=":material/open_in_new:")
 
 
-def listed(data_set: DataSet, *, mine: bool) -> None:
+def list_links(data_set: DataSet, *, mine: bool) -> None:
     """List the links of this data set, with buttons to revoke or renew them."""
     dataset = data_set.id
     shares = session.shares().of(dataset)
@@ -71,7 +71,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
         with st.container(border=True):
             left, right = st.columns([5, 2], vertical_alignment="center")
             left.markdown(f"**{plain(share.title, at_most=120)}**  \n{_state(share)}")
-            left.caption(_seen(share))
+            left.caption(_opened_words(share))
             if not mine:
                 continue
             with right.container(horizontal=True):
@@ -108,7 +108,7 @@ def _state(share: Share) -> str:
     )
 
 
-def _seen(share: Share) -> str:
+def _opened_words(share: Share) -> str:
     if share.last_opened is None:
         return _("never opened")
     return ngettext(

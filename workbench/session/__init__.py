@@ -243,12 +243,12 @@ def page_script(name: str) -> Path:
     return PAGES / f"{name}.py"
 
 
-def leave(note: object) -> None:
+def leave_note(note: object) -> None:
     """Leave a note for another page, in place of an earlier one of its class."""
     session().slots[type(note)] = note
 
 
-def take(kind: type[Value]) -> Value | None:
+def take_note(kind: type[Value]) -> Value | None:
     """Take the note of this class away; None if there is none."""
     return cast("Value | None", session().slots.pop(kind, None))
 
@@ -269,7 +269,7 @@ def _need_guard() -> None:
         st.stop()
 
 
-def once(
+def evaluate_once(
     curator: Curator,
     key: Key,
     evaluation: Callable[[], Evaluation[Any, Result]],
@@ -288,14 +288,14 @@ def once(
     )
     if key not in reports:
         first_rows = FIRST if session().on_first_rows else 0
-        with cancelled_by(unwanted()):
+        with cancelled_by(make_cancel_poll()):
             reports[key] = curator.evaluate(
                 evaluation(), on_progress, first_rows=first_rows
             )
     return cast("InternalReport[Result]", reports[key]).content
 
 
-def kept(key: Key, make: Callable[[], Value]) -> Value:
+def compute_once(key: Key, make: Callable[[], Value]) -> Value:
     """Compute a result of public numbers once per session."""
     reports = session().reports
     if key not in reports:
@@ -390,7 +390,7 @@ def set_address(parameters: dict[str, str]) -> None:
     st.query_params.from_dict(parameters)
 
 
-def unwanted() -> Callable[[], bool]:
+def make_cancel_poll() -> Callable[[], bool]:
     """Return a poll of whether this run's tab was closed.
 
     Where the person did something else meanwhile, the poll raises what ends the run.

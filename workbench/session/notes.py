@@ -1,4 +1,4 @@
-"""Notes from one page to another; see `workbench.session.leave`."""
+"""Notes from one page to another; see `workbench.session.leave_note`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

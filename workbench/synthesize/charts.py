@@ -22,7 +22,7 @@ from workbench.report.charts import (
 )
 
 
-def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
+def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     """Draw the error of a cell relative to a mean cell, one bar per table.
 
     Tables are (name, cells, half-width). Without a number of rows, the bars are in
@@ -58,7 +58,9 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     )
 
 
-def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
+def cells_with_errors(
+    labels: Sequence[str], values: Any, half: float, *, column: str
+) -> Chart:
     """Draw cells in a public shape, in gray, each with the error to expect."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
     frame["low"], frame["high"] = (

@@ -24,7 +24,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     column = release.schema.column(model.column)
     others = [
         line
-        for line in releases.earlier(data_set)
+        for line in releases.list_releases(data_set)
         if line["request_id"] != release.request_id
         and model.column in data_set.release(line["request_id"]).model.columns
     ]

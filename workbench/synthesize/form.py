@@ -66,9 +66,9 @@ def choose_part(curator: Curator) -> dict[str, str]:
     return {name: label}
 
 
-def take_note() -> None:
+def plan_from_note() -> None:
     """Plan the kind of release that a note proposes, if there is a note."""
-    note = session.take(session.PlanRelease)
+    note = session.take_note(session.PlanRelease)
     curator = planning_curator() or session.session().curator
     if note is None:
         return
@@ -76,7 +76,9 @@ def take_note() -> None:
     choose_kind(note.kind)
     if note.epsilon is not None and curator is not None:
         dataset = curator.account.dataset
-        left = epsilon_view.left(curator)
-        epsilon_view.box(f"loss-{dataset}").put(min(note.epsilon, left) or note.epsilon)
+        left = epsilon_view.remaining_epsilon(curator)
+        epsilon_view.number_field(f"loss-{dataset}").put(
+            min(note.epsilon, left) or note.epsilon
+        )
         names = list(note.columns or curator.schema.domain.names)
         RecipeForm.of_kind(note.kind).fill_in(names, dataset)

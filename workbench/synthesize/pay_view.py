@@ -33,7 +33,7 @@ def offer(preview: Preview) -> None:
     stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     report = charged.verdict_on(curator, curator.release(stored)) if stored else None
-    judged = None if report is None else verdict.of_release(report)
+    judged = None if report is None else verdict.judge_release(report)
     is_unfit = judged is not None and judged.level == "poor"
     with st.container(horizontal=True):
         if stored:

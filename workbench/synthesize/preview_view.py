@@ -24,19 +24,19 @@ from workbench.language.wording import (
 )
 from workbench.report import charts
 from workbench.synthesize import pay_view, relations_view
-from workbench.synthesize.charts import expected, picture
+from workbench.synthesize.charts import cells_with_errors, expected_errors
 from workbench.synthesize.preview import Preview, rows_of
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import epsilon_view, releases, widgets
 
-DROWNED = 1.0
-ROUGH = 0.3
+DROWNED_ERROR = 1.0
+ROUGH_ERROR = 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs
 them.
 """
 GROUP_ERROR = 0.2
 """Largest error over the rows of a group that is called clear."""
-TABLES = 20
+MAX_TABLES_SHOWN = 20
 
 
 def show(
@@ -146,10 +146,10 @@ def _warn(preview: Preview) -> None:
         rows=number(preview.rows),
         table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
-    if half < ROUGH * mean:
+    if half < ROUGH_ERROR * mean:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
-    if half < DROWNED * mean:
+    if half < DROWNED_ERROR * mean:
         st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
@@ -161,8 +161,8 @@ def _warn(preview: Preview) -> None:
     with st.container(horizontal=True):
         for label, take in preview.form.remedies(preview.recipe):
             st.button(label, on_click=take)
-        epsilon = preview.epsilon_for(ROUGH * mean)
-        if epsilon is not None and epsilon <= epsilon_view.left(curator):
+        epsilon = preview.epsilon_for(ROUGH_ERROR * mean)
+        if epsilon is not None and epsilon <= epsilon_view.remaining_epsilon(curator):
             _use_epsilon(
                 preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon"
             )
@@ -178,7 +178,7 @@ def _leave_out(preview: Preview) -> None:
     }
     if any(len(clique) != 1 for clique in errors):
         return
-    lost = [name for (name,), error in errors.items() if error >= DROWNED]
+    lost = [name for (name,), error in errors.items() if error >= DROWNED_ERROR]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
         label = capital("leave out {columns}").format(columns=list_names(lost))
@@ -213,12 +213,14 @@ def _expectation(preview: Preview) -> None:
     if preview.single_column is not None:
         _picture(preview, preview.single_column, tables[0])
     else:
-        lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
-        widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
-        if len(lines) > TABLES:
+        lines = sorted(_group_tables(tables), key=lambda line: -line[1] * line[2])
+        widgets.show_chart(
+            expected_errors(lines[:MAX_TABLES_SHOWN], preview.rows), key="expected"
+        )
+        if len(lines) > MAX_TABLES_SHOWN:
             st.caption(
                 _("The first {shown} of {all} are shown.").format(
-                    shown=TABLES, all=len(lines)
+                    shown=MAX_TABLES_SHOWN, all=len(lines)
                 )
             )
     noisy = [table for table in tables if table.variance]
@@ -244,7 +246,7 @@ def _expectation(preview: Preview) -> None:
     )
 
 
-def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
+def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
     """Return (name, cells, half-width) of the tables.
 
     Tables of one size and error share a line.
@@ -268,7 +270,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     """Draw the cells with their error, around an earlier release or a flat shape."""
     column = preview.curator.schema.column(name)
     part = next(iter(preview.part.items()), None)
-    for line in releases.earlier(preview.curator):
+    for line in releases.list_releases(preview.curator):
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in askable(release):
             caption = _("Around the release of {when}, which is public.").format(
@@ -286,7 +288,8 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     cells = charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
     widgets.show_chart(
-        picture(labels, charts.fold_table(shape), half, column=name), key="expected"
+        cells_with_errors(labels, charts.fold_table(shape), half, column=name),
+        key="expected",
     )
     st.caption(caption)
 
@@ -315,7 +318,7 @@ def _wanted_error(preview: Preview) -> None:
             )
         )
         return
-    is_too_much = epsilon > epsilon_view.left(preview.curator)
+    is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
     sentence = _("For ±{rows} rows you need epsilon {epsilon}; {left} is left.")
     left = amount(preview.quote.balance.left, preview.curator.account)
     st.caption(

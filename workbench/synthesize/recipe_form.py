@@ -139,7 +139,7 @@ class MarginalsForm(RecipeForm):
             "pairs": _("every pair"),
             "all": _("all together, one table"),
         }
-        way = widgets.by_title(
+        way = widgets.ask_by_title(
             st.radio,
             capital("table"),
             ways,

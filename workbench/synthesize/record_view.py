@@ -21,7 +21,7 @@ from workbench.language.wording import percent, plain
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, progress_view, widgets
-from workbench.ui.progress_view import being_computed
+from workbench.ui.progress_view import say_being_computed
 
 STEPS = {
     "preprocess": N_("Prepare: values put within public bounds"),
@@ -71,7 +71,7 @@ def show(
             _("Look for rows that repeat others, and for the nearest ones; free"),
             key=f"{key}-free",
         ):
-            tested = session.kept(
+            tested = session.compute_once(
                 ("tested", *drawn),
                 lambda: progress_view.compute_in_line(
                     drawing.steps, release, rows, draw
@@ -86,7 +86,7 @@ def show(
             with widgets.errors_shown():
                 _outliers(curator, release)
             if None in known.values():
-                being_computed(lambda: None not in tests.values())
+                say_being_computed(lambda: None not in tests.values())
             _test(curator, release, rows, draw, tests, key)
 
 
@@ -120,7 +120,7 @@ def _combinations(
     if not columns:
         return ()
     given = (release, rows, draw, columns, least)
-    step = session.kept(
+    step = session.compute_once(
         ("combined", *drawn, *columns, least),
         lambda: progress_view.compute_in_line(drawing.combinations, *given),
     )
@@ -140,7 +140,7 @@ def _outliers(curator: Curator, release: Release) -> None:
     ):
         return
     widgets.internal_badge()
-    outliers = progress_view.once_in_line(
+    outliers = progress_view.evaluate_in_line(
         curator, ("thin rows", names), lambda: ThinRowsQuestion(columns=names)
     )
     st.markdown(
@@ -169,8 +169,8 @@ def _test(
         list(release.model_columns),
         key=f"{key}-columns",
     )
-    largest = max(0.01, min(10.0, epsilon_view.left(curator)))
-    epsilon = epsilon_view.picker(
+    largest = max(0.01, min(10.0, epsilon_view.remaining_epsilon(curator)))
+    epsilon = epsilon_view.ask_epsilon(
         _("Share of the budget, epsilon"),
         key="test-loss",
         default=0.1,

@@ -15,7 +15,7 @@ from workbench.language.messages import _, capital, join, name_and_text
 from workbench.language.wording import number
 from workbench.ui import progress_view
 
-CLEAR = {False: 0.2, True: 0.35}
+CLEAR_ASSOCIATION = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
 AT_ONCE = 20
 """Columns up to which relations are tried without a click."""
@@ -34,8 +34,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     if waits and not st.button(label, key="try-relations"):
         return
     weakest = _weakest(trial)
-    kept = _kept(weakest)
-    lost = _lost(weakest)
+    kept = _kept_strengths(weakest)
+    lost = _lost_columns(weakest)
     if kept:
         sentence = _(
             "Relations come out {strong} (Cramer's V: 0 for none, 1 where one column "
@@ -44,7 +44,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         if lost:
             sentence += " " + name_and_text(capital("none"), lost) + "."
         if not lost and all(
-            strength is not None and strength <= CLEAR[kind]
+            strength is not None and strength <= CLEAR_ASSOCIATION[kind]
             for kind, strength in weakest.items()
         ):
             st.caption(sentence)
@@ -71,8 +71,9 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
                 other, [strength for strength in STRENGTHS if strength <= most]
             )
             parts = [
-                _kept(of_other),
-                _lost(of_other) and name_and_text(_("none"), _lost(of_other)),
+                _kept_strengths(of_other),
+                _lost_columns(of_other)
+                and name_and_text(_("none"), _lost_columns(of_other)),
             ]
             st.caption(name_and_text(name, "; ".join(filter(None, parts))))
 
@@ -85,7 +86,7 @@ def _weakest(
     trial: RelationTrial, strengths: list[float] | None = None
 ) -> dict[bool, float | None]:
     with st.spinner(_("Computing")):
-        return session.kept(
+        return session.compute_once(
             ("relations", repr(trial)),
             lambda: progress_view.compute(
                 weakest_kept, trial, strengths or list(STRENGTHS)
@@ -101,7 +102,7 @@ def _where(is_wide: bool) -> str:
     return _("between columns of at most {cells} cells").format(cells=MAX_NARROW_CELLS)
 
 
-def _kept(weakest: Mapping[bool, float | None]) -> str:
+def _kept_strengths(weakest: Mapping[bool, float | None]) -> str:
     """Return the strengths from which relations come out; empty if none does."""
     line = _("{where} from {strength} on")
     return join(
@@ -113,7 +114,7 @@ def _kept(weakest: Mapping[bool, float | None]) -> str:
     )
 
 
-def _lost(weakest: Mapping[bool, float | None]) -> str:
+def _lost_columns(weakest: Mapping[bool, float | None]) -> str:
     """Return the columns without any relation that comes out; empty if none."""
     return join(
         [_where(kind) for kind, strength in sorted(weakest.items()) if strength is None]

@@ -15,7 +15,7 @@ from dpcore.tables.rows import PublicTable
 from workbench.store.ledger.datasets import DataSet, Declaration
 from workbench.store.sources.job import Job
 from workbench.ui import releases
-from workbench.ui.notebooks import Cell, in_cells
+from workbench.ui.notebooks import Cell, write_notebook
 
 IMPORTS = """\
 from pathlib import Path
@@ -57,7 +57,7 @@ def script(job: Job, reading: str) -> str:
 
 def notebook(job: Job, reading: str) -> str:
     """Return the program as a notebook (nbformat 4)."""
-    return in_cells(_cells(job, reading))
+    return write_notebook(_cells(job, reading))
 
 
 def counts_file(release: Release) -> bytes:

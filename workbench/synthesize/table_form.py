@@ -66,7 +66,7 @@ class TableForm(RecipeForm):
             key=f"table-columns-{table}",
             persist_state="session",
         )
-        relations = widgets.by_title(
+        relations = widgets.ask_by_title(
             st.radio,
             _("Relations between columns"),
             translate_table(RELATIONS),
@@ -119,7 +119,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             placeholder=_("Find a column by its name"),
             key=f"pairs-chosen-{table}-{len(columns)}",
         )
-        if len(columns) <= widgets.READABLE:  # a square of more could not be hit
+        if len(columns) <= widgets.MAX_MAP_COLUMNS:  # a square of more could not be hit
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             widgets.show_clickable(pair_grid(columns), clicked)
             important = [
@@ -204,7 +204,7 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
         "→": _("one column decides another"),
         "≤": _("one column is never above another, up to the width of a cell"),
     }
-    kind = widgets.by_title(
+    kind = widgets.ask_by_title(
         st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind"
     )
     if len(columns) < 2:
@@ -235,7 +235,7 @@ def _impossible(
     for side, name in zip(st.columns(2), (first, second), strict=True):
         labels = dict(enumerate(curator.schema.column(name).labels))
         cells.append(
-            widgets.by_title(
+            widgets.ask_by_title(
                 side.multiselect, capital("values"), labels, key=f"{key}-{name}"
             )
         )

@@ -30,7 +30,7 @@ def show(curator: Curator | None, release: Release) -> None:
     with widgets.errors_shown():
         if curator is not None and charged.takes_verdict(release):
             report = charged.verdict_on(curator, release)
-            _offer(curator, release) if report is None else _bought(
+            _offer(curator, release) if report is None else _show_bought(
                 curator, release, report
             )
     with st.expander(_("Why? What the rows say is internal")):
@@ -49,8 +49,8 @@ def _offer(curator: Curator, release: Release) -> None:
     question = charged.question_about(release)
     loss = charged.price(curator, release)
     units = curator.rule.units(curator.rule.spends(loss))
-    is_told = session.kept(
-        (NOTICE, release.request_id), lambda: charged.is_told(curator, release)
+    is_told = session.compute_once(
+        (NOTICE, release.request_id), lambda: charged.is_verdict_clear(curator, release)
     )
     st.button(
         _("Is it good enough? A verdict for {cost}").format(
@@ -64,8 +64,8 @@ def _offer(curator: Curator, release: Release) -> None:
     st.caption(_(MESSAGES["offer" if is_told else "too small"]))
 
 
-def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
-    judged = verdict.of_release(report)
+def _show_bought(curator: Curator, release: Release, report: PrivateReport) -> None:
+    judged = verdict.judge_release(report)
     box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
     box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
@@ -100,5 +100,7 @@ def _ways_on(curator: Curator, release: Release) -> None:
     with st.container(horizontal=True):
         for label, (loss, columns) in plans.items():
             plan = session.PlanRelease(kind=kind, epsilon=loss, columns=tuple(columns))
-            is_left = loss <= epsilon_view.left(curator)
-            st.button(label, disabled=not is_left, on_click=session.leave, args=(plan,))
+            is_left = loss <= epsilon_view.remaining_epsilon(curator)
+            st.button(
+                label, disabled=not is_left, on_click=session.leave_note, args=(plan,)
+            )

@@ -69,7 +69,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         )
         mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.leave(session.ShowRelease(request_id=request_id))
+            session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
     if mine:
         verdict_view.show(session.session().curator, release)
@@ -212,7 +212,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     state = session.own(SynthesizeState)
     draw = state.draws.get(release.request_id, 0)
     key = (release.request_id, str(cells), rows, draw)
-    shown = session.kept(
+    shown = session.compute_once(
         ("drawn", *key),
         lambda: progress_view.compute(drawing.head, release, rows, draw),
     )

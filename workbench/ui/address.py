@@ -14,7 +14,7 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.ui import releases, reopening
 
-LENGTH = 16
+SHORT_ID_LENGTH = 16
 """Signs of a random-looking id that stand in the address; 64 bits."""
 _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
@@ -43,16 +43,16 @@ def follow(*, shows_release: bool) -> None:
     memory.arrived = True
     here = {} if tab.language == session.browser_language() else {"lang": tab.language}
     if tab.data_set is not None:
-        here["data"] = written(tab.data_set.id)
+        here["data"] = short_id(tab.data_set.id)
         if tab.runs.shown is not None and shows_release:
-            here["release"] = written(tab.runs.shown)
+            here["release"] = short_id(tab.runs.shown)
     if here != wanted:
         session.set_address(here)
 
 
-def written(name: str) -> str:
+def short_id(name: str) -> str:
     """Return an id as it stands in the address."""
-    return name[:LENGTH] if _IS_RANDOM(name) else name
+    return name[:SHORT_ID_LENGTH] if _IS_RANDOM(name) else name
 
 
 def _go(wanted: dict[str, str]) -> None:
@@ -74,7 +74,7 @@ def _go(wanted: dict[str, str]) -> None:
     if tab.data_set is None:
         return
     try:
-        ids = [line["request_id"] for line in releases.earlier(tab.data_set)]
+        ids = [line["request_id"] for line in releases.list_releases(tab.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
     shown = tab.runs.shown
@@ -85,4 +85,4 @@ def _go(wanted: dict[str, str]) -> None:
 
 def _is(name: str, wanted: str) -> bool:
     """Return whether the address means this id, by its prefix or whole."""
-    return wanted in (name, written(name))
+    return wanted in (name, short_id(name))

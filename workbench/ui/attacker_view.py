@@ -25,7 +25,7 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
     )
     if (given := session.session().tables.get(key)) is not None:
         return given
-    if curator.account.dataset != session.kept(
+    if curator.account.dataset != session.compute_once(
         ("sample with a list",), _fingerprint_of_the_sample
     ):
         return None

@@ -21,11 +21,11 @@ from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
-OFF = 0.1
+MISLEADING_SHARE = 0.1
 """Share of the rows that would have to change, from which figures mislead."""
 
 
-def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
+def offered_figures(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
     """Return the figures about a release that can be bought, by title."""
     names = release.model_columns
     figures: dict[str, PrivateEvaluation] = {
@@ -63,12 +63,12 @@ def pay(
             notices[page] = error
 
 
-def running(curator: Curator) -> list[str]:
+def running_requests(curator: Curator) -> list[str]:
     """Return the requests of this data set that are computed now, in any tab."""
     return _requests(curator, "reserved")
 
 
-def reports(curator: Curator) -> list[PrivateReport]:
+def bought_reports(curator: Curator) -> list[PrivateReport]:
     """Return the bought figures of this data set, newest first."""
     return [
         curator.report(request_id)
@@ -89,14 +89,14 @@ def _requests(curator: Curator, state: State) -> list[str]:
     ]
 
 
-def title(report: PrivateReport) -> str:
+def question_title(report: PrivateReport) -> str:
     """Describe the question in a few words."""
     about = report.about[0]
     asked = {"target": about, "way": about, "column": about, "columns": report.about}
     return describe({"kind": report.kind, **asked})
 
 
-def words(report: PrivateReport) -> str:
+def answer_sentence(report: PrivateReport) -> str:
     """Return the answer as a sentence."""
     content = {
         name: percent(value) if isinstance(value, float) else value
@@ -165,7 +165,7 @@ def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
     )
 
 
-def is_told(curator: Curator, release: Release) -> bool:
+def is_verdict_clear(curator: Curator, release: Release) -> bool:
     """Return whether the noise of a verdict at this price is small enough.
 
     It follows from public facts alone.
@@ -177,4 +177,6 @@ def is_told(curator: Curator, release: Release) -> bool:
         rehearsal_of(curator.schema, curator.rule.spends(loss)),
         curator.schema,
     )  # of one row, without noise
-    return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
+    return bool(
+        answer.get("half_width", 0) / max(1, release.model.total) <= MISLEADING_SHARE
+    )

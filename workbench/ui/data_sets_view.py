@@ -22,8 +22,8 @@ from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 
-SHOWN = 5
-MORE = 50
+FIRST_LISTED = 5
+LISTED_STEP = 50
 WHAT_FOR = {
     "ledger": N_(
         "Here is every charge on a data set: what was asked, what it cost, and what "
@@ -63,7 +63,7 @@ WHAT_FOR = {
 class ListState:
     """Number of data sets that this tab lists."""
 
-    most: int = SHOWN
+    most: int = FIRST_LISTED
 
 
 def my_data_sets() -> bool:
@@ -77,10 +77,10 @@ def my_data_sets() -> bool:
         on_file = ledger.datasets()
         data_sets, broken = datasets.known(ledger, on_file[: state.most])
     except DpcoreError as error:
-        unexpected.box(error)
+        unexpected.show_error(error)
         return False
     for problem in broken:
-        unexpected.box(problem)
+        unexpected.show_error(problem)
     if not data_sets:
         return False
     st.subheader(_("My data sets"))
@@ -88,7 +88,7 @@ def my_data_sets() -> bool:
         _line(entry)
     if (rest := len(on_file) - state.most) > 0:
         words = _("{more} more").format(more=rest)
-        more = (state, "most", state.most + MORE)
+        more = (state, "most", state.most + LISTED_STEP)
         st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
@@ -101,7 +101,7 @@ def _line(entry: Entry) -> None:
         ngettext(
             "{number} release",
             "{number} releases",
-            len(releases.of_lines(entry.lines, data_set.account)),
+            len(releases.list_from_lines(entry.lines, data_set.account)),
         ),
         _("last used {when} UTC").format(when=minute(entry.lines[-1].at)),
     ]
@@ -122,7 +122,7 @@ def _line(entry: Entry) -> None:
 
 def earlier_releases(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
-    lines = releases.earlier(data_set)
+    lines = releases.list_releases(data_set)
     if lines:
         st.subheader(_("Releases of this data set"))
     for line in lines[:20]:
@@ -156,7 +156,7 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     if notice := tab.notices.get(reopening.NOTICE):
-        unexpected.box(notice)
+        unexpected.show_error(notice)
     if not session.ledger().is_mine(data_set.id):
         st.write(_("Its releases are shown to you. The rows are with its steward."))
         return
@@ -251,7 +251,7 @@ def bring_table(
 
 
 def _bring(note: session.BringTable) -> None:
-    session.leave(note)
+    session.leave_note(note)
     st.switch_page(session.page_script("upload"))
 
 

@@ -20,18 +20,18 @@ from workbench.language.wording import (
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
-def box(key: str) -> session.Widget[float]:
+def number_field(key: str) -> session.Widget[float]:
     """Return the number field of a picker."""
     return session.Widget(f"{key}-number")
 
 
-def picker(label: str, *, key: str, default: float, largest: float) -> float:
+def ask_epsilon(label: str, *, key: str, default: float, largest: float) -> float:
     """Ask for an epsilon by a slider and a number that always agree.
 
     A choice is never changed. If less is left by now, the page says so.
     """
     slider = session.Widget[float](f"{key}-slider")
-    typed = box(key)
+    typed = number_field(key)
     ends = math.floor(1000 * largest) / 1000
     before = typed.value()
     value = (min(default, ends) or default) if before is None else before
@@ -67,11 +67,11 @@ def loss(curator: Curator, epsilon: float) -> AnyLoss:
     return curator.rule.stated(repr(epsilon), delta_of(curator.account))
 
 
-def left(curator: Curator) -> float:
+def remaining_epsilon(curator: Curator) -> float:
     """Return the remaining budget as the epsilon of one more release."""
     return spent_epsilon(max(0, curator.balance().left), curator.account)
 
 
-def say(epsilon: float) -> None:
+def show_meaning(epsilon: float) -> None:
     """Write the meaning of an epsilon."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")

@@ -59,25 +59,25 @@ _WIDE = Hierarchy(
 _MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 
-def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
+def recode_pairs(table: pd.DataFrame) -> pd.DataFrame:
     """Recode each pair of rows locally, at k = 2 (6.2 to 6.3)."""
-    return _anonymized(table, method=LocalRecoding())
+    return _anonymize(table, method=LocalRecoding())
 
 
-def without_outlier(table: pd.DataFrame) -> pd.DataFrame:
+def suppress_outlier(table: pd.DataFrame) -> pd.DataFrame:
     """Search at k = 2 with one suppressed row in five, by pairs (6.4 to 6.3)."""
-    kept = (_anonymized(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
-    return in_pairs(table[kept.to_numpy()].reset_index(drop=True))
+    kept = (_anonymize(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
+    return recode_pairs(table[kept.to_numpy()].reset_index(drop=True))
 
 
-def with_outlier(table: pd.DataFrame) -> pd.DataFrame:
+def keep_outlier(table: pd.DataFrame) -> pd.DataFrame:
     """Reach k = 2 with every row kept (6.4 without suppression)."""
-    return _anonymized(table, limit=0, suppressed="kept")
+    return _anonymize(table, limit=0, suppressed="kept")
 
 
-def repaired(table: pd.DataFrame) -> pd.DataFrame:
+def reach_diversity(table: pd.DataFrame) -> pd.DataFrame:
     """Reach k = 2 and three diseases in every group (6.6 to its repair)."""
-    return _anonymized(
+    return _anonymize(
         table,
         roles={**_KNOWN, "disease": "sensitive"},
         hierarchies={"zip": _MASKED, "age": _WIDE},
@@ -86,7 +86,7 @@ def repaired(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
+def _anonymize(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
     usual: dict[str, Any] = {
         "roles": _KNOWN,
         "hierarchies": {"zip": _ZIP, "age": _TENS},
@@ -95,7 +95,7 @@ def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return apply(table, Plan(**usual | options))
 
 
-def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
+def infer_disease(table: pd.DataFrame, **known: str) -> pd.DataFrame:
     """Return the diseases of a person, with their chances, from what is known."""
     matching = table[(table[list(known)] == pd.Series(known)).all(axis=1)]
     chances = matching["disease"].value_counts(normalize=True)
@@ -146,7 +146,9 @@ class ExampleTable:
 
 
 @functools.cache
-def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.DataFrame]]:
+def compute_results(
+    step: ExampleTable, language: str
+) -> tuple[list[str], list[pd.DataFrame]]:
     """Return the counts of a table and the results of its operations.
 
     They are computed once per language.
@@ -155,12 +157,12 @@ def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.Data
 
 
 _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
-    "in pairs": in_pairs,
-    "without the outlier": without_outlier,
-    "with the outlier": with_outlier,
-    "learned by zip": lambda table: learned(table, zip="33620"),
-    "learned by age": lambda table: learned(table, age="40-49"),
-    "repaired": repaired,
+    "in pairs": recode_pairs,
+    "without the outlier": suppress_outlier,
+    "with the outlier": keep_outlier,
+    "learned by zip": lambda table: infer_disease(table, zip="33620"),
+    "learned by age": lambda table: infer_disease(table, age="40-49"),
+    "repaired": reach_diversity,
 }
 EXAMPLES = tuple(
     ExampleTable(

@@ -44,13 +44,13 @@ MESSAGES = {
         "DATABASE_URL, a PostgreSQL database that lasts, and WORKBENCH_KEY."
     ),
 }
-_GUESSED = ReadOptions()
+_GUESS_OPTIONS = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
     """Show `st.file_uploader`; in a demo, a sentence."""
     file: UploadedFile | None = (
-        None if _refused() else st.file_uploader(label, **options)
+        None if _refuse_files() else st.file_uploader(label, **options)
     )
     return file
 
@@ -59,7 +59,7 @@ def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """Show the same field for several files."""
     return (
         []
-        if _refused()
+        if _refuse_files()
         else st.file_uploader(label, accept_multiple_files=True, **options)
     )
 
@@ -96,12 +96,12 @@ def release_in(file: UploadedFile) -> Release:
 
     Raises: ReadError, LimitError.
     """
-    return session.kept(
+    return session.compute_once(
         ("release file", file.file_id), lambda: reading.read_release(file.getvalue())
     )
 
 
-def _refused() -> bool:
+def _refuse_files() -> bool:
     if person.is_demo():
         st.caption(
             _(
@@ -137,7 +137,7 @@ def read_table(
     *,
     notice: str,
     key: bytes | None = None,
-    options: ReadOptions = _GUESSED,
+    options: ReadOptions = _GUESS_OPTIONS,
 ) -> TableFile | None:
     """Read a table from a file, with a bar on the page.
 
@@ -169,7 +169,7 @@ def read_table(
     try:
         with (
             session.noticing(notice),
-            cancelled_by(session.unwanted()),
+            cancelled_by(session.make_cancel_poll()),
             progress_view.show_progress(title, waits, key="stop-reading") as tell,
         ):
             file = reading.read(
@@ -201,7 +201,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     file = file_uploader(label, type=ENDINGS, key=session.file_field(key).key)
     if file is None:
         if key in tab.notices:
-            unexpected.box(tab.notices[key])
+            unexpected.show_error(tab.notices[key])
         return None
     session.renew_file_fields()
     table_file = read_table(file.getvalue(), file.name, notice=key)

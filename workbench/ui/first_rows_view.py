@@ -9,7 +9,7 @@ from dpcore.evaluation.first_rows import FIRST
 from workbench import session
 from workbench.language.messages import _
 
-_EACH = 0.3
+_REDRAW_SECONDS = 0.3
 
 
 def offer_first_rows() -> None:

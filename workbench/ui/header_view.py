@@ -42,7 +42,7 @@ def header(*, declaring: bool) -> None:
     try:
         balance = data_set.balance()
     except DpcoreError as error:
-        unexpected.box(error)
+        unexpected.show_error(error)
         st.stop()
     words = unit_words(data_set.unit) + (
         "" if tab.curator else " · " + _("rows not here")
@@ -79,7 +79,7 @@ def _budget_of_now(
 ) -> None:
     """Redraw the page when the budget changes; until then list the current runs."""
     progress_view.redraw_when(lambda: (tab.is_busy(), data_set.balance()) != drawn)
-    for what in releases.being_made(data_set):
+    for what in releases.describe_running(data_set):
         words = _("Being made: {what}. This page changes when it is there.")
         st.caption(words.format(what=plain(what, at_most=160)))
 

@@ -16,12 +16,12 @@ from workbench.language.wording import percent
 from workbench.server.workers import process, queue
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 
-PATIENCE = 1.0
+PATIENCE_SECONDS = 1.0
 """Seconds in which nothing is shown of what is mostly quick."""
-_EACH = 0.2
+_REDRAW_SECONDS = 0.2
 
 
-def stoppable(
+def show_stop_button(
     place: Any, *, key: str, on_stop: Callable[[], None] | None = None
 ) -> Any:
     """Show a Stop button, and return the place beside it for words or a bar.
@@ -41,7 +41,7 @@ def redraw_when(is_other: Callable[[], bool]) -> None:
         st.rerun()
 
 
-def being_computed(is_done: Callable[[], bool]) -> None:
+def say_being_computed(is_done: Callable[[], bool]) -> None:
     """Say that a paid answer is on its way, and rerun the page with it."""
     redraw_when(is_done)
     st.info(
@@ -78,15 +78,15 @@ def show_progress(
         now = time.monotonic()
         if now < due and (bar is None or stage == before):
             return
-        due = now + _EACH
+        due = now + _REDRAW_SECONDS
         before = stage
         if bar is None:
-            bar = stoppable(place, key=key, on_stop=on_stop)
+            bar = show_stop_button(place, key=key, on_stop=on_stop)
         words = f": {stages[stage]}" if stage in stages else ""
         bar.progress(min(1.0, share), text=f"{title}{words}, {percent(share)}")
 
     if not patience:
-        bar = stoppable(place, key=key, on_stop=on_stop)
+        bar = show_stop_button(place, key=key, on_stop=on_stop)
         bar.progress(0.0, text=title)
     try:
         yield tell
@@ -104,29 +104,29 @@ def show_rows_read(title: str, *, key: str) -> Iterator[None]:
         key: of the button that stops it.
     """
     place = st.empty()
-    due = time.monotonic() + PATIENCE
+    due = time.monotonic() + PATIENCE_SECONDS
     words = None
 
     def listen(rows: int) -> None:
         nonlocal due, words
         if time.monotonic() < due:
             return
-        due = time.monotonic() + _EACH
+        due = time.monotonic() + _REDRAW_SECONDS
         if words is None:
-            words = stoppable(place, key=key)
+            words = show_stop_button(place, key=key)
         words.markdown(
             _("{title}: {rows:,} rows so far").format(title=title, rows=rows)
         )
 
     try:
-        with cancelled_by(session.unwanted()), rows_reported_to(listen):
+        with cancelled_by(session.make_cancel_poll()), rows_reported_to(listen):
             yield
     finally:
         place.empty()
 
 
 @contextmanager
-def in_line() -> Iterator[None]:
+def wait_in_line() -> Iterator[None]:
     """Wait for this tab's turn, and show its place in line."""
     note = st.empty()
     with queue.runs().turn(
@@ -138,29 +138,29 @@ def in_line() -> Iterator[None]:
         yield
 
 
-def once_in_line(
+def evaluate_in_line(
     curator: Curator,
     key: tuple[Any, ...],
     evaluation: Callable[[], Evaluation[Any, Result]],
     on_progress: OnProgress = silent,
 ) -> Result:
-    """Compute a report once, like `session.once`, after waiting for a turn."""
+    """Compute a report once, like `session.evaluate_once`, after waiting for a turn."""
     if key in session.session().reports:
-        return session.once(curator, key, evaluation)
+        return session.evaluate_once(curator, key, evaluation)
     with (
-        in_line(),
+        wait_in_line(),
         show_rows_read(_("Reading the rows"), key=f"stop reading {key}"),
     ):
-        return session.once(curator, key, evaluation, on_progress)
+        return session.evaluate_once(curator, key, evaluation, on_progress)
 
 
 def compute(function: Callable[..., Result], *given: Any) -> Result:
     """Compute in a worker a function that reads nothing private."""
-    with cancelled_by(session.unwanted()):
+    with cancelled_by(session.make_cancel_poll()):
         return process.compute(function, *given)
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
     """Wait for a turn, then compute in a worker."""
-    with in_line():
+    with wait_in_line():
         return compute(function, *given)

@@ -63,7 +63,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         return False
     budget = loss_from(data_set.account.promise)
     schema = data_set.declaration.schema
-    note_rows(dataset, frame, schema.unit)
+    count_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(
@@ -103,15 +103,15 @@ def auditable_draft() -> Curator:
     return draft.audit.curator
 
 
-def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
+def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
     """Keep one digit of the number of rows that count."""
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
-    about(dataset, rows)
+    note_row_count(dataset, rows)
 
 
-def about(dataset: str, rows: int) -> None:
+def note_row_count(dataset: str, rows: int) -> None:
     """Keep one digit of a number of rows."""
     session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
@@ -134,7 +134,7 @@ def take_file(wanted: DataSet) -> None:
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
         if read is not None:
-            _take(read.table.frame, read.dataset, wanted)
+            _open_if_wanted(read.table.frame, read.dataset, wanted)
 
 
 def take_sample(wanted: DataSet) -> None:
@@ -142,7 +142,9 @@ def take_sample(wanted: DataSet) -> None:
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
-        _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
+        _open_if_wanted(
+            frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted
+        )
 
 
 def columns_of(wanted: DataSet) -> list[str]:
@@ -153,7 +155,7 @@ def columns_of(wanted: DataSet) -> list[str]:
     return [*schema.domain.names, *(column.name for column in schema.excluded)]
 
 
-def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
+def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     if dataset == wanted.id:
         runs = session.session().runs
         shown = runs.shown

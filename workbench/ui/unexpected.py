@@ -21,7 +21,7 @@ from workbench.language.messages import _
 from workbench.language.wording import error_words, plain
 from workbench.server.workers.process import WorkEnded
 
-_HOUSE = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 _log = logging.getLogger("workbench.unexpected")
 
 
@@ -34,7 +34,7 @@ def install() -> None:
         module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
 
 
-def note(error: BaseException) -> str:
+def log_exception(error: BaseException) -> str:
     """Log the place and type of an exception, not its text; return the line's id."""
     number = secrets.token_hex(4)
     elsewhere = f"{error.where} < " if isinstance(error, WorkEnded) else ""
@@ -44,7 +44,7 @@ def note(error: BaseException) -> str:
     return number
 
 
-def box(error: BaseException) -> None:
+def show_error(error: BaseException) -> None:
     """Show an error; if it was not foreseen, only its id."""
     if isinstance(error, DpcoreError) and not isinstance(
         error, (DisclosureError, UsageError)
@@ -62,16 +62,16 @@ def box(error: BaseException) -> None:
             "any value of your table.  \n**What to do:** Go on with another step or "
             "page; open tables "
             "and paid releases are kept. If it comes again, report it with that id.",
-        ).format(id=f"`{note(error)}`"),
+        ).format(id=f"`{log_exception(error)}`"),
         icon=":material/error:",
     )
 
 
 def _handle(error: Exception, _: Any = None) -> None:
     try:
-        box(error)
+        show_error(error)
     except Exception as second:  # the page is no longer there
-        note(second)
+        log_exception(second)
 
 
 def _places(error: BaseException) -> str:
@@ -80,7 +80,7 @@ def _places(error: BaseException) -> str:
     ours = [
         frame
         for frame in frames
-        if Path(frame.filename).is_relative_to(_HOUSE) and ".venv" not in frame.filename
+        if Path(frame.filename).is_relative_to(_ROOT) and ".venv" not in frame.filename
     ]
     last = frames[-1:] if frames and frames[-1] not in ours else []
     return " < ".join(

@@ -32,18 +32,18 @@ LINKS = {
         "nothing. Without a server, send a release as one HTML file."
     ),
 }
-READABLE = 20
+MAX_MAP_COLUMNS = 20
 """Columns that a map of pairs can name."""
 
 
 def error_box(error: Exception) -> None:
     """Show an error with its remedy; an unforeseen one only by its id."""
-    unexpected.box(error)
+    unexpected.show_error(error)
     if isinstance(error, RowsError):
         first_rows_view.offer_first_rows()
 
 
-def readable(chart: Chart) -> Any:
+def recolor(chart: Chart) -> Any:
     """Return the drawing of a chart, readable on this tab's background."""
     return charts.readable(chart.spec, dark=session.is_dark())
 
@@ -55,7 +55,7 @@ def show_clickable(
 ) -> None:
     """Show a chart with clickable marks, and its alternative text."""
     st.altair_chart(
-        readable(chart),
+        recolor(chart),
         alt=chart.alt,
         key=clicked.key,
         on_select=on_click,
@@ -65,7 +65,7 @@ def show_clickable(
 
 def show_chart(chart: Chart, *, key: str) -> None:
     """Show a chart, its alternative text, and its table in an expander."""
-    st.altair_chart(readable(chart), alt=chart.alt, key=key)
+    st.altair_chart(recolor(chart), alt=chart.alt, key=key)
     _twin(chart.table, key=key)
 
 
@@ -80,7 +80,7 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
             zip(st.columns(len(beside)), beside, strict=True)
         ):
             column.altair_chart(
-                readable(chart), alt=chart.alt, key=f"{key}-{number}-{place}"
+                recolor(chart), alt=chart.alt, key=f"{key}-{number}-{place}"
             )
     _twin(
         pd.concat([chart.table for beside in pictures.lines for chart in beside]),
@@ -164,7 +164,7 @@ def choose(
     The first is chosen unless a default is given.
     """
     default = next(iter(titles)) if default is None else default
-    value: Value = by_title(
+    value: Value = ask_by_title(
         st.segmented_control,
         label,
         titles,
@@ -176,7 +176,7 @@ def choose(
     return value
 
 
-def by_title(
+def ask_by_title(
     field: Callable[..., Any],
     label: str,
     titles: Mapping[Value, str],
@@ -213,12 +213,12 @@ def show_link_ready(words: str, root: str) -> None:
         st.success(words)
 
 
-def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
+def choose_map_columns(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
     """Return the positions of the columns to draw.
 
     Of many columns, those with the largest entries, or a person's choice.
     """
-    if len(names) <= READABLE:
+    if len(names) <= MAX_MAP_COLUMNS:
         return list(range(len(names)))
     off = np.where(
         np.eye(len(names), dtype=bool), np.nan, np.asarray(matrix, dtype=float)
@@ -231,9 +231,9 @@ def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]
             "Columns in the picture: of {all}, those with the largest errors at first"
         ).format(all=len(names)),
         order,
-        order[:READABLE],
+        order[:MAX_MAP_COLUMNS],
         key=key,
-        max_selections=2 * READABLE,
+        max_selections=2 * MAX_MAP_COLUMNS,
     )
     return [list(names).index(name) for name in shown_names]
 
@@ -253,7 +253,7 @@ def show_noise(
         st.info(_("This release has one column only."))
         return
     if shown is None:
-        shown = choose_readable(columns, pairs, key="noise-columns")
+        shown = choose_map_columns(columns, pairs, key="noise-columns")
     names = [columns[i] for i in shown]
     chart = charts.heatmap(
         names, pairs[np.ix_(shown, shown)], title=_("error by noise"), end=end

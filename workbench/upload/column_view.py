@@ -22,7 +22,7 @@ from workbench.upload.grid import (
     kind_title,
 )
 
-EXPLAINED = {
+HELP_TEXTS = {
     "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
     "other": N_(
         "Categories: a cell for all others. Numbers, dates: what is none counts as "
@@ -124,7 +124,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     said["known from"] = st.text_input(
         capital("known from"),
         line["known from"],
-        help=_(EXPLAINED["known from"]),
+        help=_(HELP_TEXTS["known from"]),
         key=f"{key}-source",
         max_chars=LONGEST_SOURCE,
     )
@@ -140,7 +140,7 @@ def _what_is_clipped(
         widgets.error_box(problems[name])
     if schema is None or not schema.columns:
         return
-    check = opening.outside(draft, schema.columns[0])
+    check = opening.count_outside(draft, schema.columns[0])
     rows = max(1, len(draft.frame))
     moved = {
         _("moved to a bound"): check.clipped,

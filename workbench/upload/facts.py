@@ -27,7 +27,7 @@ from workbench.language.columns import (
 from workbench.session.draft import Draft
 from workbench.upload import grid
 
-FEW = 10
+RARE_BELOW = 10
 """People; a label that fewer hold may be about one that others know."""
 SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
 """Stands for a search that is made, and named, when the table is opened."""
@@ -78,7 +78,9 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     open_facts = set(schema.taken) - draft.answers.as_taken
     unsaid = [column for column in schema.columns if column.name in open_facts]
     public = tuple(
-        column for column in unsaid if is_public(column, rare(draft, schema, column))
+        column
+        for column in unsaid
+        if is_public(column, rare_spellings(draft, schema, column))
     )
     if public:
         lists = [
@@ -86,7 +88,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
             for column in unsaid
             if isinstance(column, Categorical | Boolean) and column not in public
         ]
-        lists.sort(key=lambda column: not rare(draft, schema, column))
+        lists.sort(key=lambda column: not rare_spellings(draft, schema, column))
         more = len(unsaid) - len(public) - len(lists)
         return FactQuestion(
             kind="public", columns=public, unsure=tuple(lists), more=more
@@ -105,7 +107,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     )
 
 
-def to_find(schema: Schema) -> tuple[str, ...]:
+def searchable_columns(schema: Schema) -> tuple[str, ...]:
     """Return the number columns whose bounds can be found privately instead."""
     numbers = (column for column in schema.columns if isinstance(column, NumberColumn))
     return tuple(
@@ -115,7 +117,7 @@ def to_find(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def as_found(schema: Schema, names: Collection[str]) -> Schema:
+def without_found_cells(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without the facts that will be found privately."""
     columns = [
         dataclasses.replace(widest(column), found=SEARCH_TO_COME)
@@ -134,7 +136,7 @@ def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactI
         for column in (*question.unsure, *question.columns)
         for item in _items(
             column,
-            rare(draft, schema, column),
+            rare_spellings(draft, schema, column),
             joined_spellings(draft, column),
             proposed=alone or column in question.columns,
         )
@@ -207,21 +209,21 @@ def is_public(column: Column, few: tuple[str, ...]) -> bool:
     return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
 
 
-def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
+def rare_spellings(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
     """Return spellings of listed labels with fewer than ten people. Private.
 
     Each spelling counts by its own text, whatever it is joined with. Of yes and no,
     those that are printed count.
     """
-    return _few(draft, schema, column)[0]
+    return _rare_texts(draft, schema, column)[0]
 
 
 def rare_labels(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
     """Return labels with fewer than ten people in all spellings. Private."""
-    return _few(draft, schema, column)[1]
+    return _rare_texts(draft, schema, column)[1]
 
 
-def _few(
+def _rare_texts(
     draft: Draft, schema: Schema, column: Column
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return rare spellings and rare labels, computed once per declaration."""
@@ -246,11 +248,11 @@ def _few(
             text for text, count in zip(labels, by_label, strict=True) if not count
         ]
         draft.row_facts.rare[key] = (
-            (*sorted(by_text.index[by_text < FEW]), *nobody),
+            (*sorted(by_text.index[by_text < RARE_BELOW]), *nobody),
             tuple(
                 text
                 for text, count in zip(labels, by_label, strict=True)
-                if count < FEW
+                if count < RARE_BELOW
             ),
         )
     return draft.row_facts.rare[key]
@@ -270,7 +272,7 @@ def _as_list(column: Column) -> Categorical | None:
     return None
 
 
-def spellings(column: Column) -> list[list[str]]:
+def spelling_groups(column: Column) -> list[list[str]]:
     """Group labels that differ only in case, blanks or Unicode form."""
     if not isinstance(column, Categorical) or SPELLINGS in column.rules:
         return []
@@ -280,7 +282,7 @@ def spellings(column: Column) -> list[list[str]]:
     return [labels for labels in together.values() if len(labels) > 1]
 
 
-def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
+def join_spellings(columns: Iterable[Column]) -> dict[str, Categorical]:
     """Return columns with joined spellings, by name, by the public rule.
 
     What is printed, and in which order unless that is declared, follows from the folded
@@ -289,7 +291,7 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
     """
     joined = {}
     for column in columns:
-        if isinstance(column, Categorical) and spellings(column):
+        if isinstance(column, Categorical) and spelling_groups(column):
             categories = list(column.categories)
             if not column.ordered:
                 categories.sort(key=lambda label: fold(str(label)))
@@ -321,7 +323,7 @@ def joined_spellings(draft: Draft, column: Column) -> tuple[str, ...]:
     return draft.row_facts.joined[column]
 
 
-def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
+def drop_labels(column: Categorical, labels: tuple[str, ...]) -> Categorical:
     """Return the column with these labels counted as other."""
     categories = zip(column.categories, texts_of(column.categories), strict=True)
     return dataclasses.replace(
@@ -333,7 +335,7 @@ def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
     )
 
 
-def unread(draft: Draft, column: Column) -> tuple[str, ...]:
+def unread_cells(draft: Draft, column: Column) -> tuple[str, ...]:
     """Return cell texts that cannot be read and count as missing. Private.
 
     They are found once per declaration.
@@ -349,7 +351,7 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     return draft.row_facts.unread[column]
 
 
-def put(draft: Draft, columns: Iterable[Column]) -> None:
+def put_columns(draft: Draft, columns: Iterable[Column]) -> None:
     """Write columns into the grid, and keep the answers about them."""
     lines = {column.name: grid.line(column) for column in columns}
     _put_lines(
@@ -361,7 +363,7 @@ def put(draft: Draft, columns: Iterable[Column]) -> None:
     )
 
 
-def put_told(
+def put_public(
     draft: Draft, items: Iterable[FactItem], question: FactQuestion, known_from: str
 ) -> None:
     """Make the ticked items public; leave the rest of the question marked."""
@@ -374,10 +376,10 @@ def put_told(
         if facts:
             line = {} if column.found else grid.line(column)
             values = facts.intersection(VALUES)
-            notes = [grid.told(column, fact) for fact in sorted(facts)]
+            notes = [grid.told_note(column, fact) for fact in sorted(facts)]
             if values:
                 line["known from"] = known_from
-                notes.append(grid.told_from(known_from))
+                notes.append(grid.source_note(known_from))
             line["told"] = join(
                 dict.fromkeys([*split_parts(_line(draft, column.name)["told"]), *notes])
             )
@@ -397,7 +399,10 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
     """
     lines = {}
     for column in columns:
-        notes = (*split_parts(_line(draft, column.name)["told"]), grid.rounded(column))
+        notes = (
+            *split_parts(_line(draft, column.name)["told"]),
+            grid.rounded_note(column),
+        )
         lines[column.name] = grid.line(column) | {"told": join(notes)}
     draft.answers.as_taken |= set(lines)
     _put_lines(draft, lines)
@@ -454,7 +459,7 @@ def _replace(
     draft.version += 1
 
 
-def leave(draft: Draft, question: FactQuestion) -> None:
+def leave_as_taken(draft: Draft, question: FactQuestion) -> None:
     """Keep columns as taken from the table; for bounds, ask one by one."""
     if question.kind == "round":
         draft.answers.one_by_one = True

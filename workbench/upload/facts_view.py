@@ -27,8 +27,8 @@ ITEMS = {
     "spellings": N_("case, blanks and Unicode form do not count"),
 }
 
-MOST_LABELS = 12
-MOST_SHOWN = 20_000
+MAX_LABELS_SHOWN = 12
+MAX_CHARACTERS_SHOWN = 20_000
 """Characters of what would become public; a column has at most 200 labels."""
 AGES = ((0, 99), (0, 119))
 
@@ -37,12 +37,12 @@ def ask(draft: Draft, schema: Schema) -> None:
     """Point out problems, and ask the next question."""
     _say_unread(draft, schema)
     _ask_missing(draft)
-    joined = facts.twins(schema.columns)
+    joined = facts.join_spellings(schema.columns)
     if joined:
         spelled = [
             " / ".join(labels)
             for column in schema.columns
-            for labels in facts.spellings(column)
+            for labels in facts.spelling_groups(column)
         ]
         st.info(
             _("Spelled in two ways: {labels}.").format(
@@ -50,7 +50,9 @@ def ask(draft: Draft, schema: Schema) -> None:
             )
         )
         st.button(
-            _("Join them"), on_click=facts.put, args=(draft, list(joined.values()))
+            _("Join them"),
+            on_click=facts.put_columns,
+            args=(draft, list(joined.values())),
         )
     question = facts.next_question(draft, schema)
     if schema.taken:
@@ -94,7 +96,7 @@ def _ask_missing(draft: Draft) -> None:
 def _say_unread(draft: Draft, schema: Schema) -> None:
     """Name the cells that cannot be read as a number or date; internal."""
     for column in schema.columns:
-        cells = facts.unread(draft, column)
+        cells = facts.unread_cells(draft, column)
         if not cells:
             continue
         st.info(
@@ -133,12 +135,12 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         with st.container(horizontal=True):
             st.button(
                 _("Yes, this is plainly public"),
-                on_click=facts.put_told,
+                on_click=facts.put_public,
                 args=(draft, ticked, question, _("plainly public")),
             )
             st.button(
                 _("Leave it as taken from this table"),
-                on_click=facts.leave,
+                on_click=facts.leave_as_taken,
                 args=(draft, question),
             )
     else:
@@ -168,7 +170,9 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 args=(draft, columns),
             )
             st.button(
-                _("Ask me about each"), on_click=facts.leave, args=(draft, question)
+                _("Ask me about each"),
+                on_click=facts.leave_as_taken,
+                args=(draft, question),
             )
     _say_more(question)
 
@@ -187,7 +191,7 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
         kind = kind_title(item.column.kind) if item.kind == "values" else ""
         label = name_and_text(
             f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
-            plain(commas(item.content) or _("none"), at_most=MOST_SHOWN),
+            plain(commas(item.content) or _("none"), at_most=MAX_CHARACTERS_SHOWN),
         )
         key = f"public-{draft.dataset}-{draft.version}-{item.column.name}-{item.kind}"
         if st.checkbox(label, item.proposed, key=key):
@@ -202,12 +206,12 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         _("**Where is {column} known from?**").format(column=plain(column.name))
     )
     ticked = _ask_items(draft, schema, question)
-    few = facts.rare(draft, schema, column)
+    few = facts.rare_spellings(draft, schema, column)
     if few:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
-                few=facts.FEW,
-                labels=plain(commas(few[:MOST_LABELS]), at_most=300),
+                few=facts.RARE_BELOW,
+                labels=plain(commas(few[:MAX_LABELS_SHOWN]), at_most=300),
             ),
         )
     source = st.text_input(
@@ -219,22 +223,22 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.button(
             _("It is known from there"),
             disabled=not source.strip(),
-            on_click=facts.put_told,
+            on_click=facts.put_public,
             args=(draft, ticked, question, source.strip()),
         )
         labels = facts.rare_labels(draft, schema, column)
         if isinstance(column, Categorical) and labels:
             st.button(
                 _("Count the rare ones as other"),
-                on_click=facts.put,
-                args=(draft, [facts.without(column, labels)]),
+                on_click=facts.put_columns,
+                args=(draft, [facts.drop_labels(column, labels)]),
                 help=_(
                     "Which labels are rare follows this table: the list stays marked."
                 ),
             )
         st.button(
             _("Leave it as taken from this table"),
-            on_click=facts.leave,
+            on_click=facts.leave_as_taken,
             args=(draft, question),
         )
     _say_more(question)
@@ -255,7 +259,9 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
         ]
         if other:
             label = _("Ages {low} to {high} instead").format(low=low, high=high)
-            st.button(label, on_click=facts.put, args=(draft, other), type="tertiary")
+            st.button(
+                label, on_click=facts.put_columns, args=(draft, other), type="tertiary"
+            )
 
 
 def _show(lines: dict[str, list[str]], titles: list[str]) -> None:

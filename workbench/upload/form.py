@@ -30,16 +30,16 @@ from workbench.store.people.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
-from workbench.upload.column_view import EXPLAINED
+from workbench.upload.column_view import HELP_TEXTS
 from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 GRID = "grid"
-SINGLY = "one"
-FEW_HIDDEN = 5
+ONE_BY_ONE = "one"
+MIN_TIMES_HIDDEN = 5
 """Times the rows that noise hides, in cells that are found privately, from which that
 is proposed.
 """
-FEW_COLUMNS = 5
+MAX_COLUMNS_PURE = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under
 zCDP.
 """
@@ -101,12 +101,12 @@ def ask_schema(
             hide_index=True,
         )
     search = st.container()
-    ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
+    ways = {GRID: _("all of them in a grid"), ONE_BY_ONE: _("one column at a time")}
     way = widgets.choose(
         _("Describe the columns"), ways, key="schema-way", persist_state="session"
     )
     draft.edited = grid = (
-        column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
+        column_view.ask(draft, unit) if way == ONE_BY_ONE else _grid(draft)
     )
     schema, problems = from_grid(grid, draft.schema, unit)
     with search:
@@ -120,7 +120,9 @@ def ask_schema(
             if name or draft.has_rows:  # a plan begins without a column
                 widgets.error_box(error)
         if schema and draft.has_rows:
-            facts_view.ask(draft, facts.as_found(schema, draft.search.columns))
+            facts_view.ask(
+                draft, facts.without_found_cells(schema, draft.search.columns)
+            )
     if schema and draft.has_rows:
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
@@ -140,13 +142,13 @@ def ask_schema(
 
 def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
     """Ask whether to find cells of numbers privately; return those columns."""
-    names = facts.to_find(schema)
+    names = facts.searchable_columns(schema)
     if not names:
         return ()
     hidden = rows_hidden(len(names), schema.unit.max_rows, loss_of_search(budget))
     if draft.search.proposed is None:
         is_source = isinstance(draft, SourceDraft)
-        has_many_rows = is_source or len(draft.frame) >= FEW_HIDDEN * hidden
+        has_many_rows = is_source or len(draft.frame) >= MIN_TIMES_HIDDEN * hidden
         draft.search.proposed = has_many_rows and not draft.is_sample
     label = plain(
         translate(NumberCellsQuestion.describe({"columns": names})), at_most=300
@@ -187,13 +189,13 @@ def _grid(draft: Draft) -> pd.DataFrame:
         column_config={
             **{
                 name: config.TextColumn(
-                    title, help=translate_table(EXPLAINED).get(name)
+                    title, help=translate_table(HELP_TEXTS).get(name)
                 )
                 for name, title in translate_table(TITLES).items()
             },
             **{
                 name: config.CheckboxColumn(
-                    _(TITLES[name]), help=translate_table(EXPLAINED).get(name)
+                    _(TITLES[name]), help=translate_table(HELP_TEXTS).get(name)
                 )
                 for name in TICKS
             },
@@ -207,7 +209,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
             "categories": config.TextColumn(_(TITLES["categories"]), width="medium"),
             "known from": config.TextColumn(
                 _(TITLES["known from"]),
-                help=_(EXPLAINED["known from"]),
+                help=_(HELP_TEXTS["known from"]),
                 max_chars=LONGEST_SOURCE,
             ),
             "reason": config.TextColumn(_(TITLES["reason"]), width="large"),
@@ -237,18 +239,18 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         if alike is not None and not _ask_alike(alike):
             return None
     most = min(10.0, read_policy().epsilon)
-    epsilon = epsilon_view.picker(
+    epsilon = epsilon_view.ask_epsilon(
         _("All that may ever be spent on this table, epsilon"),
         key="budget",
         default=3.0,
         largest=most,
     )
-    epsilon_view.say(epsilon)
-    choice = widgets.by_title(
+    epsilon_view.show_meaning(epsilon)
+    choice = widgets.ask_by_title(
         st.radio,
         _("How charges add up"),
         {Rule.BASIC: _("basic: epsilons add up"), Rule.ZCDP: _("zCDP: rhos add up")},
-        index=int(len(draft.schema.columns) > FEW_COLUMNS),
+        index=int(len(draft.schema.columns) > MAX_COLUMNS_PURE),
         captions=[_(GLOSSARY["basic composition"]), _(GLOSSARY["zCDP"])],
         help=_(GLOSSARY["budget"]),
         key=f"budget-rule-{draft.dataset}",
@@ -303,6 +305,8 @@ def _ask_alike(alike: Alike) -> bool:
     }
     label = _("Are both tables about the same people?")
     return (
-        widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key)
+        widgets.ask_by_title(
+            st.radio, label, people, index=None, key=opening.ALIKE_FIELD.key
+        )
         is not None
     )

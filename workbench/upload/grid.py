@@ -45,7 +45,7 @@ NEVER_MISSING = "never missing"
 It covers a column as long as that has no cell for missing; one that is ticked later is
 marked.
 """
-ASKED = (*TEXTS, "spellings")
+ASKED_FACTS = (*TEXTS, "spellings")
 """Facts that are answered about one by one: saying where a column is known from says
 nothing of them.
 """
@@ -106,7 +106,7 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        columns.append(_marked(column, before.get(name), line))
+        columns.append(_mark_taken(column, before.get(name), line))
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError(
@@ -132,7 +132,7 @@ def line(column: Column) -> dict[str, Any]:
     }
 
 
-def told(column: Column, fact: str) -> str:
+def told_note(column: Column, fact: str) -> str:
     """Return the note that a fact, as it is now, was answered about."""
     content = getattr(column, fact, "")
     parts = content if isinstance(content, tuple) else (content,)
@@ -143,12 +143,12 @@ def told(column: Column, fact: str) -> str:
     return f"{fact} {join(texts)}"
 
 
-def told_from(known_from: str) -> str:
+def source_note(known_from: str) -> str:
     """Return the note that an answer filled in the source."""
     return f"known from {known_from}"
 
 
-def rounded(column: Column) -> str:
+def rounded_note(column: Column) -> str:
     """Return the note that these bounds are rounded ones of the table."""
     cells = form_of(column).cells(column)
     return f"rounded {cells['low']} {cells['high']}"
@@ -197,7 +197,9 @@ def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[st
     return tuple(rules)
 
 
-def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> Column:
+def _mark_taken(
+    column: Column, suggested: Column | None, line: dict[str, Any]
+) -> Column:
     """Mark facts that came from the data.
 
     Marks outlast a change of kind or of some categories.
@@ -206,19 +208,19 @@ def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> C
     answered = split_parts(line["told"])
     is_typed = (
         known_from != getattr(suggested, "known_from", "")
-        and told_from(known_from) not in answered
+        and source_note(known_from) not in answered
     )
     is_known = suggested is None or bool(known_from and is_typed)
-    is_rounded = "low" in column.facts and rounded(column) in answered
+    is_rounded = "low" in column.facts and rounded_note(column) in answered
     marks = [
         fact
         for fact in column.facts
-        if told(column, fact) not in answered
+        if told_note(column, fact) not in answered
         and (
             _answered_otherwise(column, fact, answered)
             or (
-                (not is_known or fact in ASKED)
-                and _followed(column, suggested, fact, is_rounded=is_rounded)
+                (not is_known or fact in ASKED_FACTS)
+                and _follows_table(column, suggested, fact, is_rounded=is_rounded)
             )
         )
     ]
@@ -249,7 +251,7 @@ def _answered_otherwise(column: Column, fact: str, answered: tuple[str, ...]) ->
     return fact in _BY_LOOKING and any(note.startswith(f"{fact} ") for note in answered)
 
 
-def _followed(
+def _follows_table(
     column: Column, suggested: Column | None, fact: str, *, is_rounded: bool
 ) -> bool:
     """Return whether a fact follows the table if nothing was answered."""

@@ -35,11 +35,11 @@ CODEBOOK = "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the
 page.
 """
-NAMES = session.Widget[str]("plan-names")
+NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
     "title": N_("Plan without the rows"),
 }
-ALIKE = session.Widget[str]("alike")
+ALIKE_FIELD = session.Widget[str]("alike")
 
 
 def take_sample(key: str) -> None:
@@ -47,26 +47,26 @@ def take_sample(key: str) -> None:
     sample = reopening.SAMPLES[key]
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
     make = partial(FileDraft, sample=sample.key)
-    _draft(make, sample.title, sample.build(), unit, is_sample=True)
+    _make_draft(make, sample.title, sample.build(), unit, is_sample=True)
 
 
 def take_brought() -> None:
     """Read the table that a page brought, and go on to that page."""
-    note = session.take(session.BringTable)
+    note = session.take_note(session.BringTable)
     tab = session.session()
     if note is None:
         return
     if note.sample:
         take_sample(note.sample)
     else:
-        _read(note.data, note.name, ReadOptions())
+        _read_file(note.data, note.name, ReadOptions())
     if NOTICE in tab.notices:
         return
     page = note.page
     if tab.draft is not None and page != "audit":  # which needs no more than the rows
         tab.draft.page = page
         page = "upload"
-    session.leave(session.GoTo(page=page))
+    session.leave_note(session.GoTo(page=page))
 
 
 def read_again(options: ReadOptions) -> None:
@@ -76,18 +76,18 @@ def read_again(options: ReadOptions) -> None:
     """
     draft = session.session().draft
     if isinstance(draft, FileDraft):
-        _read(draft.data, draft.name, options)
+        _read_file(draft.data, draft.name, options)
 
 
-def _read(data: bytes, name: str, options: ReadOptions) -> None:
+def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
     file = file_view.read_table(
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
     if file is not None:
         # only text can be read in another way
         text = b"" if file.table.kind == "parquet" else data
-        session.leave(session.TakePlan(file.table.plan, file.table.notes))
-        _draft(
+        session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
+        _make_draft(
             partial(FileDraft, read=file.table, data=text),
             name,
             file.table.frame,
@@ -167,13 +167,13 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
 
 def take_names() -> None:
     """Make a draft from the names of columns alone."""
-    texts = re.split(r"[\n\t,;]", NAMES.value() or "")
+    texts = re.split(r"[\n\t,;]", NAMES_FIELD.value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
         Excluded(name=name, reason=_("say what it holds")) for name in names
     )
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
-    _draft(
+    _make_draft(
         partial(NamesDraft, rows=1_000),
         _("A plan"),
         pd.DataFrame({name: [""] for name in names}),
@@ -186,7 +186,7 @@ def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> 
     """Make a draft of a source, with its first rows and its facts on file."""
     unit = schema.unit if schema is not None else None
     make = partial(SourceDraft, source=source, declared=unit)
-    _draft(make, source.name, frame, unit, schema=schema, source=source)
+    _make_draft(make, source.name, frame, unit, schema=schema, source=source)
 
 
 def choose_table(choosing: bool) -> None:
@@ -209,7 +209,7 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
     return unit.max_rows if unit is not None and declared else None
 
 
-def outside(draft: Draft, column: Column) -> Outside:
+def count_outside(draft: Draft, column: Column) -> Outside:
     """Count the rows outside a column's declaration, once each. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
@@ -222,7 +222,7 @@ def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
 
     Returns: one line per column, and the columns with values that have no cell.
     """
-    checks = {column: outside(draft, column) for column in schema.columns}
+    checks = {column: count_outside(draft, column) for column in schema.columns}
     table = pd.DataFrame(
         [
             {
@@ -257,9 +257,11 @@ def open_draft(
         else:
             _open(draft, schema, budget)
         if plan is not None:
-            session.leave(plan)
+            session.leave_note(plan)
         is_planned = plan is not None or not draft.has_rows
-        session.leave(session.GoTo(page="synthesize" if is_planned else draft.page))
+        session.leave_note(
+            session.GoTo(page="synthesize" if is_planned else draft.page)
+        )
 
 
 def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
@@ -276,7 +278,7 @@ def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> No
         ledger=MemoryLedger(),
         name=draft.name,
     )
-    reopening.about(draft.curator.account.dataset, draft.rows)
+    reopening.note_row_count(draft.curator.account.dataset, draft.rows)
 
 
 def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
@@ -300,19 +302,19 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         )
     if isinstance(draft, FileDraft):
         answer = (
-            {"alike": draft.alike.dataset, "people": ALIKE.value() or ""}
+            {"alike": draft.alike.dataset, "people": ALIKE_FIELD.value() or ""}
             if draft.alike
             else {}
         )
         likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
-        reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
+        reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(
         schema, columns=curator.schema.columns, unit=curator.schema.unit
     )
     session.session().add(curator, draft.declaration(schema), size=draft.size)
 
 
-def _draft(
+def _make_draft(
     make: Callable[..., Draft],
     name: str,
     frame: pd.DataFrame,
@@ -337,7 +339,7 @@ def _draft(
             raise no_rows()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(frame, dataset, sample=is_sample, source=source)
+        dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=source)
         if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
@@ -369,7 +371,7 @@ def _draft(
         tab.draft = draft
 
 
-def _filed(
+def _find_account(
     frame: pd.DataFrame,
     dataset: str,
     *,

@@ -10,7 +10,7 @@ from dpcore.io.read import ReadResult
 from workbench.language.messages import _, commas, day
 from workbench.language.wording import plain
 from workbench.session.draft import FileDraft
-from workbench.ui.widgets import by_title
+from workbench.ui.widgets import ask_by_title
 from workbench.upload import opening
 
 ENCODINGS = (
@@ -84,11 +84,13 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
     at = SEPARATORS.index(used.separator or ",")
     field = f"read-separator-{key}"
-    separator = by_title(middle.selectbox, _("Separator"), signs, index=at, key=field)
+    separator = ask_by_title(
+        middle.selectbox, _("Separator"), signs, index=at, key=field
+    )
     numbers = {".": "1,234.5", ",": "1.234,5"}
     at = used.decimal == ","
     field = f"read-decimal-{key}"
-    decimal = by_title(
+    decimal = ask_by_title(
         right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field
     )
     skip = left.number_input(

@@ -17,14 +17,14 @@ from workbench.store.sources.sources import Listed, sources_of
 from workbench.ui import progress_view, widgets
 from workbench.upload import opening
 
-ROWS = 1_000
+FIRST_ROWS = 1_000
 """Rows that are looked at before a source is opened."""
 
 
 @widgets.errors_shown()
 def show_cards() -> None:
     """Show one card per connected source of this person."""
-    listed = _listed()
+    listed = _list_sources()
     if not listed:
         return
     st.subheader(_("Connected sources"))
@@ -46,7 +46,7 @@ def show_cards() -> None:
             )
 
 
-def _listed() -> tuple[Listed, ...]:
+def _list_sources() -> tuple[Listed, ...]:
     return sources_of(person.person(), all_sources(read_settings()))
 
 
@@ -66,11 +66,13 @@ def rows_words(source: Source) -> str:
 def take_source(name: str) -> None:
     """Read the first rows of a source, and make a draft of it."""
     with session.noticing(opening.NOTICE):
-        listed = next((entry for entry in _listed() if entry.source.name == name), None)
+        listed = next(
+            (entry for entry in _list_sources() if entry.source.name == name), None
+        )
         if listed is None:
             raise nothing_named()
         with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
-            frame = Curator.look(listed.source, ROWS, report_rows).frame
+            frame = Curator.look(listed.source, FIRST_ROWS, report_rows).frame
         schema = listed.known()
         opening.take_rows_of(listed.source, frame, schema)
 

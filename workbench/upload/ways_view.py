@@ -58,7 +58,7 @@ def _ways_on(data_set: DataSet) -> None:
                 _(STEPS[step]), key=f"step-{step}", icon=":material/arrow_forward:"
             ):
                 if step == release:
-                    session.leave(session.PlanRelease(kind=step))
+                    session.leave_note(session.PlanRelease(kind=step))
                 st.switch_page(
                     session.page_script("synthesize" if step == release else step)
                 )
