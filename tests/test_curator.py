@@ -164,7 +164,7 @@ def test_quote_reads_no_data() -> None:
     assert quote.charge == 10**12
     assert (quote.affordable, quote.left_after, quote.repeats) == (True, 9 * 10**12, 10)
     curator.loss_for(HISTOGRAM, 20, pure=True)
-    assert curator.stored(HISTOGRAM, ONE) is None
+    assert curator.stored_request(HISTOGRAM, ONE) is None
     with pytest.raises(AssertionError):
         curator.run(HISTOGRAM, ONE)
 
@@ -357,7 +357,7 @@ def test_the_same_plan_is_free_without_a_request() -> None:
     assert (
         curator.run(HISTOGRAM, dp.PureDP(epsilon="1.0")).request_id == first.request_id
     )
-    assert curator.stored(HISTOGRAM, ONE) == first.request_id
+    assert curator.stored_request(HISTOGRAM, ONE) == first.request_id
     drawn = curator.run(HISTOGRAM, ONE, request_id="again")
     assert drawn.request_id == "again"
     assert (drawn.marginals[("age",)].values != first.marginals[("age",)].values).any()
@@ -391,7 +391,7 @@ def test_what_was_asked_is_known_by_a_keyed_digest_alone(
         before.setattr(dp.Curator, "_plan", lambda *asked: (real(*asked)[1],) * 2)
         older = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
     assert curator.run(HISTOGRAM, loss=ONE).request_id == first.request_id
-    assert curator.stored(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
+    assert curator.stored_request(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
     again = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
     assert (again.marginals[("age",)].values == older.marginals[("age",)].values).all()
     assert curator.balance().spent == 3 * 10**12

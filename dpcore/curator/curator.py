@@ -157,7 +157,7 @@ class Curator(OnFile):
             compute=compute,
         )
         if schema.unit.found:
-            complete = dataclasses.replace(schema, unit=curator._found())
+            complete = dataclasses.replace(schema, unit=curator._unit_with_rows())
             if complete != schema and engine is table:
                 raise UsageError(
                     "an engine keeps to another number of rows", remedy="make it anew"
@@ -210,7 +210,7 @@ class Curator(OnFile):
         spend = self.rule.convert(loss)
         rows = self.schema.unit.max_rows
         cell = self.schema.public_part(part)
-        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
+        charge = Charge(units=self.rule.units(spend), part=self._part_to_charge(cell))
         error = recipe.expect(self.schema.domain, spend, rows, table_rows)
         return Quote.of(charge, self.ledger.standing(self.account.dataset), error)
 
@@ -301,11 +301,11 @@ class Curator(OnFile):
                 part=cell,
             )
 
-        return self._paid(
+        return self._pay_then_answer(
             recipe, loss, cell, request_id, self.release, rehearse, release
         )
 
-    def stored(
+    def stored_request(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None
     ) -> str | None:
         """Return the request id of an earlier release of this recipe at this loss.
@@ -340,7 +340,7 @@ class Curator(OnFile):
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError
             if rows do not fit.
         """
-        return self._noted(plan, smallest_group, on_progress).table()
+        return self._note_plan(plan, smallest_group, on_progress).table()
 
     def anonymize_to(
         self,
@@ -360,9 +360,9 @@ class Curator(OnFile):
         Raises: as `anonymize`, RowsError for a plan that needs all rows at once;
             ParameterError if nothing can be written; ReadError.
         """
-        return self._noted(plan, smallest_group, on_progress).write(folder)
+        return self._note_plan(plan, smallest_group, on_progress).write(folder)
 
-    def _noted(
+    def _note_plan(
         self, plan: Plan, smallest_group: int, on_progress: OnProgress
     ) -> Anonymizing:
         """Note the plan in the ledger; return the object that executes it."""
@@ -453,7 +453,7 @@ class Curator(OnFile):
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        return self._paid(
+        return self._pay_then_answer(
             evaluation, loss, None, request_id, self.report, rehearse, report
         )
 
@@ -466,7 +466,7 @@ class Curator(OnFile):
         plan = self._plan(evaluation, self.rule.convert(loss), None)
         return shared_request(self.ledger.key, self.lines(), plan)
 
-    def _found(self) -> PrivacyUnit:
+    def _unit_with_rows(self) -> PrivacyUnit:
         """Return the unit with its number of rows, found privately if needed.
 
         The search is charged once; later calls find its result on file.
@@ -491,7 +491,7 @@ class Curator(OnFile):
             )
         return stored_unit(self.account, self.ledger) or unit
 
-    def _paid(
+    def _pay_then_answer(
         self,
         question: Recipe | PrivateEvaluation,
         loss: AnyLoss,
@@ -529,7 +529,7 @@ class Curator(OnFile):
         charge = Charge(
             units=units,
             threshold_units=math.ceil(delta * DELTA_UNIT),
-            part=self._charged(part),
+            part=self._part_to_charge(part),
         )
         report = {"report": True} if isinstance(question, PrivateEvaluation) else {}
         asked = {
@@ -569,7 +569,7 @@ class Curator(OnFile):
         ]
         return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
-    def _charged(self, part: Part | None) -> Part | None:
+    def _part_to_charge(self, part: Part | None) -> Part | None:
         """Return the part as the ledger keeps it.
 
         A source in which rows may move keeps all rows.

@@ -90,7 +90,7 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
 def _has_found(column: Column, report: PrivateReport) -> bool:
     """Return whether a search found exactly these cells."""
     fields = next(
-        each for each in report.content["columns"] if each["name"] == column.name
+        fields for fields in report.content["columns"] if fields["name"] == column.name
     )
     found = Column.from_dict(fields)
     return column.kind == found.kind and all(

@@ -101,7 +101,7 @@ class Parquet(_Streamed):
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
-        if source.query or source.described:
+        if source.query or source.is_described:
             return super().reader(source)
         return ParquetReader(Path(source.location))
 
@@ -235,16 +235,16 @@ def _spark_table(source: Source) -> object:
                 else []
             )
 
-        if not source.base and not source.described:
+        if not source.base and not source.is_described:
             return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
         folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
         stored = (
             session.read.parquet(source.location).columns
             if folder
-            else source.used[0][1]
+            else source.columns_by_table[0][1]
         )
-        for missing in {*source.used[0][1]} - {*stored}:
+        for missing in {*source.columns_by_table[0][1]} - {*stored}:
             raise no_column(missing)
         query, bound = statement(source, SPARK, folder)
         return session.sql(query, args=list(bound))

@@ -198,7 +198,7 @@ def read_texts(column: Column, values: pd.Series) -> pd.Series:
     missing = column.is_missing(values)
     texts = as_text(values)
     if isinstance(column, Categorical):
-        texts = column.spelled(texts)
+        texts = column.category_spelling(texts)
     if isinstance(column, Boolean):
         lower = texts.str.lower()
         labels = texts_of([column.false_label.lower(), column.true_label.lower()])

@@ -153,7 +153,9 @@ class Column(Registered, ABC, home="dpcore.schema"):
     def facts(self) -> tuple[str, ...]:
         """Names of the declared facts, each with an origin."""
         fields = (
-            each.name for each in dataclasses.fields(self) if each.name not in _NO_FACTS
+            field.name
+            for field in dataclasses.fields(self)
+            if field.name not in _NO_FACTS
         )
         return ("kind", *fields, *(("spellings",) if SPELLINGS in self.rules else ()))
 
@@ -172,18 +174,18 @@ class Column(Registered, ABC, home="dpcore.schema"):
         """Least public origin among the facts about the column's values."""
         origins = {self.origin(fact) for fact in self.facts if fact in VALUES}
         return next(
-            each
-            for each in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD)
-            if each in origins
+            origin
+            for origin in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD)
+            if origin in origins
         )
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def declared_facts(self) -> tuple[str, ...]:
         """Facts known only from whoever declared them.
 
         Defaults that hold for every column are not among them.
         """
-        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
         return tuple(
             fact
             for fact in self.facts
@@ -234,10 +236,10 @@ class Column(Registered, ABC, home="dpcore.schema"):
         Defaults are left out, and so is the reason, which may reveal the data.
         """
         fields: dict[str, Any] = {"kind": self.kind}
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
-            if value != each.default and each.name != "reason":
-                fields[each.name] = list(value) if isinstance(value, tuple) else value
+        for fact in dataclasses.fields(self):
+            value = getattr(self, fact.name)
+            if value != fact.default and fact.name != "reason":
+                fields[fact.name] = list(value) if isinstance(value, tuple) else value
         if self.found is not None:
             fields["found"] = self.found.to_json()
         return fields
@@ -320,7 +322,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
     def _means_missing(self, text: str) -> bool:
         return means_missing(text)
 
-    def _placed(
+    def _place_missing(
         self,
         codes: Codes,
         missing: npt.NDArray[np.bool_],
@@ -359,7 +361,8 @@ class Categorical(Column):
     def __post_init__(self) -> None:
         super().__post_init__()
         plain = (
-            int(each) if _is_whole(each) else str(each) for each in self.categories
+            int(category) if _is_whole(category) else str(category)
+            for category in self.categories
         )
         object.__setattr__(self, "categories", tuple(plain))
         texts = list(self._index)
@@ -391,24 +394,24 @@ class Categorical(Column):
         if ONLY_NUMBERS in self.rules:
             words = [text for text in texts.dropna().unique() if not _is_number(text)]
             missing = missing | texts.isin(words).to_numpy(dtype=bool)
-        names = pd.Index(self.folded(texts))
+        names = pd.Index(self.fold_texts(texts))
         codes: Codes = self._index.get_indexer(names).astype(np.int64)
-        if self._rounded is not self._index:
-            codes = np.where(codes < 0, self._rounded.get_indexer(names), codes)
+        if self._as_floats is not self._index:
+            codes = np.where(codes < 0, self._as_floats.get_indexer(names), codes)
         unknown = (codes < 0) & ~missing
         codes[codes < 0] = len(self.categories) if self.other else 0
         if not self.other:
-            return self._placed(codes, missing, unknown, 0)
-        placed, outside = self._placed(codes, missing, np.zeros_like(missing), 0)
+            return self._place_missing(codes, missing, unknown, 0)
+        placed, outside = self._place_missing(codes, missing, np.zeros_like(missing), 0)
         return placed, dataclasses.replace(outside, other=int(unknown.sum()))
 
-    def folded(self, texts: pd.Series) -> pd.Series:
+    def fold_texts(self, texts: pd.Series) -> pd.Series:
         """Return texts in the spelling used for comparison."""
         if SPELLINGS not in self.rules:
             return texts
         return each_text(texts, fold)
 
-    def spelled(self, texts: pd.Series) -> pd.Series:
+    def category_spelling(self, texts: pd.Series) -> pd.Series:
         """Return texts in their category's spelling; unknown texts stay as they are."""
         if SPELLINGS not in self.rules:
             return texts
@@ -416,22 +419,26 @@ class Categorical(Column):
         return each_text(texts, lambda text: categories.get(fold(text), text))
 
     def _means_missing(self, text: str) -> bool:
-        return means_missing(text) and self._compared([text])[0] not in self._index
+        return (
+            means_missing(text) and self._comparison_text([text])[0] not in self._index
+        )
 
     @cached_property
     def _index(self) -> pd.Index:
-        return pd.Index(self._compared(map(exact_text, self.categories)), dtype="str")
+        return pd.Index(
+            self._comparison_text(map(exact_text, self.categories)), dtype="str"
+        )
 
-    def _compared(self, texts: Iterable[str]) -> list[str]:
+    def _comparison_text(self, texts: Iterable[str]) -> list[str]:
         return [fold(text) if SPELLINGS in self.rules else text for text in texts]
 
     @cached_property
-    def _rounded(self) -> pd.Index:
+    def _as_floats(self) -> pd.Index:
         """Map each category with more digits than a float holds to its float.
 
         If several meet in one float, the first one counts.
         """
-        near = pd.Index(self._compared(texts_of(self.categories)), dtype="str")
+        near = pd.Index(self._comparison_text(texts_of(self.categories)), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
         if not is_new.any():
             return self._index
@@ -478,7 +485,7 @@ class Boolean(Column):
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self.is_missing(values)
         if pd.api.types.is_bool_dtype(values.dtype):
-            return self._placed(
+            return self._place_missing(
                 values.fillna(False).to_numpy(np.int64),
                 missing,
                 np.zeros_like(missing),
@@ -488,7 +495,7 @@ class Boolean(Column):
         labels = texts_of([self.true_label.lower(), self.false_label.lower()])
         true = texts.isin([labels[0], "true"]).to_numpy(dtype=bool)
         false = texts.isin([labels[1], "false"]).to_numpy(dtype=bool)
-        return self._placed(
+        return self._place_missing(
             true.astype(np.int64), missing, ~(true | false | missing), 0
         )
 

@@ -18,13 +18,13 @@ from importlib.resources import files
 
 from dpcore.text import Text
 
-LOOKED_AT = 1_000
+MAX_DISTINCT_VALUES = 1_000
 """Distinct values of a column that are looked at, evenly spaced."""
 
-MOST = 0.8
+MIN_VALID_SHARE = 0.8
 """Share of the distinct values that must be valid for a kind to be named."""
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters of a column's name that are looked at."""
 
 PLACES = ("postal code", "address or place")
@@ -55,7 +55,9 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
 
     The column's name and its distinct values decide.
     """
-    looked_at = [text.strip() for text in values[:: len(values) // LOOKED_AT + 1]]
+    looked_at = [
+        text.strip() for text in values[:: len(values) // MAX_DISTINCT_VALUES + 1]
+    ]
     words = name_words(name)
     for kind in _KINDS:
         if not looked_at or not _fits(kind, words):
@@ -63,7 +65,7 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
         if not any(map(kind.valid, looked_at[:10])):
             continue
         share = sum(bool(kind.valid(text)) for text in looked_at) / len(looked_at)
-        if share >= MOST:
+        if share >= MIN_VALID_SHARE:
             return Detection(kind=kind.name, share=share)
     return None
 
@@ -97,7 +99,7 @@ def name_words(name: str) -> str:
 
     The same for `PatientName`, `patient_name`, `patient.name`.
     """
-    apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:LONGEST_NAME])
+    apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:MAX_NAME_LENGTH])
     return re.sub(r"[\W_]+", " ", apart).lower()
 
 
@@ -155,8 +157,8 @@ class IdentifierKind:
 
 def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
     parts = [
-        re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], each)
-        for each in patterns
+        re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], pattern)
+        for pattern in patterns
     ]
     return re.compile("|".join(parts), re.IGNORECASE).fullmatch
 
@@ -184,4 +186,4 @@ def _kind(
     )
 
 
-_KINDS = [_kind(**each) for each in _DATA["kinds"]]
+_KINDS = [_kind(**fields) for fields in _DATA["kinds"]]

@@ -138,7 +138,9 @@ class IntervalColumn(Column):
         )
         codes = np.searchsorted(self.edges, placed, side="right").astype(np.int64) - 1
         codes = np.clip(codes, 0, self.values_size - 1)
-        return self._placed(codes, missing, unreadable, int((placed != readable).sum()))
+        return self._place_missing(
+            codes, missing, unreadable, int((placed != readable).sum())
+        )
 
     def _numbers(self, values: pd.Series) -> npt.NDArray[np.float64]:
         """Return a number inside the cell of each value.
@@ -157,9 +159,9 @@ class IntervalColumn(Column):
         )
         if not pd.api.types.is_object_dtype(values.dtype):
             return numbers
-        decimals = [isinstance(each, Decimal) for each in values]
+        decimals = [isinstance(value, Decimal) for value in values]
         numbers = numbers.copy()
-        numbers[decimals] = [self._float(each) for each in values[decimals]]
+        numbers[decimals] = [self._float(value) for value in values[decimals]]
         return numbers
 
     def _float(self, number: Decimal) -> float:

@@ -196,9 +196,9 @@ class Schema:
         This much others may know of them.
         """
         return tuple(
-            dataclasses.replace(each, reason=_WHY_LEFT_OUT)
-            for each in self.excluded
-            if each.from_data
+            dataclasses.replace(excluded, reason=_WHY_LEFT_OUT)
+            for excluded in self.excluded
+            if excluded.from_data
         )
 
     @property
@@ -254,14 +254,14 @@ class Schema:
         showed.
         """
         columns = [
-            self._as_read(column) if self.version == 1 else _written(column)
+            self._as_read(column) if self.version == 1 else _column_to_dict(column)
             for column in self.columns
         ]
         content = self._content(self.version, columns)
         if self.left_out:
             content["left_out"] = [
-                {"name": each.name, "from_data": list(each.from_data)}
-                for each in self.left_out
+                {"name": excluded.name, "from_data": list(excluded.from_data)}
+                for excluded in self.left_out
             ]
         return json.dumps(content, ensure_ascii=False, indent=1)
 
@@ -337,11 +337,11 @@ class Schema:
                 declared_by=content.get("declared_by", ""),
                 excluded=tuple(
                     Excluded(
-                        name=each["name"],
+                        name=fields["name"],
                         reason=_WHY_LEFT_OUT,
-                        from_data=tuple(each["from_data"]),
+                        from_data=tuple(fields["from_data"]),
                     )
-                    for each in content.get("left_out", ())
+                    for fields in content.get("left_out", ())
                 ),
             )
         except (
@@ -376,8 +376,8 @@ def _as_planned(column: Column) -> Column:
     return dataclasses.replace(column, found=column.found.unnamed)
 
 
-def _written(column: Column) -> dict[str, Any]:
-    if column.told and not column.known_from:
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    if column.declared_facts and not column.known_from:
         column = dataclasses.replace(column, known_from=DECLARED)
     return column.to_dict()
 
@@ -399,7 +399,7 @@ def _unsaid(column: Column) -> tuple[str, ...]:
     why it is there.
     """
     joined = column.origin("spellings") == Origin.RULE
-    return (*column.told, *(("spellings",) if joined else ()))
+    return (*column.declared_facts, *(("spellings",) if joined else ()))
 
 
 def _check_origins(column: Column) -> None:
@@ -407,7 +407,7 @@ def _check_origins(column: Column) -> None:
 
     Raises: ParameterError.
     """
-    if column.told and not column.known_from:
+    if column.declared_facts and not column.known_from:
         raise ParameterError(
             (
                 "column {name!r} says that facts of its are publicly known, and not "
@@ -415,7 +415,7 @@ def _check_origins(column: Column) -> None:
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
-            facts=", ".join(column.told),
+            facts=", ".join(column.declared_facts),
         )
     if column.found and (
         not isinstance(column, NumberColumn)

@@ -15,7 +15,7 @@ from dpcore.registry import Registered
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 Value = str | bool | int | float | date
-_MOST_EXACT = 2**53
+_MAX_EXACT_INTEGER = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Condition:
     def __post_init__(self) -> None:
         value = self.value
         is_exact = not isinstance(value, int | float) or (
-            math.isfinite(value) and abs(value) <= _MOST_EXACT
+            math.isfinite(value) and abs(value) <= _MAX_EXACT_INTEGER
         )
         is_zoned = isinstance(value, datetime) and value.tzinfo is not None
         is_known = self.comparison in COMPARISONS and isinstance(
@@ -153,7 +153,7 @@ class Source:
             raise self._wrong("it needs a table")
         if self.table and not kind.has_tables:
             raise self._wrong("it has one table, which its location names")
-        if self.query and (self.table or self.described):
+        if self.query and (self.table or self.is_described):
             raise self._wrong(
                 "a query takes the place of table, columns, conditions and joins"
             )
@@ -182,7 +182,7 @@ class Source:
             raise self._wrong("the delimiter of CSV is one character, and no quote")
 
     @property
-    def described(self) -> bool:
+    def is_described(self) -> bool:
         """Whether a part of the table is read, or more than one table."""
         return bool(self.columns or self.where or self.joins)
 
@@ -197,10 +197,14 @@ class Source:
         return SourceKind.of_kind(self.kind).base(self)
 
     @property
-    def used(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def columns_by_table(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Each table with its columns that the description names."""
         joined = {name for join in self.joins for name in join.columns}
-        wanted = [each.column for each in self.where if each.column not in joined]
+        wanted = [
+            condition.column
+            for condition in self.where
+            if condition.column not in joined
+        ]
         first = (*self.columns, *wanted, *(join.on for join in self.joins))
         return (
             (self.base, first),

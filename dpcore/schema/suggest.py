@@ -33,11 +33,11 @@ from dpcore.schema.words import YES_AND_NO
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
-MOST = 0.98
+KIND_SHARE = 0.98
 """Share of a column's values that decides what kind it is; the others count as
 missing.
 """
-LEAST_RUNNING = 20
+MIN_RUNNING_ROWS = 20
 """Rows from which on 1, 2, 3, ... are a running number."""
 _PERSON = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
@@ -190,10 +190,10 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             name=name, reason="it has dates before the year 1 or after 9999"
         )
     days = present if is_stamp else _days(present)
-    if len(days) >= MOST * len(present):
+    if len(days) >= KIND_SHARE * len(present):
         return _date(base, days)
     numbers, censored = _numbers(present)
-    if len(numbers) >= MOST * len(present):
+    if len(numbers) >= KIND_SHARE * len(present):
         if _is_running(numbers) or (
             _PERSON.search(name) and distinct == len(present) > 1
         ):
@@ -245,7 +245,7 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
             present = present.astype("float64")
         return present[present.abs() < LARGEST], ()
     texts = as_text(present)
-    if texts.str.match(r"0\d").mean() > 1 - MOST:
+    if texts.str.match(r"0\d").mean() > 1 - KIND_SHARE:
         return present[:0], ()
     numbers = pd.to_numeric(texts, errors="coerce")
     counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}
@@ -263,7 +263,7 @@ def _is_running(numbers: pd.Series) -> bool:
     count = len(numbers)
     first = numbers.min()
     return bool(
-        count >= LEAST_RUNNING
+        count >= MIN_RUNNING_ROWS
         and first in (0, 1)
         # small types hold fewer numbers than there are rows
         and numbers.max() == int(first) + count - 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore.errors import ParameterError, SchemaError, UsageError
 
-MOST_ROWS = 2**53 - 1
+MAX_ROWS_PER_PERSON = 2**53 - 1
 """The largest whole number that every browser and every JSON reader keeps."""
 
 
@@ -38,12 +38,12 @@ class PrivacyUnit:
 
     def __post_init__(self) -> None:
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
-        if not whole or not 1 <= self.max_rows <= MOST_ROWS:
+        if not whole or not 1 <= self.max_rows <= MAX_ROWS_PER_PERSON:
             raise ParameterError(
                 "max_rows ({max_rows}) must be a whole number from 1 to {most}",
                 remedy="state how many rows one person may have",
                 max_rows=self.max_rows,
-                most=MOST_ROWS,
+                most=MAX_ROWS_PER_PERSON,
             )
         named = isinstance(self.id_column, str) and self.id_column != ""
         if not named and (self.id_column is not None or self.from_data or self.found):

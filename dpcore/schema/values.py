@@ -102,18 +102,18 @@ def canonical(column: pd.Series) -> Canonical:
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
             distinct = np.asarray(distinct, dtype=str(dtype))
         values = (
-            [f"t{each}" for each in np.asarray(distinct, object)]
+            [f"t{text}" for text in np.asarray(distinct, object)]
             if texts
             else _of_one_type(distinct)
         )
         return Canonical(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)
-    for row, each in enumerate(column):
-        if isinstance(each, bytes | bytearray | memoryview):
+    for row, value in enumerate(column):
+        if isinstance(value, bytes | bytearray | memoryview):
             raise no_values(str(column.name))
-        value = canonical_text(each)
-        codes[row] = -1 if value is None else place.setdefault(value, len(place))
+        text = canonical_text(value)
+        codes[row] = -1 if text is None else place.setdefault(text, len(place))
     return Canonical(codes=codes, values=list(place))
 
 
@@ -233,13 +233,13 @@ def _of_one_type(distinct: Any) -> list[str]:
     if kind == "f" and distinct.dtype.itemsize == 8:
         return _floats(np.asarray(distinct))
     if kind in "iu":
-        return _written(np.asarray(distinct))
+        return _texts_of_numbers(np.asarray(distinct))
     if kind == "M":
         zone = getattr(distinct, "tz", None)
         stamps = np.asarray(distinct if zone is None else distinct.tz_convert(None))
         write = _moment_text if zone is None else _instant_text
         return [write(stamp) for stamp in np.datetime_as_string(stamps).tolist()]
-    return [str(canonical_text(each)) for each in distinct]
+    return [str(canonical_text(value)) for value in distinct]
 
 
 def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
@@ -251,8 +251,8 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
     is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
     output = np.empty(len(numbers), dtype=object)
-    output[is_whole] = _written(numbers[is_whole].astype(np.int64))
-    output[is_plain] = _written(numbers[is_plain])
+    output[is_whole] = _texts_of_numbers(numbers[is_whole].astype(np.int64))
+    output[is_plain] = _texts_of_numbers(numbers[is_plain])
     rest = ~(is_whole | is_plain)
     output[rest] = [f"n{_number(number)}" for number in numbers[rest].tolist()]
     return list(output.tolist())
@@ -267,14 +267,14 @@ def _decimals(distinct: Any) -> list[str]:
     texts = pc.cast(numbers, pa.large_string())
     if numbers.type.scale > 0:
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
-    output = _written(texts)
+    output = _texts_of_numbers(texts)
     small = pc.match_substring_regex(texts, r"^-?0\.0000|[eE]")
     for place in np.flatnonzero(small.to_numpy(zero_copy_only=False)).tolist():
         output[place] = f"n{_decimal(numbers[place].as_py())}"
     return output
 
 
-def _written(numbers: Any) -> list[str]:
+def _texts_of_numbers(numbers: Any) -> list[str]:
     """Return the canonical texts of numbers, as written by Arrow."""
     text = pa.large_string()  # its buffer holds one text after the other
     before = pa.scalar("n", text)

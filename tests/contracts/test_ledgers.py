@@ -701,6 +701,6 @@ def test_what_others_opened_is_told_to_nobody_else(kind: Kind) -> None:
         assert other.lines(dataset) == ()
     theirs = dp.Curator.open(table, schema, budget=budget, ledger=colleague)
     assert theirs.balance().spent == 0
-    assert theirs.stored(dp.Histogram("hiv"), budget) is None
+    assert theirs.stored_request(dp.Histogram("hiv"), budget) is None
     for curator in (opened, theirs):
         curator.verify()

@@ -108,16 +108,16 @@ class ColumnInputs:
 
     def _chosen(self) -> list[str]:
         numbers = [
-            int(each) if each.isascii() and each.isdecimal() else -1
-            for each in self.typed
+            int(text) if text.isascii() and text.isdecimal() else -1
+            for text in self.typed
         ]
-        if any(not 0 <= each < len(self.column.labels) for each in numbers):
+        if any(not 0 <= number < len(self.column.labels) for number in numbers):
             raise ParameterError(
                 "column {column!r} has no such category",
                 remedy="use the form on this page",
                 column=self.column.name,
             )
-        return [self.column.labels[each] for each in numbers]
+        return [self.column.labels[number] for number in numbers]
 
 
 def section(release: Release, query: str) -> str:
@@ -137,9 +137,9 @@ def section(release: Release, query: str) -> str:
         if given := _read_inputs(release, query):
             chosen = given.pop(SHORT, [])
             inputs = _inputs(release, given)
-            for each in inputs:
-                if condition := each.condition():
-                    where[each.column.name], sentence = condition
+            for column_inputs in inputs:
+                if condition := column_inputs.condition():
+                    where[column_inputs.column.name], sentence = condition
                     words.append(sentence)
             count = count_rows(release, where)
     except DpcoreError as error:
@@ -178,7 +178,7 @@ def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     given = {
-        name: [text for each in values if (text := each.strip())]
+        name: [text for value in values if (text := value.strip())]
         for name, values in parse_qs(query, keep_blank_values=True).items()
     }
     for condition in given.get(SHORT, []):

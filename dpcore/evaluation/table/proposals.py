@@ -15,7 +15,7 @@ from dpcore.anonymization.fulldomain.frontier import Frontier, Point
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
 from dpcore.anonymization.fulldomain.search import search
-from dpcore.anonymization.fulldomain.size import Prediction, predict, tried
+from dpcore.anonymization.fulldomain.size import Prediction, measure_pass, predict
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_together
@@ -122,7 +122,7 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
             table = tuples(
                 Inputs.of(original, self.plan.counting(schema.unit.id_column))
             )
-            return tried(table, self.plan.models)
+            return measure_pass(table, self.plan.models)
         except LimitError:
             hierarchies = (
                 self.plan.hierarchies[name] for name in self.plan.quasi_identifiers

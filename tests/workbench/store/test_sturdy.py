@@ -368,7 +368,7 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
         for _ in range(2):
             with pytest.raises(LedgerCorrupt, match="older than what was seen"):
                 ledger.standing(DATASET)
-            assert ledger.kept(DATASET) == {"paid": "the release"}
+            assert ledger.kept_releases(DATASET) == {"paid": "the release"}
         assert tasks.restore(kind.settings, tmp_path / "newest") == []
         assert ledger.release(DATASET, "paid") == "the release"
         assert not ledger.is_kept("paid")
@@ -391,8 +391,8 @@ def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
             LedgerCorrupt, match="paid and computed, but could not be stored yet"
         ):
             ledger.commit(DATASET, "paid", {}, "the release")
-        assert ledger.kept(DATASET) == {"paid": "the release"}
-        assert ledger.kept("another") == {}
+        assert ledger.kept_releases(DATASET) == {"paid": "the release"}
+        assert ledger.kept_releases("another") == {}
     assert ledger.release(DATASET, "paid") == "the release"
 
 
@@ -415,7 +415,7 @@ def test_a_kept_end_is_dropped_once_its_line_has_an_end(
     other.fail(DATASET, "failed", {"error": "stopped"})
     other.fail(DATASET, "presumed", PRESUMED)
     ledger.store_kept()
-    assert ledger.kept(DATASET) == {}
+    assert ledger.kept_releases(DATASET) == {}
     assert ledger.release(DATASET, "committed") == "another text"
     assert ledger.release(DATASET, "failed") is None
     assert ledger.release(DATASET, "presumed") == "the release"
@@ -631,7 +631,7 @@ def test_a_new_key_seals_every_line_again(
     _spend(again, "more")
     curator = _curator(again)  # the same table, and the same question
     assert curator.balance().spent == 250_000_000_000
-    assert curator.stored(*question) == request
+    assert curator.stored_request(*question) == request
 
 
 def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> None:

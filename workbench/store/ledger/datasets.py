@@ -55,11 +55,11 @@ class Declaration:
         schema = Schema.from_json(json.dumps(fields["schema"]))
         excluded = tuple(
             Excluded(
-                name=each["name"],
-                reason=each["reason"],
-                from_data=tuple(each["from_data"]),
+                name=column["name"],
+                reason=column["reason"],
+                from_data=tuple(column["from_data"]),
             )
-            for each in fields["excluded"]
+            for column in fields["excluded"]
         )
         reading = fields["reading"]
         return cls(
@@ -200,7 +200,7 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     A prefix is enough if only one fingerprint begins with it.
     """
     on_file = ledger.datasets()
-    named = [each for each in on_file if dataset and each.startswith(dataset)]
+    named = [name for name in on_file if dataset and name.startswith(dataset)]
     # the name of a source may begin that of another
     named = [dataset] if dataset in on_file else named
     return data_set_of(named[0], ledger) if len(named) == 1 else None

@@ -21,7 +21,7 @@ from workbench.store.database.tables import accounts, lines, releases
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
 _AS_THEY_ARE = [
-    each.name for each in fields(Line) if each.name not in ("charge", "content")
+    field.name for field in fields(Line) if field.name not in ("charge", "content")
 ]
 """The fields of a line that are columns of its row."""
 _OF_DATASET = lines.c.dataset == sa.bindparam("dataset")

@@ -142,7 +142,8 @@ class SqlLedger:
         self._saw(line)
         with self._reading(account.dataset) as (connection, seen):
             return check_same(
-                self._checked(connection, account.dataset, seen)[0].account, account
+                self._checked_standing(connection, account.dataset, seen)[0].account,
+                account,
             )
 
     def account(self, dataset: str) -> Account | None:
@@ -150,13 +151,13 @@ class SqlLedger:
             if account_row(connection, dataset) is None:
                 check_seen(seen is None)
                 return None
-            return self._checked(connection, dataset, seen)[0].account
+            return self._checked_standing(connection, dataset, seen)[0].account
 
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             check_unused(connection, dataset, request_id)
@@ -182,7 +183,7 @@ class SqlLedger:
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             check_unused(connection, dataset, request_id)
@@ -194,7 +195,7 @@ class SqlLedger:
     def standing(self, dataset: str) -> Standing:
         self.store_kept()
         with self._reading(dataset) as (connection, seen):
-            return self._checked(connection, dataset, seen)[0]
+            return self._checked_standing(connection, dataset, seen)[0]
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         self.store_kept()
@@ -222,7 +223,7 @@ class SqlLedger:
 
     def verify(self, dataset: str) -> None:
         with self._reading(dataset) as (connection, seen):
-            standing, last = self._checked(connection, dataset, seen)
+            standing, last = self._checked_standing(connection, dataset, seen)
             row = account_row(connection, dataset)
             stored = release_texts(connection, dataset)
             check_chain(
@@ -240,7 +241,7 @@ class SqlLedger:
             kept == request_id and end[2] for (_, kept), end in list(self._kept.items())
         )
 
-    def kept(self, dataset: str) -> dict[str, str]:
+    def kept_releases(self, dataset: str) -> dict[str, str]:
         """Return the releases that wait for the database, by request id."""
         ends = list(self._kept.items())
         return {
@@ -392,7 +393,7 @@ class SqlLedger:
         release: str | None,
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             if (
@@ -469,7 +470,7 @@ class SqlLedger:
         with self._store.reading() as connection:
             yield connection, seen
 
-    def _checked(
+    def _checked_standing(
         self,
         connection: sa.Connection,
         dataset: str,

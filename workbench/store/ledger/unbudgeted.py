@@ -34,7 +34,9 @@ def auditor(
     on_file = None if account is None else stored_unit(account, ledger)
     account = None if on_file is None else account
     unit = on_file or replace(unit, found="")
-    name = next((str(each) for each in frame.columns if each != unit.id_column), "")
+    name = next(
+        (str(column) for column in frame.columns if column != unit.id_column), ""
+    )
     # says nothing of it
     nothing = Categorical(name=name, categories=("any",), other=True, missing=True)
     return Curator.open(

@@ -33,12 +33,12 @@ def all_sources(settings: Settings) -> tuple[Listed, ...]:
     Raises: ParameterError.
     """
     listed = sources_in(settings.sources, os.environ)
-    names = {each.source.name for each in listed}
+    names = {entry.source.name for entry in listed}
     files = _lately_under(settings.files, int(time.monotonic() // _FRESH))
-    every = (*listed, *(each for each in files if each.source.name not in names))
+    every = (*listed, *(file for file in files if file.source.name not in names))
     return tuple(
-        replace(each, source=replace(each.source, threads=settings.threads))
-        for each in every
+        replace(entry, source=replace(entry.source, threads=settings.threads))
+        for entry in every
     )
 
 
