@@ -285,7 +285,7 @@ def test_a_wrong_chance_is_caught(
     moves.
     """
     in_this_process(monkeypatch)
-    moved = trial._moved
+    moved = trial._randomized_figures
     monkeypatch.setattr(
         trial, "_moved", lambda *given: moved(*given).assign(chance=SHARES[given[2]])
     )
