@@ -103,6 +103,7 @@ def test_a_chart_comes_with_words_and_its_table():
     """Somebody who does not see the chart would get nothing."""
 
     def body():
+        from workbench.synthesize.charts import expected_errors
         from workbench.ui import widgets
 
         widgets.show_chart(expected_errors([("age", 4, 6.0)], 100.0), key="chart")
