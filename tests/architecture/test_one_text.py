@@ -39,7 +39,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "public facts of a declaration": {
         "engines.sql.postgres": {"str(value)"},
         "schema.column": {
-            "str(each)",
+            "str(category)",
             "map(str, self.categories)",
             "str(value)",
             "pd.array([str(value) for value in values], dtype='str')",

@@ -20,7 +20,7 @@ from workbench.synthesize.script import job_of, script
 def spent(tab: Tab) -> float:
     """Epsilon (or rho) that the ledger holds against the open data set."""
     balance = tab.curator.balance()
-    return (balance.spent + balance.held) / UNIT
+    return (balance.spent + balance.reserved) / UNIT
 
 
 def metric(tab: Tab, label: str) -> str:

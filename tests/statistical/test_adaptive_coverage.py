@@ -14,7 +14,7 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.progress import silent
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete import columns, learner
 from dpcore.synthesis.discrete import model as synthetic
 from dpcore.synthesis.discrete.binary_contrasts import complete_contrasts, pool_draws
@@ -117,7 +117,7 @@ def test_completed_tables_taken_for_draws_are_found_out(
         for pair in [pair for pair in self._contrasts if pair in held]:
             measured += self._contrasts.pop(pair)
         known = [*self._columns.measurements, *self.joint]
-        agreed = consistent(self._domain, [*known, *measured])[len(known) :]
+        agreed = make_consistent(self._domain, [*known, *measured])[len(known) :]
         self.joint += [
             replace(each, values=table.values, variance=table.variance)
             for each, table in zip(measured, agreed, strict=True)

@@ -10,6 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.evaluation.utility.counts import cramers_v
+from dpcore.schema.domain import Domain
 from dpcore.synthesis import SyntheticModel, relations
 from dpcore.synthesis.relations import (
     RelationTrial,
@@ -117,7 +118,7 @@ def test_the_recipe_is_given_the_rows_of_the_invented_table() -> None:
     rng = np.random.default_rng(2)
     codes = {"a": rng.integers(0, 2, 300), "b": rng.integers(0, 3, 300)}
     rows = list(zip(codes["a"].tolist(), codes["b"].tolist(), strict=True))
-    table = relations._InventedTable(dp.Domain(names=("a", "b"), sizes=(2, 3)), codes)
+    table = relations._InventedTable(Domain(names=("a", "b"), sizes=(2, 3)), codes)
     loss = dp.ZCDP(rho=10_000)
     measurer = table.measurer(loss, 1)
     merged = measurer.coarsen({"b": np.array([0, 0, 1])})

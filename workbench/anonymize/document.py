@@ -13,7 +13,7 @@ import pandas as pd
 
 import dpcore
 from dpcore.curator import Curator
-from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
+from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, name_and_text
@@ -228,7 +228,7 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
 
 def levels(report: ResidualRiskReport) -> pd.DataFrame:
     """List the share of people at each level of risk."""
-    lows = [f"≥ 1/{round(1 / low)}" for low in LEVELS[1:-1]]
+    lows = [f"≥ 1/{round(1 / low)}" for low in RISK_LEVELS[1:-1]]
     names = ["1", *map("{}, < {}".format, lows, ["1", "1/2", "1/5", "1/10"]), "< 1/20"]
     return pd.DataFrame(
         {

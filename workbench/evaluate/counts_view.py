@@ -89,7 +89,9 @@ def _two(counts: CountsReport) -> None:
     exact.metric(capital("original"), whole(counts.original[cell]))
     if counts.other is not None:
         here.metric(capital("release"), whole(counts.other[cell]))
-    unrelated.metric(_("If they were unrelated"), number(float(counts.unrelated[cell])))
+    unrelated.metric(
+        _("If they were unrelated"), number(float(counts.expected_if_independent[cell]))
+    )
     tables = {_("original"): counts.original} | (
         {} if counts.other is None else {_("release"): counts.other}
     )

@@ -109,8 +109,8 @@ def _attack_once(report: AttacksReport) -> None:
                 "people. Bring one above, or hold people out next time."
             )
         )
-    elif report.found:
-        worst = commas(_(ATTACKS[attack.attack]) for attack in report.found)
+    elif report.successful:
+        worst = commas(_(ATTACKS[attack.attack]) for attack in report.successful)
         st.warning(
             _(
                 "**People in it are exposed: {attacks}.** Do not publish this table."

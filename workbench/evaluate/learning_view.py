@@ -11,8 +11,8 @@ from dpcore.evaluation.utility.learning import (
     TASKS,
     LearningQuestion,
     Score,
-    applies,
-    likely_labels,
+    can_predict,
+    sort_by_likely_target,
 )
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
@@ -71,7 +71,7 @@ def learning(
             capital("splits"), 1, 10, TEST_SPLITS, key="learn-splits"
         )
     column = curator.schema.column(target)
-    idle = [task for task in tasks if not applies(task, column)]
+    idle = [task for task in tasks if not can_predict(task, column)]
     if idle:
         learners = commas(_(LEARNERS[learner]) for learner in idle)
         st.caption(
@@ -178,7 +178,7 @@ def scores_or_quick(
     """Return the last scores of a target; without any, train the first learner."""
     if last_scores(candidate, label) is None:
         task = next(
-            task for task in TASKS if applies(task, curator.schema.column(label))
+            task for task in TASKS if can_predict(task, curator.schema.column(label))
         )
         learn(curator, candidate, label, (task,), TEST_SPLITS, patience)
     scores = last_scores(candidate, label)
@@ -192,7 +192,9 @@ def targets(curator: Curator, candidate: Candidate) -> list[str]:
         name for name in curator.schema.domain.names if name in candidate.table.frame
     ]
     label = made_for(candidate)
-    return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
+    return sorted(
+        sort_by_likely_target(curator.schema, names), key=lambda name: name != label
+    )
 
 
 def made_for(candidate: Candidate) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.evaluation import CanaryReport, canary_audit
@@ -56,7 +56,7 @@ def run_that_made(release: Release, schema: Schema) -> RecipeRun | None:
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None
     return RecipeRun(
-        recipe=recipe, loss=loss_from(release.guarantee.loss), schema=schema
+        recipe=recipe, loss=loss_from_fields(release.guarantee.loss), schema=schema
     )
 
 

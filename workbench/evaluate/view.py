@@ -145,7 +145,7 @@ def _attack_words(candidate: Candidate) -> str:
         return _("not computed")
     report: AttacksReport = computed_report(keys[-1])
     return (
-        f"{len(report.found)} / {len(report.attacks)}"
+        f"{len(report.successful)} / {len(report.attacks)}"
         if report.control
         else _("no control")
     )

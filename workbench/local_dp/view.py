@@ -188,7 +188,7 @@ def show_collected() -> None:
     if not key:
         st.info(_("The key was shown when the links were made."))
         return
-    survey = session.surveys().of(key.strip())
+    survey = session.surveys().survey_of(key.strip())
     if survey is None:
         st.warning(_("There is no survey with this key on this server."))
         return

@@ -61,7 +61,7 @@ def show_new_link(title: str, token: str) -> None:
 def list_links(data_set: DataSet, *, mine: bool) -> None:
     """List the links of this data set, with buttons to revoke or renew them."""
     dataset = data_set.id
-    shares = session.shares().of(dataset)
+    shares = session.shares().links_of(dataset)
     if not shares:
         if not mine:
             st.write(_("No link shows a release of this data set yet."))

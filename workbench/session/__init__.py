@@ -19,7 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
-from dpcore.evaluation.first_rows import FIRST
+from dpcore.evaluation.first_rows import FIRST_ROWS
 from dpcore.progress import OnProgress, silent
 from dpcore.release import InternalReport
 from workbench.language.catalogues import ENGLISH, choose_language
@@ -287,7 +287,7 @@ def evaluate_once(
         else audit.reports
     )
     if key not in reports:
-        first_rows = FIRST if session().on_first_rows else 0
+        first_rows = FIRST_ROWS if session().on_first_rows else 0
         with cancelled_by(make_cancel_poll()):
             reports[key] = curator.evaluate(
                 evaluation(), on_progress, first_rows=first_rows

@@ -92,7 +92,11 @@ class Run:
 
     def kept_text(self) -> str | None:
         """Return the waiting release as text; None if it does not wait."""
-        return start.ledger().kept(self.curator.account.dataset).get(self.request_id)
+        return (
+            start.ledger()
+            .kept_releases(self.curator.account.dataset)
+            .get(self.request_id)
+        )
 
     def is_stored(self) -> bool:
         """Return whether its release is in the ledger."""

@@ -57,7 +57,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
 def show_classes(release: Release, model: GaussianModel) -> None:
     """Show means and deviations of each class, in the units of the columns."""
     laws = model.moments
-    means, variances = laws.clipped
+    means, variances = laws.drawn_moments
     scales = np.sqrt(np.diagonal(laws.covariances, axis1=1, axis2=2))
     lines = []
     for place, name in enumerate(model.features):

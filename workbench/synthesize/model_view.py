@@ -36,7 +36,7 @@ def show(release: Release, model: SyntheticModel) -> None:
 def _columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:MAX_COLUMNS_SHOWN]:
-        (labels,), counts = release.shown(release.answer((name,)))
+        (labels,), counts = release.chart_cells(release.answer((name,)))
         cells, counts = charts.fold_cells(labels, counts)
         pictures.append(
             charts.counts(cells, counts.values, counts.low, counts.high, column=name)

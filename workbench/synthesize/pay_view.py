@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.schema.schema import taken_facts
 from workbench import session
 from workbench.language.messages import _, capital, name_and_text
@@ -30,7 +30,9 @@ def offer(preview: Preview) -> None:
     curator = preview.curator
     quote = preview.quote
     account = preview.curator.account
-    stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
+    stored = curator.stored_request(
+        preview.recipe, preview.loss, part=preview.part or None
+    )
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     report = charged.verdict_on(curator, curator.release(stored)) if stored else None
     judged = None if report is None else verdict.judge_release(report)
@@ -227,7 +229,7 @@ def _take_along(preview: Preview) -> None:
     job = Job(
         table="table.csv",
         schema=curator.schema,
-        budget=loss_from(curator.account.promise),
+        budget=loss_from_fields(curator.account.promise),
         recipe=preview.recipe,
         loss=preview.loss,
         part=next(iter(preview.part.items()), None),

@@ -37,7 +37,7 @@ class Preview:
     @property
     def spent(self) -> Loss:
         """Loss under the rule of the account."""
-        return self.curator.rule.spends(self.loss)
+        return self.curator.rule.convert(self.loss)
 
     @property
     def single_column(self) -> str | None:

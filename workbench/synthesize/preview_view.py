@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.synthesis import Recipe, askable
+from dpcore.synthesis import Recipe, queryable_columns
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
@@ -93,7 +93,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
             trial.narrowest(half)
         )
-    spent = curator.rule.spends(epsilon_view.loss(curator, twice))
+    spent = curator.rule.convert(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials
@@ -268,7 +268,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     part = next(iter(preview.part.items()), None)
     for line in releases.list_releases(preview.curator):
         release = preview.curator.release(line["request_id"])
-        if release.part == part and name in askable(release):
+        if release.part == part and name in queryable_columns(release):
             caption = _("Around the release of {when}, which is public.").format(
                 when=line["when"]
             )

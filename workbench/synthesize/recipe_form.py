@@ -70,7 +70,7 @@ class RecipeForm(Registered, ABC):
         Args:
             rows: approximate number of rows; 0 if unknown.
         """
-        if recipe.choosing is None:
+        if recipe.choice_time is None:
             return []
         domain = curator.schema.domain
         pairs = list(itertools.combinations(recipe.reads(domain), 2))
@@ -85,7 +85,7 @@ class RecipeForm(Registered, ABC):
             ).format(
                 pairs=len(pairs),
                 cells=sum(map(domain.cells, pairs)),
-                seconds=translate(recipe.choosing),
+                seconds=translate(recipe.choice_time),
             ),
         ]
 
@@ -159,6 +159,6 @@ class MarginalsForm(RecipeForm):
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        if all(len(clique) < 2 for clique in recipe.measured):
+        if all(len(clique) < 2 for clique in recipe.measured_cliques):
             return []
         return [(capital("each column alone"), lambda: WAYS.put("one"))]

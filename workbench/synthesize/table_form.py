@@ -91,7 +91,7 @@ class TableForm(RecipeForm):
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        if recipe.choosing is None:
+        if recipe.choice_time is None:
             return []
         return [
             (

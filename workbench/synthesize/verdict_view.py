@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
@@ -48,7 +48,7 @@ def show(curator: Curator | None, release: Release) -> None:
 def _offer(curator: Curator, release: Release) -> None:
     question = charged.question_about(release)
     loss = charged.price(curator, release)
-    units = curator.rule.units(curator.rule.spends(loss))
+    units = curator.rule.units(curator.rule.convert(loss))
     is_told = session.compute_once(
         (NOTICE, release.request_id), lambda: charged.is_verdict_clear(curator, release)
     )
@@ -78,7 +78,9 @@ def _ways_on(curator: Curator, release: Release) -> None:
 
     A second draw of the same would be chosen by the rows.
     """
-    spent = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    spent = curator.rule.units(
+        curator.rule.convert(loss_from_fields(release.guarantee.loss))
+    )
     epsilon = spent_epsilon(spent, curator.account)
     size = curator.schema.domain.size
     kind = "table" if isinstance(release.model, SyntheticModel) else "marginals"

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, GaussianModel, SyntheticModel, askable
+from dpcore.synthesis import Figures, GaussianModel, SyntheticModel, queryable_columns
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, name_and_text
@@ -84,7 +84,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         tables_view.show(release)
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
-    if askable(release):
+    if queryable_columns(release):
         with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):

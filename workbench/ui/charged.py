@@ -1,7 +1,7 @@
 """Charged figures about a release, which may be shared."""
 
 from dpcore.accounting.ledger import State
-from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.curator import Curator
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.errors import DpcoreError, RequestConflict
@@ -129,7 +129,7 @@ def question_about(release: Release) -> PrivateEvaluation:
     if isinstance(release.model, GaussianModel):
         return PrivateAccuracyQuestion(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
-    wide = release.model_columns if recipe is not None and recipe.choosing else ()
+    wide = release.model_columns if recipe is not None and recipe.choice_time else ()
     return PrivateMarginalErrorQuestion(
         release=release, way=min(2, max(map(len, (wide, *release.marginals))))
     )
@@ -137,7 +137,9 @@ def question_about(release: Release) -> PrivateEvaluation:
 
 def price(curator: Curator, release: Release) -> AnyLoss:
     """Return the price of a verdict: a twentieth of its release."""
-    units = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    units = curator.rule.units(
+        curator.rule.convert(loss_from_fields(release.guarantee.loss))
+    )
     return epsilon_view.loss(curator, spent_epsilon(units // 20, curator.account))
 
 
@@ -174,7 +176,7 @@ def is_verdict_clear(curator: Curator, release: Release) -> bool:
     loss = price(curator, release)
     question.check(curator.schema)
     answer = question.measure(
-        rehearsal_of(curator.schema, curator.rule.spends(loss)),
+        rehearsal_of(curator.schema, curator.rule.convert(loss)),
         curator.schema,
     )  # of one row, without noise
     return bool(

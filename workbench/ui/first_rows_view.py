@@ -5,7 +5,7 @@ import contextlib
 import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
 
-from dpcore.evaluation.first_rows import FIRST
+from dpcore.evaluation.first_rows import FIRST_ROWS
 from workbench import session
 from workbench.language.messages import _
 
@@ -16,7 +16,8 @@ def offer_first_rows() -> None:
     """Offer to use the first rows if all do not fit."""
     if not session.session().on_first_rows:
         _switch(
-            _("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True
+            _("Use the first {rows:,} rows instead").format(rows=FIRST_ROWS),
+            to_first=True,
         )
 
 
@@ -26,7 +27,7 @@ def first_rows_words() -> str:
         _(
             "Results that need rows use the first {rows:,} rows of the source, which "
             "are no random part of it. Only counts use all rows."
-        ).format(rows=FIRST)
+        ).format(rows=FIRST_ROWS)
         if session.session().on_first_rows
         else ""
     )

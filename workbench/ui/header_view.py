@@ -64,7 +64,7 @@ def header(*, declaring: bool) -> None:
             st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
     with middle:
         budget_bar(balance, data_set.account)
-        if busy or balance.held:
+        if busy or balance.reserved:
             _budget_of_now(data_set, tab, (busy, balance))
     if person.is_steward():
         right.page_link(
@@ -120,7 +120,7 @@ def budget_bar(balance: Balance, account: Account) -> None:
     """Show what is spent, held and left as one bar, with the numbers under it."""
     parts = [
         (balance.spent, "#0072B2"),
-        (balance.held, "#D55E00"),
+        (balance.reserved, "#D55E00"),
         (balance.left, "transparent"),
     ]
     label = budget_line(balance, account)

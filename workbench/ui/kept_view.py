@@ -10,7 +10,7 @@ from workbench.ui import file_view
 
 def show(dataset: str) -> None:
     """List the waiting releases of a data set, each with a download."""
-    for request_id, text in shared_ledger().kept(dataset).items():
+    for request_id, text in shared_ledger().kept_releases(dataset).items():
         st.warning(
             _(
                 "Release {request} was paid for and computed, but the ledger cannot "

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
 from dpcore.io.options import ReadOptions
@@ -53,7 +53,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     Raises: LedgerError, SchemaError.
     """
     tab = session.session()
-    ledger = session.ledger().of(dataset)
+    ledger = session.ledger().for_dataset(dataset)
     data_set = datasets.find(dataset, ledger)
     if (
         data_set is None
@@ -61,7 +61,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         or (session.own(session.TableChoice).declaring == dataset)
     ):
         return False
-    budget = loss_from(data_set.account.promise)
+    budget = loss_from_fields(data_set.account.promise)
     schema = data_set.declaration.schema
     count_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
@@ -129,7 +129,7 @@ def take_file(wanted: DataSet) -> None:
         wanted.declaration.reading if wanted.declaration else None
     ) or ReadOptions()
     with session.noticing(NOTICE):
-        key = session.ledger().of(wanted.id).key
+        key = session.ledger().for_dataset(wanted.id).key
         read = file_view.read_table(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
@@ -143,7 +143,9 @@ def take_sample(wanted: DataSet) -> None:
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
         _open_if_wanted(
-            frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted
+            frame,
+            Curator.dataset_of(frame, session.ledger().for_dataset(wanted.id)),
+            wanted,
         )
 
 

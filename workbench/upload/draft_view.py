@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
-from dpcore.evaluation.table.cells_of_numbers import SHARE, loss_of_search
+from dpcore.evaluation.table.cells_of_numbers import SEARCH_SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.language.messages import N_, _, ngettext, translate, translate_table
@@ -136,10 +136,10 @@ def _propose(
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
-        epsilon = read_policy().proposed(purpose)
+        epsilon = read_policy().proposed_epsilon(purpose)
         if not isinstance(budget, ZCDP):
             # at least, once the cells were found
-            kept = 1 - SHARE if draft.search.columns else 1
+            kept = 1 - SEARCH_SHARE if draft.search.columns else 1
             epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
-from dpcore.evaluation.table.cells_of_numbers import widest
+from dpcore.evaluation.table.cells_of_numbers import with_public_cells
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
@@ -120,7 +120,7 @@ def searchable_columns(schema: Schema) -> tuple[str, ...]:
 def without_found_cells(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without the facts that will be found privately."""
     columns = [
-        dataclasses.replace(widest(column), found=SEARCH_TO_COME)
+        dataclasses.replace(with_public_cells(column), found=SEARCH_TO_COME)
         if column.name in names
         else column
         for column in schema.columns

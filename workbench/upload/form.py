@@ -6,12 +6,12 @@ from streamlit import column_config as config
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
-from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
+from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from_fields
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
+    largest_hidden_rows,
     loss_of_search,
-    rows_hidden,
 )
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
@@ -143,7 +143,9 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     names = facts.searchable_columns(schema)
     if not names:
         return ()
-    hidden = rows_hidden(len(names), schema.unit.max_rows, loss_of_search(budget))
+    hidden = largest_hidden_rows(
+        len(names), schema.unit.max_rows, loss_of_search(budget)
+    )
     if draft.search.proposed is None:
         is_source = isinstance(draft, SourceDraft)
         has_many_rows = is_source or len(draft.frame) >= MIN_TIMES_HIDDEN * hidden
@@ -231,7 +233,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
                 "budget stays, with what was spent."
             ).format(budget=budget_words(account))
         )
-        return loss_from(account.promise)
+        return loss_from_fields(account.promise)
     with questions:
         alike = draft.alike if isinstance(draft, FileDraft) else None
         if alike is not None and not _ask_alike(alike):
@@ -265,7 +267,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
             persist_state="session",
         )
     try:
-        loss = rule.stated(repr(epsilon), delta)
+        loss = rule.loss_of(repr(epsilon), delta)
         read_policy().check_budget(loss)
     except DpcoreError as error:
         widgets.error_box(error)

@@ -13,7 +13,7 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
 from dpcore.errors import SchemaError, no_rows
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.origin import CELLS
@@ -348,7 +348,7 @@ def _make_draft(
         # declared anew
         if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
-        fixed = unit_on_file(account, ledger) if account is not None else unit
+        fixed = stored_unit(account, ledger) if account is not None else unit
         if fixed is not None:
             schema = Schema(
                 columns=schema.columns, unit=fixed, excluded=schema.excluded
@@ -383,4 +383,4 @@ def _find_account(
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
-    return own.filed(frame if source is None else source, dataset)
+    return own.account_of(frame if source is None else source, dataset)

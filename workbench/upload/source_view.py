@@ -72,7 +72,7 @@ def take_source(name: str) -> None:
             raise nothing_named()
         with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, FIRST_ROWS, report_rows).frame
-        schema = listed.known()
+        schema = listed.read_schema()
         opening.take_rows_of(listed.source, frame, schema)
 
 

@@ -7,7 +7,10 @@ import streamlit as st
 
 from dpcore.accounting.loss import PureDP
 from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
-from dpcore.evaluation.table.rows_of_people import ORDER, people_off
+from dpcore.evaluation.table.rows_of_people import (
+    QUANTILE_ORDER,
+    largest_quantile_error,
+)
 from dpcore.schema import PrivacyUnit
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, commas
@@ -113,8 +116,8 @@ def _ask_search(table: str, start: str) -> str:
             "with few more than that, choose a number yourself."
         ).format(
             caps=commas(map(number, CAPS_TO_FIND)),
-            share=percent(float(ORDER)),
-            people=number(people_off(PureDP(epsilon=epsilon))),
+            share=percent(float(QUANTILE_ORDER)),
+            people=number(largest_quantile_error(PureDP(epsilon=epsilon))),
         ),
     )
     return epsilon

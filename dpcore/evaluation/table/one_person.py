@@ -16,7 +16,7 @@ from dpcore.tables.classes import BoolArray, IntArray, leaves_of
 from dpcore.tables.people import once_each, person_of
 from dpcore.tables.rows import Microdata
 
-SHOWN = 10
+MAX_SHOWN_VALUES = 10
 """Values of a secret in a report, most likely first."""
 
 
@@ -128,8 +128,8 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         values = {}
         for name in self.sensitive:
             leaves = leaves_of(frame, name)
-            here = _held(leaves.codes[rows], among, len(leaves.labels))
-            everywhere = _held(leaves.codes, person, len(leaves.labels))
+            here = _people_per_value(leaves.codes[rows], among, len(leaves.labels))
+            everywhere = _people_per_value(leaves.codes, person, len(leaves.labels))
             order = [code for code in np.argsort(-here, kind="stable") if here[code]]
             values[name] = len(order)
             secrets[name] = tuple(
@@ -138,12 +138,14 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
                     chance=float(here[code] / here.sum()),
                     before=float(everywhere[code] / everywhere.sum()),
                 )
-                for code in order[:SHOWN]
+                for code in order[:MAX_SHOWN_VALUES]
             )
         people = len(rows) if among is None else len(np.unique(among))
         return OnePersonReport(people=people, secrets=secrets, values=values)
 
 
-def _held(codes: IntArray, person: IntArray | None, values: int) -> IntArray:
+def _people_per_value(
+    codes: IntArray, person: IntArray | None, values: int
+) -> IntArray:
     """Count the people that have each value, (values,)."""
     return np.bincount(codes[once_each(codes, person)], minlength=values)

@@ -32,19 +32,19 @@ from dpcore.tables.classes import (
 from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
-FEW = 0.05
-MANY = 0.5
+FEW_UNIQUES = 0.05
+MANY_UNIQUES = 0.5
 """Shares of people that may be unique: by at most three known columns, and by all of
 them or one more.
 """
-NEARLY_ALL = 0.9
+MIN_SHARE_OF_UNIQUES = 0.9
 """A set of columns is named for all when it makes this part of the unique people
 unique.
 """
-MOST_READ = 100_000_000
+MAX_CELLS_READ = 100_000_000
 """Cells that are read in search of changes, about: a second or two."""
-MOST_WAYS = 3
-MOST_SHOWN = 1_000_000
+MAX_CHANGES_SHOWN = 3
+MAX_PROPORTIONAL_ROWS = 1_000_000
 """Rows that stand for all where shares matter alone, and values of a column that may be
 changed, at most.
 """
@@ -128,7 +128,7 @@ class Knowledge:
     sensitive: tuple[str, ...]
     person: IntArray | None
     counts: IntArray | None
-    left: int = field(default=MOST_READ, init=False)
+    left: int = field(default=MAX_CELLS_READ, init=False)
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
@@ -238,7 +238,7 @@ class Knowledge:
         return (
             "hardly"
             if self._has_small(coarser, crowd)
-            or max(self.with_one_more(coarser).values(), default=0) > FEW
+            or max(self.with_one_more(coarser).values(), default=0) > FEW_UNIQUES
             else "yes"
         )
 
@@ -266,7 +266,7 @@ def unique_share(
     return crowds(joint_keys(columns)[0], person, rows)[1]
 
 
-def verdict_of(
+def judge(
     knowledge: Knowledge,
     naming: Sequence[str],
     texts: Sequence[str],
@@ -290,7 +290,7 @@ def verdict_of(
     shares = {column_set.columns: column_set.uniques for column_set in sets} | {
         known: knowledge.uniques(known, {})
     }
-    least = NEARLY_ALL * max(shares.values())
+    least = MIN_SHARE_OF_UNIQUES * max(shares.values())
     columns = min(
         (columns for columns in shares if shares[columns] >= least),
         key=lambda columns: (len(columns), -shares[columns]),
@@ -298,16 +298,17 @@ def verdict_of(
     known_soon = {
         name
         for name in more
-        if more[name] > MANY and not is_amount(knowledge.values[name], len(knowledge))
+        if more[name] > MANY_UNIQUES
+        and not is_amount(knowledge.values[name], len(knowledge))
     }
     worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
-    limits = {columns: FEW for columns in shares if len(columns) == largest} | {
-        known: FEW if len(known) <= largest else MANY,
+    limits = {columns: FEW_UNIQUES for columns in shares if len(columns) == largest} | {
+        known: FEW_UNIQUES if len(known) <= largest else MANY_UNIQUES,
     }
     broken = {
         columns: limit for columns, limit in limits.items() if shares[columns] > limit
     }
-    broken |= {(*known, name): MANY for name in known_soon}
+    broken |= {(*known, name): MANY_UNIQUES for name in known_soon}
     answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
     return TableVerdict(
         answer=answer,
@@ -316,14 +317,16 @@ def verdict_of(
         columns=columns,
         uniques=shares[columns],
         more=(worst, more[worst])
-        if worst is not None and more[worst] > max(FEW, shares[known])
+        if worst is not None and more[worst] > max(FEW_UNIQUES, shares[known])
         else None,
         reveals=knowledge.reveals(class_index(knowledge.columns(known, {}))),
-        ways=() if answer == "yes" else tuple(_ways(knowledge, answer, broken, crowd)),
+        ways=()
+        if answer == "yes"
+        else tuple(_find_changes(knowledge, answer, broken, crowd)),
     )
 
 
-def _ways(
+def _find_changes(
     knowledge: Knowledge,
     answer: Answer,
     broken: Mapping[tuple[str, ...], float],
@@ -345,7 +348,10 @@ def _ways(
         """
         values = knowledge.values[name]
         rows = np.bincount(knowledge.codes[name])
-        times = np.maximum(1, rows * MOST_SHOWN // max(MOST_SHOWN, len(knowledge)))
+        times = np.maximum(
+            1,
+            rows * MAX_PROPORTIONAL_ROWS // max(MAX_PROPORTIONAL_ROWS, len(knowledge)),
+        )
         return *suggest_hierarchy(
             values.repeat(times.tolist()).reset_index(drop=True)
         ).read(values), rows
@@ -389,9 +395,11 @@ def _ways(
         return levels
 
     if answer == "no" and not broken:
-        return [_way(knowledge, (), {}, crowd)]
+        return [_change_of(knowledge, (), {}, crowd)]
     few = [
-        name for name in knowledge.values if len(knowledge.values[name]) <= MOST_SHOWN
+        name
+        for name in knowledge.values
+        if len(knowledge.values[name]) <= MAX_PROPORTIONAL_ROWS
     ]
     columns = dict.fromkeys(
         name for columns in limits for name in columns if name in few
@@ -408,10 +416,10 @@ def _ways(
     for steps, coarser in sorted(
         found, key=lambda option: sum(step.cost for step in option[0])
     ):
-        if len(ways) < MOST_WAYS and not any(
-            _columns(way.steps) < _columns(steps) for way in ways
+        if len(ways) < MAX_CHANGES_SHOWN and not any(
+            _changed_columns(way.steps) < _changed_columns(steps) for way in ways
         ):
-            ways.append(_way(knowledge, steps, coarser, crowd))
+            ways.append(_change_of(knowledge, steps, coarser, crowd))
     pairs = list(combinations([name for name in knowledge.known if name in few], 2))
     if (
         pairs
@@ -429,11 +437,11 @@ def _ways(
     return ways
 
 
-def _columns(steps: Sequence[Coarsening]) -> set[str]:
+def _changed_columns(steps: Sequence[Coarsening]) -> set[str]:
     return {step.column for step in steps}
 
 
-def _way(
+def _change_of(
     knowledge: Knowledge,
     steps: tuple[Coarsening, ...],
     coarser: Mapping[str, IntArray],

@@ -24,7 +24,7 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.tables import counts
 from dpcore.tables.counts import Marginal, Values, aligned
@@ -143,7 +143,7 @@ def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Mar
     tables = {marginal.clique: marginal for marginal in measured}
     contrasts = [marginal for marginal in measured if marginal.signed]
     agreed = (
-        {marginal.clique: marginal for marginal in consistent(domain, measured)}
+        {marginal.clique: marginal for marginal in make_consistent(domain, measured)}
         if contrasts
         else {}
     )

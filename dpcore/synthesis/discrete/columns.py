@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, split
+from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -389,7 +389,7 @@ def expect_columns(
             domain.project(names), ordered, loss, rows, table_rows, with_concordances
         )[1]
     parts = column_parts(domain, names, loss)
-    losses = split(loss.share(share), len(parts), list(parts.values()))
+    losses = split_loss(loss.share(share), len(parts), list(parts.values()))
     return tuple(
         Expected(
             clique=clique,

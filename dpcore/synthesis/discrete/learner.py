@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import (
@@ -467,7 +467,7 @@ class Learner:
         if more is not None:
             parts = column_parts(self._domain, self._domain.names, more)
             for (name,), loss in zip(
-                parts, split(more, len(parts), list(parts.values())), strict=True
+                parts, split_loss(more, len(parts), list(parts.values())), strict=True
             ):
                 cells = self._domain.size(name) // (
                     1 + bool(signed_columns(self._domain, (name,), loss))

@@ -18,7 +18,7 @@ from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import Evidence, evidence
+from dpcore.synthesis.consistency import Evidence, combine_evidence
 from dpcore.synthesis.discrete.binary_contrasts import (
     complete_tables,
     merge_to_groups,
@@ -222,10 +222,10 @@ class SyntheticModel(Model):
             declared = [
                 m for m in self.measurements if m.values.shape == domain.shape(m.clique)
             ]
-            estimate = evidence(domain, declared, clique)
+            estimate = combine_evidence(domain, declared, clique)
             if estimate is not None:
                 return estimate
-        return evidence(coarse, self._over_groups, clique)
+        return combine_evidence(coarse, self._over_groups, clique)
 
     @cached_property
     def _over_groups(self) -> tuple[Marginal, ...]:
@@ -332,7 +332,7 @@ class SyntheticModel(Model):
         for i, first in enumerate(columns):
             for j, second in enumerate(columns[: i + 1]):
                 clique = (first,) if i == j else (second, first)
-                measured = evidence(coarse, self._over_groups, clique)
+                measured = combine_evidence(coarse, self._over_groups, clique)
                 if measured is not None:
                     deviation = math.sqrt(measured.table().variance)
                     pairs[i, j] = pairs[j, i] = min(

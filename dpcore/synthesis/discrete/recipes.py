@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypedDict
 
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
@@ -189,7 +189,7 @@ class Tree(TableRecipe):
         )
 
     @property
-    def choosing(self) -> Text:
+    def choice_time(self) -> Text:
         return Text("seconds")
 
     @classmethod
@@ -295,7 +295,7 @@ class Adaptive(TableRecipe):
         if columns.concordance_share:
             learner.measure_concordances(measurer.loss.share(columns.concordance_share))
         for turn, loss in enumerate(
-            split(measurer.loss.share(1 - columns.spent_share), rounds)
+            split_loss(measurer.loss.share(1 - columns.spent_share), rounds)
         ):
             on_progress("measuring", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
@@ -336,7 +336,7 @@ class Adaptive(TableRecipe):
         }
 
     @property
-    def choosing(self) -> Text:
+    def choice_time(self) -> Text:
         return Text("seconds")
 
     @classmethod

@@ -9,7 +9,7 @@ one release if Gaussian noise makes that cheap.
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.workload import (
@@ -92,7 +92,7 @@ def spanning_tree(
                 columns.update(dict.fromkeys(a | b, a | b))
         return edges
     joined = {next(iter(columns))}
-    for step in split(loss, len(columns) - 1):
+    for step in split_loss(loss, len(columns) - 1):
         across = {
             pair: table
             for pair, table in estimates.items()

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.graph.propagation import Part, State, divide, product_potentials
@@ -110,7 +110,7 @@ def fit(
     # 1. Average overlapping measurements in closed form.
     consistent_tables = {
         frozenset(marginal.clique): marginal
-        for marginal in consistent(domain, measurements)
+        for marginal in make_consistent(domain, measurements)
     }
     total = max(1.0, next(iter(consistent_tables.values())).total)
     tables = [marginal for marginal in consistent_tables.values() if marginal.clique]

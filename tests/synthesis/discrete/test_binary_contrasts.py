@@ -14,7 +14,7 @@ import dpcore as dp
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.schema import Domain
-from dpcore.synthesis.consistency import evidence
+from dpcore.synthesis.consistency import combine_evidence
 from dpcore.synthesis.discrete import learner
 from dpcore.synthesis.discrete.binary_contrasts import (
     complete_contrasts,
@@ -216,8 +216,8 @@ def test_a_column_is_told_no_better_by_its_pairs() -> None:
     )
     domain = Domain(names=("c0", "c1"), sizes=(2, 2))
     (_, column, _, table) = complete_contrasts(domain, [*measured, pair])
-    told = evidence(domain, [*measured, pair], ("c0", "c1"))
-    alone = evidence(domain, [*measured, pair], ("c0",))
+    told = combine_evidence(domain, [*measured, pair], ("c0", "c1"))
+    alone = combine_evidence(domain, [*measured, pair], ("c0",))
     assert told is not None
     assert alone is not None
     first = told.sum({"c0": np.array([True, False])})

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpcore as dp
 from dpcore.schema.source import Source
-from dpcore.schema.unit import MOST_ROWS
+from dpcore.schema.unit import MAX_ROWS_PER_PERSON
 from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.upload import opening, unit_view
 from workbench.upload.grid import from_grid, to_grid
@@ -25,7 +25,7 @@ FRAME = pd.DataFrame(
     {"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]}
 )
 SOURCE = Source(name="visits", kind="parquet", location="visits.parquet")
-ROWS = st.integers(1, 9) | st.integers(1, MOST_ROWS)
+ROWS = st.integers(1, 9) | st.integers(1, MAX_ROWS_PER_PERSON)
 NAMES = st.sampled_from(list(FRAME.columns))
 UNITS = (
     st.builds(dp.PrivacyUnit, max_rows=ROWS)
