@@ -27,8 +27,8 @@ class AnonymizeState(session.OfDataSet):
     """Choices so far for the current data set.
 
     Attributes:
-        roles: of every column.
-        hierarchies: by quasi-identifier, suggested or edited.
+        roles: role of every column.
+        hierarchies: suggested or edited, by quasi-identifier.
         before: earlier hierarchies of each column, for undo.
         version: rises with each edit, so that the grids are drawn anew.
         made_by: the plan of the table that was made, as it was chosen.

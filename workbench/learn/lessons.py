@@ -31,7 +31,7 @@ class Shown:
 
     Attributes:
         frames: one per chart.
-        fields: of its sentences.
+        fields: values for the fields of its sentences.
         unsaid: places of the sentences that do not hold.
         table: figures that stand below the first chart.
     """

@@ -107,7 +107,7 @@ class ExampleTable:
     """One table of the example.
 
     Attributes:
-        number: as in the book.
+        number: number of the table in the book.
         says: what there is to see, in a sentence or two.
         known: sets of columns that others may know; k and l are counted by each.
         operations: what is done with the table, in a few words, and what does it when

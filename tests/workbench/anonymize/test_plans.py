@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -591,6 +592,10 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
         outcomes.progress_view, "st", SimpleNamespace(empty=lambda: place)
     )
     monkeypatch.setattr(outcomes.progress_view, "show_stop_button", made.stoppable)
+    # they clear places of their own
+    for name in ("wait_in_line", "show_rows_read"):
+        block = lambda *_given, **_named: nullcontext()  # noqa: E731
+        monkeypatch.setattr(outcomes.progress_view, name, block)
     monkeypatch.setattr(outcomes.time, "monotonic", lambda: next(seconds))
     return made
 
