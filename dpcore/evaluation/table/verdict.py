@@ -345,7 +345,7 @@ def _ways(
         times = np.maximum(1, rows * MOST_SHOWN // max(MOST_SHOWN, len(knowledge)))
         return *suggest_hierarchy(
             values.repeat(times.tolist()).reset_index(drop=True)
-        ).read(values), rows
+        ).read_column(values), rows
 
     def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {
