@@ -4,7 +4,7 @@
 # make skipped  what the last run of the tests skipped, once it is no longer missing: make engines
 # make proofs the rest: browsers, Spark, laws, lattices and properties in full
 # make lint   format, lint and types
-# make release-check  what a release needs and a change does not: whole catalogues of messages
+# make release-check  what a release needs and a change does not: whole translations
 # make check  lint, test, proofs
 # make bench  every benchmark
 # make messages  what there is to translate, as build/workbench.pot, and in the catalogue of each language
@@ -70,9 +70,9 @@ skipped: $(VENV)/dev chromium
 proofs: $(VENV)/dev chromium
 	$(PYTEST) -m "(proof or hypothesis) and not release" --hypothesis-profile=full
 
-# What a release needs and a change does not: every message in German and Chinese.
+# What a release needs and a change does not: every message in German and Chinese, and README in Chinese.
 release-check: $(VENV)/dev
-	$(BIN)/python -m pytest --tb=line -m release tests/workbench/language
+	$(BIN)/python -m pytest --tb=line -m release tests/workbench/language tests/test_documents.py
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
@@ -113,7 +113,7 @@ $(BIN)/python:
 
 # Messages are sorted and carry no line numbers, so that a catalogue changes only where a message does.
 EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/language/babel.cfg --no-location --no-wrap \
-	--sort-output -o build/workbench.pot navigation.py pages workbench dpcore
+	--sort-output -o build/workbench.pot pages workbench dpcore
 UPDATE := $(BIN)/pybabel -q update -i build/workbench.pot -d workbench/language -D workbench --no-fuzzy-matching \
 	--ignore-obsolete --ignore-pot-creation-date --no-wrap
 

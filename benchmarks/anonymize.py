@@ -1,11 +1,9 @@
-"""How good and how fast anonymization is: prints tables, or JSON with --json.
+"""How good and how fast is anonymization?
 
-CPU seconds, one thread.
+    python -m benchmarks.anonymize --reference arx_adult.csv
 
-Run: python benchmarks/anonymize.py --reference ../shared/reference/arx_adult.csv
-
-Every section is one question: a function from the data to a Table, registered in
-SECTIONS.
+CPU seconds of one thread, as tables, or JSON with --json. Every section is one
+question: a function from the data to a Table, registered in SECTIONS.
 """
 
 from __future__ import annotations

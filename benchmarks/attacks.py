@@ -1,6 +1,6 @@
 """Do the attacks see what is there, as the library does that they are modeled on?
 
-    python benchmarks/attacks.py --json
+    python -m benchmarks.attacks --json
 
 Invented people, 13 columns, half of them in the release and half the control. A copy,
 columns drawn one by one, and a sample of other people are attacked: rates of each
@@ -79,7 +79,7 @@ def lines(
             "rate": each.rate.value,
             "control": each.control.value if each.control else None,
             "baseline": each.baseline.value,
-            "works": "yes" if each.found else "no",
+            "works": "yes" if each.succeeds else "no",
             "CPU s of all": seconds,
         }
         if theirs:

@@ -1,21 +1,22 @@
 """How long do people wait? Page, rerun with a chart, and quote, in a real browser.
 
-    python benchmarks/interaction.py --json
+    python -m benchmarks.interaction --json
 
 Needs Chromium and playwright. Seconds of wall time: median and 95th percentile.
 
-- first page: from starting the server until the title is on the screen; and the same on a server that runs.
-- chart: on the Evaluate page of a data set of 100,000 rows, from choosing another column until its chart is
-  drawn. Beside it a plain page that gives all rows to the chart, as people do; `ratio`
-  is plain / ours.
-- quote: `Curator.quote` alone; and on the Synthesize page, from typing another epsilon until the new cost is
-  on the screen.
-- reruns: CPU seconds that the serving process takes to draw each page again, with a sample open and counts
-  released. `--only reruns` does these alone, without a browser; none may take .3 s at
-  the 95th percentile.
-- ways: the three ways from the first page, with 1,000, 20,000 and 200,000 rows, once each: clicks (a
-  chosen file is one), CPU seconds of the server and its workers, and wall seconds.
-  `--only ways` does these.
+- first page: from starting the server until the title is on the screen; and the same
+  on a server that runs.
+- chart: on the Evaluate page of a data set of 100,000 rows, from choosing another
+  column until its chart is drawn. Beside it a plain page that gives all rows to the
+  chart, as people do; `ratio` is plain / ours.
+- quote: `Curator.quote` alone; and on the Synthesize page, from typing another epsilon
+  until the new cost is on the screen.
+- reruns: CPU seconds that the serving process takes to draw each page again, with a
+  sample open and counts released. `--only reruns` does these alone, without a browser;
+  none may take .3 s at the 95th percentile.
+- ways: the three ways from the first page, with 1,000, 20,000 and 200,000 rows, once
+  each: clicks (a chosen file is one), CPU seconds of the server and its workers, and
+  wall seconds. `--only ways` does these.
 """
 
 from __future__ import annotations

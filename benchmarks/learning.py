@@ -1,7 +1,7 @@
 """What do people learn from a drawn table instead of the original one?
 
-    python benchmarks/learning.py --json
-    python benchmarks/learning.py --data privsyn_diabetes.csv --epsilon 1 --runs 4
+    python -m benchmarks.learning --json
+    python -m benchmarks.learning --data privsyn_diabetes.csv --epsilon 1 --runs 4
 
 Tables of numbers scaled to [-1, 1] with a column `label` of 1 and -1; the bounds are
 the files' own, and every release says so. Five random 80/20 splits, and so many runs
@@ -22,7 +22,7 @@ book's code for each k. The page Evaluate shows them. Beside them stand the CPU 
 of each table, and the constants of the method, so that a test sees when the method has
 moved on:
 
-    python benchmarks/learning.py --figures workbench/learn/book.json
+    python -m benchmarks.learning --figures workbench/learn/book.json
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Many people at once on one server: how long does each wait, and what does a session
 take?
 
+    python -m benchmarks.load --only life --users 40 --minutes 30
+
 A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1,
 5, 10, 20 and 40 tabs at once; meanwhile a bystander asks for the server's health. Then
 200 tabs open a table and are closed. Then five tabs run Adaptive on 500,000 rows, while

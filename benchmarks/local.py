@@ -1,6 +1,6 @@
 """How fast do a million people answer, and do estimates vary as stated?
 
-    python benchmarks/local.py --json
+    python -m benchmarks.local --json
 
 One million people, 16 categories, epsilon 1, one thread: perturbing all answers and
 estimating frequencies, in millions of people per CPU second, beside a plain loop over

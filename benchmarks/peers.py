@@ -1,4 +1,4 @@
-"""Other libraries, each in an environment of its own that ends with the run: CPU seconds and answers."""
+"""CPU seconds and answers of other libraries, each in an environment of its own."""
 
 from __future__ import annotations
 

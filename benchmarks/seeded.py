@@ -2,7 +2,7 @@
 older one.
 
 Run by itself it prints the answers of the checkout that is first on PYTHONPATH, as
-JSON.
+JSON; `python -m benchmarks.anonymize` runs it so.
 """
 
 from __future__ import annotations

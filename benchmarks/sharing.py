@@ -1,6 +1,8 @@
 """A link that many people open: how long does its page take, an answer to a question, a
 file?
 
+    python -m benchmarks.sharing
+
 A server with two links: a histogram, and a whole table (13 columns, Adaptive). One
 client asks again and again; then 50 connections ask at once. Beside each is /healthz,
 an answer of three bytes by the same server. Then a browser opens the interactive page

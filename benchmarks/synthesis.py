@@ -2,9 +2,7 @@
 
 Any table of cell numbers with a domain file ({"column": cells, ...}) will do:
 
-    python benchmarks/synthesis.py --data adult_coded.csv --domain
-    adult_coded_domain.json \
-        --recipe Adaptive --epsilon 1 --delta 1e-9 --runs 5 --out synthetic.csv
+    python -m benchmarks.synthesis --data coded.csv --domain domain.json --epsilon 1
 
 Prints the total variation distance over all 1-, 2- and 3-way marginals (mean and
 worst), CPU seconds of the whole synthesis in one thread (from opening the curator to
@@ -19,7 +17,7 @@ beside Tree and Independent, the best tree without noise (Chow and Liu 1968) and
 floor (rows drawn again from the original), each with the ratio of our error of pairs
 and of triples to it:
 
-    python benchmarks/synthesis.py --families --json --epsilons 0.1 1 10 --seeds 1 3
+    python -m benchmarks.synthesis --families --json --epsilons 0.1 1 10 --seeds 1 3
 
 Even seeds are for finding constants, odd ones for judging them. --peers FOLDER sets
 MST, AIM and SWIFT beside them, from a checkout of google/dpsynth (it is on no package

@@ -152,6 +152,33 @@ def learned(
     }
 
 
+def recipes_for(
+    schema: dp.Schema, target: str, weights: list[float], *, with_triples: bool
+) -> dict[str, Recipe]:
+    """Return the recipes that are compared, by their titles.
+
+    Args:
+        weights: how much pairs with the target count.
+        with_triples: whether all triples, and those of the target, are asked for too.
+    """
+    order = order_of(schema.columns)
+    others = [name for name in schema.domain.names if name != target]
+    recipes: dict[str, Recipe] = {"Tree": dp.Tree(**order)}
+    for weight in weights:
+        pairs = {(name, target): weight for name in others} if weight != 1 else {}
+        recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(**order, weights=pairs)
+        if with_triples:
+            triples = {
+                (*pair, target): weight for pair in itertools.combinations(others, 2)
+            }
+            recipes[f"triples of the target x {weight:g}"] = dp.Adaptive(
+                **order, weights=pairs | triples
+            )
+    if with_triples:
+        recipes["Adaptive, degree 3"] = dp.Adaptive(**order, degree=3)
+    return recipes
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--runs", type=int, default=4)
@@ -174,37 +201,19 @@ def main() -> None:
     for name in (each for each in args.tables if each in sources):
         build, target = sources[name]
         schema = dp.suggest_schema(build(args.first))
-        order = order_of(schema.columns)
-        others = [each for each in schema.domain.names if each != target]
         for epsilon in args.epsilons:
             loss = dp.ApproxDP(epsilon=epsilon, delta=1e-9)
-            recipes: dict[str, Recipe] = {"Tree": dp.Tree(**order)}
-            for weight in args.weights:
-                weights = (
-                    {(each, target): weight for each in others} if weight != 1 else {}
-                )
-                recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(
-                    **order, weights=weights
-                )
-                if args.triples:
-                    triples = {
-                        (*pair, target): weight
-                        for pair in itertools.combinations(others, 2)
-                    }
-                    recipes[f"triples of the target x {weight:g}"] = dp.Adaptive(
-                        **order,
-                        weights=weights | triples,
-                    )
-            if args.triples:
-                recipes["Adaptive, degree 3"] = dp.Adaptive(**order, degree=3)
+            recipes = recipes_for(
+                schema, target, args.weights, with_triples=args.triples
+            )
             found: dict[str, list[dict[str, float]]] = {}
             for seed in range(args.first, args.first + args.runs):
                 frame = build(seed)
-                order = np.random.default_rng(seed).permutation(len(frame))
+                shuffled = np.random.default_rng(seed).permutation(len(frame))
                 cut = round(len(frame) * HELD_BACK)
                 test, train = (
                     frame.iloc[each].reset_index(drop=True)
-                    for each in (order[:cut], order[cut:])
+                    for each in (shuffled[:cut], shuffled[cut:])
                 )
                 found.setdefault("real rows", []).append(
                     learned(train, test, schema, target)

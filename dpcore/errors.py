@@ -179,7 +179,7 @@ def other_kind() -> ReadError:
     )
 
 
-def damaged(ending: str) -> ReadError:
+def damaged_file_error(ending: str) -> ReadError:
     """Return the error of a file that is not of the format that its name says."""
     return ReadError(
         "the file is named {ending}, but is damaged, encrypted or of another kind",

@@ -18,7 +18,14 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.composition import Rule, total_loss
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    loss_fields,
+    loss_from_fields,
+)
 from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
@@ -97,7 +104,7 @@ class Guarantee:
         """The whole loss, as what stands on this adds it up, none without differential
         privacy.
         """
-        loss = loss_from(self.loss) if self.loss else None
+        loss = loss_from_fields(self.loss) if self.loss else None
         if loss is None:
             return ()
         return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
@@ -147,7 +154,7 @@ def guarantee_of(
     """Return the promise of a release, with the losses of the releases that it stands
     on.
     """
-    together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
+    together = total_loss([rule.convert(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
@@ -264,9 +271,9 @@ class Release:
         if not has_gap.all():
             taken = np.arange(rows)
             taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
-            return {name: each[taken] for name, each in codes.items()}
+            return {name: column[taken] for name, column in codes.items()}
         return codes | {
-            name: _filled(codes[name], size, rng)
+            name: _fill_missing(codes[name], size, rng)
             for name, size in sorted(sizes.items())
         }
 
@@ -295,7 +302,7 @@ class Release:
         )
         return frozenset(name for name in names if self._tells_no_missing(name))
 
-    def shown(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
+    def chart_cells(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
         """Return the labels of each column and the counts for a chart, without cells of
         `without_gaps`.
         """
@@ -448,7 +455,7 @@ class Release:
         by which anybody could try texts out.
         """
         check_whole(fields)
-        marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
+        marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
         # which did not mark all that followed the rows
@@ -469,7 +476,7 @@ class Release:
         )
 
 
-def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
+def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     """Give rows whose value is missing that of another drawn row.
 
     Args:

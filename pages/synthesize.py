@@ -7,12 +7,13 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import session
 from workbench.language.messages import _
-from workbench.synthesize import form, preview_view, runs, view
+from workbench.synthesize import form, pay_view, preview_view, view
+from workbench.synthesize.state import planning_curator
 from workbench.ui import data_sets_view, epsilon_view, widgets
 
-tab = session.session()
-runs.take_note()
-if tab.shown is None:
+runs = session.session().runs
+form.plan_from_note()
+if runs.shown is None:
     st.title(_("Release something"))
 
 
@@ -25,15 +26,15 @@ def plan(curator: Curator) -> None:
             curator, list(curator.schema.domain.names), curator.account.dataset
         )
         part = form.choose_part(curator)
-        largest = min(10.0, epsilon_view.left(curator))
+        largest = min(10.0, epsilon_view.remaining_epsilon(curator))
         key = f"loss-{curator.account.dataset}"  # each data set has a share of its own
-        epsilon = epsilon_view.picker(
+        epsilon = epsilon_view.ask_epsilon(
             _("Share of the budget, epsilon"),
             key=key,
             default=0.5,
             largest=largest,
         )
-        epsilon_view.say(epsilon)
+        epsilon_view.show_meaning(epsilon)
     with right:
         if recipe is None:
             st.info(_("Choose at least one column."))
@@ -41,20 +42,27 @@ def plan(curator: Curator) -> None:
             with widgets.errors_shown():
                 loss = epsilon_view.loss(curator, epsilon)
                 preview_view.show(
-                    curator, card, recipe, loss, part, epsilon_view.box(key), offer
+                    curator,
+                    card,
+                    recipe,
+                    loss,
+                    part,
+                    epsilon_view.number_field(key),
+                    offer,
                 )
 
 
-if (planned := runs.planned()) is not None:
-    plan(planned)
+if (planning := planning_curator()) is not None:
+    plan(planning)
     st.stop()
-data_set = widgets.need_data_set()
-if tab.running is not None and tab.shown is None:
-    view.follow_run()
-elif tab.shown is not None:
-    view.show(data_set, tab.shown)
-elif tab.curator is not None:
-    plan(tab.curator)
+data_set = data_sets_view.need_data_set()
+curator = session.session().curator
+if runs.current is not None and runs.shown is None:
+    pay_view.follow_run()
+elif runs.shown is not None:
+    view.show(data_set, runs.shown)
+elif curator is not None:
+    plan(curator)
 else:
     data_sets_view.bring_rows(data_set)
 data_sets_view.earlier_releases(data_set)

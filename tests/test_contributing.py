@@ -88,10 +88,18 @@ def blocks(section: str) -> Iterator[Block]:
         yield Block(path=path, place=place.removeprefix("after: "), text=rest)
 
 
+def command_lines(section: str) -> list[str]:
+    """The commands of a recipe, in order."""
+    return re.findall(r"^ {7}((?:make|\.venv/bin/\w+) .*)$", section, re.MULTILINE)
+
+
 def commands(section: str) -> list[list[str]]:
     """The commands of a recipe that build something."""
-    lines = re.findall(r"^ {7}(make \w+|\.venv/bin/pybabel .*)$", section, re.MULTILINE)
-    return [line.split() for line in lines]
+    return [
+        line.split()
+        for line in command_lines(section)
+        if line != "make test" and "pytest" not in line
+    ]
 
 
 pytestmark = pytest.mark.proof  # a copy of the project is set up and walked
@@ -203,6 +211,27 @@ def test_the_suites_take_the_toy(kind: str, outcomes: dict[str, str]) -> None:
     assert {name: message for name, message in of_suite.items() if message} == {}
 
 
+def recipes_without_the_whole_check(guide: str) -> list[str]:
+    """Headings of recipes that do not end with a quick check and `make test`."""
+    return [
+        heading
+        for heading, text in sections(guide).items()
+        if len(command_lines(text)) < 2
+        or "pytest tests/" not in command_lines(text)[-2]
+        or command_lines(text)[-1] != "make test"
+    ]
+
+
+def test_every_recipe_ends_with_all_tests() -> None:
+    """Somebody would follow a recipe to its end, and the next change find it red."""
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(sections(guide)) == 8
+    assert recipes_without_the_whole_check(guide) == []
+    assert recipes_without_the_whole_check(
+        guide.replace("       make test\n\n### a page", "\n### a page")
+    ) == ["evaluation"]
+
+
 def test_the_first_commands_find_their_tests() -> None:
     """The first thing that a newcomer copies would run no test."""
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -226,9 +255,14 @@ def test_a_step_that_is_left_out_is_noticed(
     """The test would pass whatever the guide says: here a line is named that is not
     there.
     """
-    (tmp_path / "navigation.py").write_text("pages = {}\n", encoding="utf-8")
+    (tmp_path / "workbench").mkdir()
+    (tmp_path / "workbench" / "navigation.py").write_text(
+        "pages = {}\n", encoding="utf-8"
+    )
     listing = next(
-        block for block in blocks(recipes["page"]) if block.path == "navigation.py"
+        block
+        for block in blocks(recipes["page"])
+        if block.path == "workbench/navigation.py"
     )
     with pytest.raises(AssertionError, match="has no line"):
         listing.into(tmp_path)

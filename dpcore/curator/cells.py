@@ -1,4 +1,4 @@
-"""Tables that are opened with cells of numbers that are found privately."""
+"""Opening a table with privately found cells of numbers."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
     check_numbers,
     loss_of_search,
     search_of,
-    widest,
+    with_public_cells,
 )
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
@@ -30,13 +30,12 @@ def open_with_cells(
     ledger: Ledger,
     **options: Any,
 ) -> Curator:
-    """Find the cells of some columns of numbers privately, and open the table with
-    them.
+    """Find the cells of some columns of numbers privately, and open the table with them.
 
-    The report of the search may be shared and holds the declaration, so that texts of
-    these columns that mean missing or count as others are dropped, also those that
-    their owner called public. What is missing is said by the public rules then; a
-    number that stands for missing, such as -9, counts as a number.
+    The report of the search may be shared and holds the declaration. Texts of these
+    columns that mean missing or count as others are therefore dropped, even if their
+    owner called them public. The public rules then say what is missing; a number that
+    stands for missing, such as -9, counts as a number.
 
     Costs `loss_of_search(budget)`, a twentieth of a release at epsilon 1 or of the
     budget, charged before anything is read. The same table finds the answer that is on
@@ -51,7 +50,7 @@ def open_with_cells(
         ledger: keeps the account.
         **options: others of `Curator.open`.
 
-    Raises: as `Curator.open`; BudgetExceeded where the search cannot be paid;
+    Raises: as `Curator.open`; BudgetExceeded if the search cannot be paid;
         ParameterError for a column that holds no numbers.
 
     >>> import dpcore as dp
@@ -67,7 +66,7 @@ def open_with_cells(
     loss = loss_of_search(budget)
     check_numbers(schema, question.columns)
     public = Schema(
-        columns=tuple(widest(schema.column(name)) for name in columns),
+        columns=tuple(with_public_cells(schema.column(name)) for name in columns),
         unit=schema.unit,
         excluded=schema.excluded,
     )

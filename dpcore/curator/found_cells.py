@@ -1,10 +1,10 @@
-"""Cells that a declaration calls found privately, and what was found."""
+"""Checks of cells that a declaration calls privately found."""
 
 import dataclasses
 from collections.abc import Sequence
 
 from dpcore.accounting.ledger import Ledger, Line
-from dpcore.accounting.loss import ApproxDP, loss_from
+from dpcore.accounting.loss import ApproxDP, loss_from_fields
 from dpcore.errors import ParameterError
 from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, search_of
 from dpcore.release import PrivateReport
@@ -14,13 +14,13 @@ from dpcore.schema.schema import Schema
 
 
 def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
-    """Return the schema with the search on file that found the cells of each column.
+    """Return the schema with the search on file behind each found column.
 
-    Declarations of before do not name it, so that two searches of one loss counted as
+    Earlier declarations do not name it, so that two searches of one loss counted as
     one.
 
-    Raises: ParameterError that names the column, for cells that are called found, and
-        that no search on this account was charged for, or has found.
+    Raises: ParameterError with the column's name, if no search on this account was
+        charged for its cells, or none found these cells.
     """
     if not schema.found:
         return schema
@@ -37,8 +37,9 @@ def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
 def searches_on_file(
     column: Column, lines: Sequence[Line]
 ) -> list[tuple[CellSearch, Line]]:
-    """Find the searches of an account that a column may say found its cells: the named
-    one, or every one of its loss, each with the line of its charge.
+    """Return the searches of an account that may have found a column's cells.
+
+    The named one, or every one with its loss; each with the line of its charge.
     """
     answered = {line.request_id for line in lines if line.state == "committed"}
     searches = []
@@ -49,7 +50,7 @@ def searches_on_file(
             and question.get("kind") == NumberCellsQuestion.kind
             and column.name in question["columns"]
         ):
-            loss = loss_from(line.content["loss"])
+            loss = loss_from_fields(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
             search = search_of(loss, line.request_id)
             if column.found in (search, search.unnamed):
@@ -58,9 +59,7 @@ def searches_on_file(
 
 
 def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSearch:
-    """Return the search that found the cells of a column; the first one where several
-    found the same cells.
-    """
+    """Return the first search that found a column's cells."""
     searches = searches_on_file(column, lines)
     if not searches:
         raise ParameterError(
@@ -89,9 +88,9 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
 
 
 def _has_found(column: Column, report: PrivateReport) -> bool:
-    """Return whether a search found the cells that a column has."""
+    """Return whether a search found exactly these cells."""
     fields = next(
-        each for each in report.content["columns"] if each["name"] == column.name
+        fields for fields in report.content["columns"] if fields["name"] == column.name
     )
     found = Column.from_dict(fields)
     return column.kind == found.kind and all(

@@ -219,13 +219,13 @@ def test_a_list_of_what_occurs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_search_that_keeps_a_fact_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor may a search carry a synonym of the table into its answer."""
-    widest = cells_of_numbers.widest
+    widest = cells_of_numbers.with_public_cells
 
     def planted(column: Column) -> Column:
         wide = widest(column)
         return dataclasses.replace(wide, special=getattr(column, "special", ()))
 
-    monkeypatch.setattr("dpcore.curator.cells.widest", planted)
+    monkeypatch.setattr("dpcore.curator.cells.with_public_cells", planted)
     change = next(each for each in NUMBERS if each.name == "limits of detection")
     with pytest.raises(AssertionError, match="limits of detection"):
         check(change, *pair(by_search, change))

@@ -17,7 +17,7 @@ from workbench.local_dp.design import LocalState, chance_of_truth, half_width
 from workbench.local_dp.words import plus_minus
 from workbench.store.links import surveys
 from workbench.store.settings import Settings
-from workbench.ui import addresses
+from workbench.ui import link_addresses
 
 PARTS = ("Design a survey", "Answer", "Read the answers")
 
@@ -136,7 +136,7 @@ def test_a_survey_from_design_to_estimate(served):
     key, tokens = served.session.own(LocalState).invitations
     assert len(tokens) == 30
     book = session.surveys()
-    question = book.asked(tokens[0])
+    question = book.question_of(tokens[0])
     for place, token in enumerate(tokens[:24]):
         report = question.protocol.perturb([0 if place < 18 else 1])
         assert book.accept(token, question.protocol.to_plain(report)[0])
@@ -148,7 +148,7 @@ def test_a_survey_from_design_to_estimate(served):
     assert "Most said yes" in served.text
     served.press("Close the survey")
     assert metric(served, "Links") == "closed"
-    assert book.asked(tokens[29]) is None
+    assert book.question_of(tokens[29]) is None
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,9 @@ def test_invitations_that_nobody_else_can_open_say_so(
     served, monkeypatch, address, here
 ):
     """A class would scan codes that lead to nothing."""
-    monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
+    monkeypatch.setattr(
+        link_addresses, "read_settings", lambda: Settings(address=address)
+    )
     served.press("Make 1,000 links")
     warned = [each.value for each in served.at.warning]
     assert any("open on this computer only" in each for each in warned) is here
@@ -170,7 +172,7 @@ def test_another_tab_reads_by_the_key(served, new_tab):
     """
     served.set("button_group", "Links work for", 7).press("Make 1,000 links")
     key, _tokens = served.session.own(LocalState).invitations
-    left = session.surveys().of(key).expires - datetime.now(UTC)
+    left = session.surveys().survey_of(key).expires - datetime.now(UTC)
     assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
     other = read(new_tab().go("local_dp"), "A survey made here")
     assert "The key was shown" in other.text

@@ -107,7 +107,7 @@ def test_a_source_on_every_page(
 
     app.go("synthesize").release()
     assert app.errors == ""
-    release = curator.release(app.session.shown)
+    release = curator.release(app.session.runs.shown)
     assert app.session.data_set is not None
     cells = json.loads(notebook(*job_of(app.session.data_set, release)))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -143,7 +143,9 @@ def test_a_source_on_every_page(
 
     before = len(curator.lines())
     with monkeypatch.context() as patched:
-        patched.setattr(session, "unwanted", lambda: lambda: True)  # the tab was closed
+        patched.setattr(
+            session, "make_cancel_poll", lambda: lambda: True
+        )  # the tab was closed
         assert "stopped before its end" in app.go("audit").errors
     app.go("audit")
     assert app.errors == ""
@@ -162,7 +164,7 @@ def test_a_source_on_every_page(
         return any((tmp_path / "out").glob(".*.unfinished"))
 
     with monkeypatch.context() as patched:
-        patched.setattr(session, "unwanted", lambda: half)
+        patched.setattr(session, "make_cancel_poll", lambda: half)
         app.set("text_input", "Name of the new folder", "half").press(
             "Write a table of any size"
         )
@@ -179,7 +181,7 @@ def test_a_source_on_every_page(
     left = curator.balance().left
     with monkeypatch.context() as patched:
         patched.setattr(
-            Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
+            Run, "note_rows", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
         )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
@@ -188,4 +190,4 @@ def test_a_source_on_every_page(
     assert curator.balance().left < left
 
 
-LISTEN = Run.listen
+LISTEN = Run.note_rows

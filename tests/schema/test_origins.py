@@ -574,9 +574,9 @@ def test_drawn_rows_and_charts_have_no_gaps_that_noise_made() -> None:
     assert not hidden.sample(2_000, seed=1).isna().any(axis=None)
     assert set(hidden.sample(2_000, seed=1)["sex"]) == {"F", "M"}
     assert told.sample(2_000, seed=1)["sex"].isna().any()
-    labels, counts = hidden.shown(hidden.answer(("sex",)))
+    labels, counts = hidden.chart_cells(hidden.answer(("sex",)))
     assert (labels, counts.values.shape) == ([("F", "M")], (2,))
-    assert told.shown(told.answer(("sex",)))[0] == [("F", "M", "(missing)")]
+    assert told.chart_cells(told.answer(("sex",)))[0] == [("F", "M", "(missing)")]
 
 
 def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
@@ -586,4 +586,4 @@ def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
     )
     release = counted(Schema(columns=(by_hand,), unit=dp.PrivacyUnit(max_rows=1)), 0)
     assert release.without_gaps == frozenset()
-    assert release.shown(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]
+    assert release.chart_cells(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]

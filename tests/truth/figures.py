@@ -109,9 +109,11 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     marks = Marking()
     monkeypatch.setattr(messages, "catalogue", lambda _language: marks)
     # what a guarantee holds is compared whole
-    monkeypatch.setattr(messages, "_stored", str)
+    monkeypatch.setattr(messages, "_translate_stored", str)
     monkeypatch.setattr(
-        examples, "computed", functools.cache(examples.computed.__wrapped__)
+        examples,
+        "compute_results",
+        functools.cache(examples.compute_results.__wrapped__),
     )
     return marks
 

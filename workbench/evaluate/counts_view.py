@@ -1,6 +1,4 @@
-"""Exact counts of one or two columns of the original, next to what is judged, or before
-any release.
-"""
+"""Exact counts of one or two columns of the original, next to the candidate."""
 
 import streamlit as st
 
@@ -35,7 +33,7 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
             if candidate and set(columns) <= set(candidate.table.frame)
             else None
         )
-        (counts,) = session.once(
+        (counts,) = session.evaluate_once(
             curator,
             ("together", tuple(columns), None if of is None else of.key),
             lambda: CountsQuestion(
@@ -76,7 +74,7 @@ def _two(counts: CountsReport) -> None:
         _("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values)
     )
     places = [
-        widgets.by_title(
+        widgets.ask_by_title(
             side.selectbox,
             name_and_text(_("Only rows with"), plain(name)),
             dict(enumerate(labels)),
@@ -91,7 +89,9 @@ def _two(counts: CountsReport) -> None:
     exact.metric(capital("original"), whole(counts.original[cell]))
     if counts.other is not None:
         here.metric(capital("release"), whole(counts.other[cell]))
-    unrelated.metric(_("If they were unrelated"), number(float(counts.unrelated[cell])))
+    unrelated.metric(
+        _("If they were unrelated"), number(float(counts.expected_if_independent[cell]))
+    )
     tables = {_("original"): counts.original} | (
         {} if counts.other is None else {_("release"): counts.other}
     )

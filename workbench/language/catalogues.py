@@ -31,7 +31,10 @@ def languages() -> dict[str, str]:
 def language_of(code: str) -> str | None:
     """Return the language of a code such as "zh-CN" or "de_AT.UTF-8"; None if unknown."""
     primary = re.split("[-_.]", code.lower())[0]
-    return next((each for each in languages() if each.split("-")[0] == primary), None)
+    return next(
+        (language for language in languages() if language.split("-")[0] == primary),
+        None,
+    )
 
 
 @functools.lru_cache(maxsize=256)

@@ -42,8 +42,14 @@ def extract(
             of, _dot, name = ast.unparse(call.func).rpartition(".")
             if name in FOR_PROGRAMMERS or of == "altair":
                 continue
-            marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
-            if many := [each.value for each in call.keywords if each.arg == "many"]:
+            marked = [
+                argument.value
+                for argument in call.keywords
+                if argument.arg in ARGUMENTS
+            ]
+            if many := [
+                argument.value for argument in call.keywords if argument.arg == "many"
+            ]:
                 yield (
                     call.lineno,
                     "ngettext",
@@ -85,9 +91,9 @@ def extract_kinds(
 ) -> Iterator[tuple[int, str, str, list[str]]]:
     """Yield (line, function, message, comments) of the names of kinds of identifiers."""
     yield from (
-        (1, "", each["name"], ["kind"])
-        for each in tomllib.load(file)["kinds"]
-        if not each["name"].isupper()
+        (1, "", kind["name"], ["kind"])
+        for kind in tomllib.load(file)["kinds"]
+        if not kind["name"].isupper()
     )
 
 
@@ -96,10 +102,10 @@ def _values(data: Any) -> Iterator[str]:
     if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
-        data = [each for key, each in data.items() if key not in NO_MESSAGES]
+        data = [value for key, value in data.items() if key not in NO_MESSAGES]
     if isinstance(data, list):
-        for each in data:
-            yield from _values(each)
+        for record in data:
+            yield from _values(record)
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:

@@ -259,7 +259,7 @@ def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
     """Translate the problem and the remedy of an error into this session's language."""
     templates = error.problem_template, error.remedy_template
     problem, remedy = (
-        translate(Text(each, **error.details) if error.details else each)
-        for each in templates
+        translate(Text(template, **error.details) if error.details else template)
+        for template in templates
     )
     return problem, remedy

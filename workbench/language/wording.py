@@ -189,7 +189,7 @@ def budget_line(balance: Balance, account: Account) -> str:
     return _("{unit}: spent {spent} · held {held} · left {left}").format(
         unit=rule_unit(account),
         spent=number(spent_epsilon(balance.spent, account)),
-        held=number(spent_epsilon(balance.held, account)),
+        held=number(spent_epsilon(balance.reserved, account)),
         left=number(spent_epsilon(max(0, balance.left), account)),
     )
 
@@ -202,7 +202,7 @@ def rho_words(balance: Balance, account: Account) -> str:
         "kept in rho, which adds up: spent {spent}, held {held}, left {left}"
     ).format(
         spent=number(balance.spent / UNIT),
-        held=number(balance.held / UNIT),
+        held=number(balance.reserved / UNIT),
         left=number(balance.left / UNIT),
     )
 
@@ -373,7 +373,9 @@ def guarantee_words(
     sentences += found_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(
-            shown(name) for name, each in guarantee.known_from.items() if each == source
+            shown(name)
+            for name, origin in guarantee.known_from.items()
+            if origin == source
         )
         sentences.append(
             _("Declared as known from outside ({source}): {columns}.").format(
@@ -428,7 +430,7 @@ def found_sentences(
     """Name them for a schema or guarantee, one sentence per search."""
     return [
         found_words(
-            [name for name, each in found.items() if each == search],
+            [name for name, own in found.items() if own == search],
             search.loss,
             shown=shown,
         )

@@ -1,10 +1,8 @@
-"""A release file, opened: the page that its link would show, and questions, without
-table or database.
-"""
+"""An uploaded release file: its page, and questions, without table or database."""
 
 import streamlit as st
 
-from dpcore.synthesis import askable
+from dpcore.synthesis import queryable_columns
 from workbench.language.messages import _, capital
 from workbench.report import of_release
 from workbench.report.document import page
@@ -13,7 +11,7 @@ from workbench.ui import file_view, questions_view, widgets
 
 
 def show() -> None:
-    """Show a field for a release file, and the release that it holds."""
+    """Ask for a release file, and show its release."""
     with (
         st.expander(_("Open a release"), icon=":material/file_open:"),
         widgets.errors_shown(),
@@ -33,7 +31,7 @@ def show() -> None:
                 "it only from a source that you trust.",
             ),
         )
-        if askable(release):
+        if queryable_columns(release):
             st.subheader(_("How many rows fit?"))
             questions_view.questions(release, key="opened")
         file_view.download(

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
-from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.release.row_count import Asked, needs_numbers
+from dpcore.synthesis import count_rows, queryable_columns
+from dpcore.synthesis.release.row_count import Condition, needs_numbers_error
 from workbench.language.messages import _, commas, join, parse_number
 from workbench.language.wording import answer_to, error_words
 from workbench.language.wording import printable as shown
@@ -73,7 +73,7 @@ class ColumnInputs:
         """Whether each category has a box of its own."""
         return len(self.labels) <= MAX_CHOICES
 
-    def condition(self) -> tuple[Asked, str] | None:
+    def condition(self) -> tuple[Condition, str] | None:
         """Return the condition of these inputs, and its words; None if they are empty.
 
         Raises: ParameterError for a bound that is no number, and for a category that is
@@ -108,16 +108,16 @@ class ColumnInputs:
 
     def _chosen(self) -> list[str]:
         numbers = [
-            int(each) if each.isascii() and each.isdecimal() else -1
-            for each in self.typed
+            int(text) if text.isascii() and text.isdecimal() else -1
+            for text in self.typed
         ]
-        if any(not 0 <= each < len(self.column.labels) for each in numbers):
+        if any(not 0 <= number < len(self.column.labels) for number in numbers):
             raise ParameterError(
                 "column {column!r} has no such category",
                 remedy="use the form on this page",
                 column=self.column.name,
             )
-        return [self.column.labels[each] for each in numbers]
+        return [self.column.labels[number] for number in numbers]
 
 
 def section(release: Release, query: str) -> str:
@@ -137,9 +137,9 @@ def section(release: Release, query: str) -> str:
         if given := _read_inputs(release, query):
             chosen = given.pop(SHORT, [])
             inputs = _inputs(release, given)
-            for each in inputs:
-                if condition := each.condition():
-                    where[each.column.name], sentence = condition
+            for column_inputs in inputs:
+                if condition := column_inputs.condition():
+                    where[column_inputs.column.name], sentence = condition
                     words.append(sentence)
             count = count_rows(release, where)
     except DpcoreError as error:
@@ -150,7 +150,9 @@ def section(release: Release, query: str) -> str:
         chosen=[*chosen, "", ""][:2],
         filled=not chosen,
         answer=None if count is None else answer_to(count, counted_noun(release)),
-        asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
+        asked=_("Condition: {conditions}").format(
+            conditions=join(words) or _("all rows")
+        ),
         problem=problem,
         counted=counted_noun(release),
     )
@@ -167,7 +169,7 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
                 "".join(given.get(f"{BELOW}-{number}", [])[:1]),
             ),
         )
-        for number, name in enumerate(askable(release))
+        for number, name in enumerate(queryable_columns(release))
     ]
 
 
@@ -176,7 +178,7 @@ def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     given = {
-        name: [text for each in values if (text := each.strip())]
+        name: [text for value in values if (text := value.strip())]
         for name, values in parse_qs(query, keep_blank_values=True).items()
     }
     for condition in given.get(SHORT, []):
@@ -185,10 +187,12 @@ def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
     ends = {
         f"{end}-{number}"
         for end in (FROM, BELOW)
-        for number in range(len(askable(release)))
+        for number in range(len(queryable_columns(release)))
     }
     known = (
-        ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+        ends
+        | {f"{IS}-{number}" for number in range(len(queryable_columns(release)))}
+        | {SHORT}
     )
     if not set(given) <= known or any(
         len(values) > 1 for name, values in given.items() if name in ends
@@ -216,4 +220,4 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     try:
         return parse_number(text) if len(text) < 40 else float("nan")
     except ValueError:
-        raise needs_numbers(column) from None
+        raise needs_numbers_error(column) from None

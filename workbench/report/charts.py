@@ -388,7 +388,7 @@ def two_way(
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
     if ends is not None:
-        low, high = (fold_table(each, FOLDED).ravel() for each in ends)
+        low, high = (fold_table(bound, FOLDED).ravel() for bound in ends)
         table = table.assign(**{_("low"): low, _("high"): high})
     return Chart(
         spec=spec.properties(height=max(200, 100 + 18 * len(rows))),
@@ -464,8 +464,8 @@ def lines(
         tooltip=[
             altair.Tooltip(f"{series}:N", title=titles[series]),
             *(
-                altair.Tooltip(f"{each}:Q", title=titles[each], format=",.4~g")
-                for each in (x, y)
+                altair.Tooltip(f"{field}:Q", title=titles[field], format=",.4~g")
+                for field in (x, y)
             ),
         ],
     )

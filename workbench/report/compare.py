@@ -51,10 +51,10 @@ def columns(release: Release, earlier: Release) -> list[str]:
         name
         for name in singles(release)
         if name in singles(earlier)
-        and len({each.schema.column(name).labels for each in both}) == 1
-        and all(each.answer((name,)).measured for each in both)
+        and len({one.schema.column(name).labels for one in both}) == 1
+        and all(one.answer((name,)).measured for one in both)
     ]
-    if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
+    if not names or len({(one.schema.unit.max_rows, one.part) for one in both}) > 1:
         raise ParameterError(
             (
                 "the two releases have no column with the same cells, counted for the "

@@ -41,12 +41,12 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
     """
     lines = [
         (
-            each.clause.id,
-            _(each.clause.title),
-            _(STATES[each.state]),
-            evidence_words(each),
+            outcome.clause.id,
+            _(outcome.clause.title),
+            _(STATES[outcome.state]),
+            evidence_words(outcome),
         )
-        for each in outcomes
+        for outcome in outcomes
     ]
     headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
     return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
@@ -58,8 +58,8 @@ def evidence_words(outcome: Outcome) -> str:
     of_column = _("{column}: {people} people")
     with printing():
         parts += [
-            of_column.format(column=each.column, people=people_words(each.people))
-            for each in outcome.columns
+            of_column.format(column=column.column, people=people_words(column.people))
+            for column in outcome.columns
         ]
         if outcome.figure is not None:
             write = (
@@ -78,9 +78,9 @@ def evidence_words(outcome: Outcome) -> str:
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
     """Return the questions for people, by clause."""
     return {
-        each.id: name_and_text(each.id, _(each.question))
-        for each in clauses
-        if each.question
+        clause.id: name_and_text(clause.id, _(clause.question))
+        for clause in clauses
+        if clause.question
     }
 
 

@@ -89,7 +89,7 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     column = release.schema.column(name)
     model = release.model
     most = MAX_RUNS if isinstance(column, IntervalColumn) else MAX_BARS
-    (shown,), counts = release.shown(release.answer((name,)))
+    (shown,), counts = release.chart_cells(release.answer((name,)))
     labels, counts = fold_cells(shown, counts, most=most)
     cells = np.arange(column.size)
     width = -(-len(shown) // len(labels))

@@ -16,9 +16,9 @@ from dpcore.synthesis import (
     Figures,
     FoundCategories,
     SyntheticModel,
-    askable,
     count_rows,
     describe,
+    queryable_columns,
 )
 from dpcore.tables.answer import Answer
 from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
@@ -97,7 +97,7 @@ def document(
     )
     preview = _("Numbers with noise, in which nobody can be found.")
     if downloads.PREVIEW in contents:
-        preview = " ".join([lead, *(each.sentence for each in drawn[:1])])
+        preview = " ".join([lead, *(picture.sentence for picture in drawn[:1])])
     return Document(
         title=title,
         lead=lead,
@@ -112,7 +112,7 @@ def document(
         promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
         reading=_reading(release),
         downloads=link_files(downloads.files(release, contents)),
-        asks=downloads.QUESTIONS in contents and bool(askable(release)),
+        asks=downloads.QUESTIONS in contents and bool(queryable_columns(release)),
         citation=downloads.citation(release, title),
         preview=preview,
     )
@@ -177,7 +177,7 @@ def chart_columns(release: Release) -> list[Clique]:
     """Return the columns with charts, the one with the clearest shape first."""
     names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
-    clear = [float(each.values.std()) / max(each.reach, 1e-9) for each in counts]
+    clear = [float(table.values.std()) / max(table.reach, 1e-9) for table in counts]
     first = [names.pop(clear.index(max(clear)))] if names else []
     return [
         *first,
@@ -225,7 +225,7 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
     Unordered cells that may be empty become one bar.
     """
     column = release.schema.column(name)
-    (cells,), counts = release.shown(release.answer((name,)))
+    (cells,), counts = release.chart_cells(release.answer((name,)))
     few = [
         label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
     ]
@@ -239,7 +239,7 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
     rest = count_rows(release, {name: few})
     kept = counts.low > 0
     labels = [
-        *(each for each in cells if each not in few),
+        *(cell for cell in cells if cell not in few),
         _("others, too small to tell"),
     ]
     ends = [
@@ -252,7 +252,7 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column = release.schema.column(name)
     unit = sentences.counted_noun(release)
-    (cells,), counts = release.shown(release.answer((name,)))
+    (cells,), counts = release.chart_cells(release.answer((name,)))
     labels, counts = fold_cells(cells, counts, most=MAX_BARS)
     heading = shown(name, at_most=60)
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
@@ -296,16 +296,16 @@ def _ticks(column: Column, cells: Sequence[str], bars: Sequence[str]) -> Sequenc
     if not isinstance(column, IntervalColumn):
         return bars
     starts = [
-        f"{each:g}" if isinstance(each, float) else str(each)
-        for each in column.bounds[:-1]
+        f"{bound:g}" if isinstance(bound, float) else str(bound)
+        for bound in column.bounds[:-1]
     ]
     return [*starts, *cells[len(starts) :]][:: -(-len(cells) // MAX_BARS)]
 
 
 def _two_way(release: Release, pair: Clique) -> Picture:
     names = tuple(shown(name, at_most=40) for name in pair)
-    labels, counts = release.shown(release.answer(pair))
-    rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
+    labels, counts = release.chart_cells(release.answer(pair))
+    rows, columns = (fold_labels(side, MAX_SIDE) for side in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
     unit = sentences.counted_noun(release)
     values = fold_table(counts.values, MAX_SIDE).tolist()
@@ -326,7 +326,7 @@ def _table(
     names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
 ) -> TextTable:
     """Return the cells with their rows, and with low and high if `counts` has them."""
-    figures = np.stack([np.ravel(each) for each in counts], axis=1)[:MAX_LINES]
+    figures = np.stack([np.ravel(values) for values in counts], axis=1)[:MAX_LINES]
     left_out = len(cells) - len(figures)
     return TextTable(
         headings=(*names, *(_("rows"), _("low"), _("high"))[: len(counts)]),

@@ -59,7 +59,7 @@ def singles(release: Release) -> list[str]:
     return [
         name
         for name in release.schema.domain.names
-        if any(name in each for each in release.marginals)
+        if any(name in clique for clique in release.marginals)
     ]
 
 
@@ -146,13 +146,14 @@ def _shortest_majority(
     table = counts.table
     assert table is not None
     measured, fitted = (
-        np.append(0.0, np.cumsum(each[:size])) for each in (table.values, counts.values)
+        np.append(0.0, np.cumsum(cells[:size]))
+        for cells in (table.values, counts.values)
     )
     for width in range(1, size):
         half = half_width(
             table.variance * width, table.noise, level, pooled=table.pooled
         )
-        inside, value = (each[width:] - each[:-width] for each in (measured, fitted))
+        inside, value = (sums[width:] - sums[:-width] for sums in (measured, fitted))
         low = np.minimum(inside - half, value)
         high = np.maximum(inside + half, value)
         first = int(low.argmax())

@@ -1,10 +1,21 @@
-"""Notes that one page leaves for another, see `workbench.session.leave`."""
+"""Notes from one page to another; see `workbench.session.leave_note`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.plan import Plan
 from dpcore.release import AnonymizedTable
+
+
+class OfDataSet:
+    """Base of a page's state that ends with the data set or its rows."""
+
+
+@dataclass(kw_only=True)
+class AnonymizeResult(OfDataSet):
+    """The anonymized table made of the current data set; None before."""
+
+    table: AnonymizedTable | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +62,7 @@ class PlanRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should
-    stay unknown.
+    """A note to the Anonymize page: take these columns as known and secret.
 
     Attributes:
         left_out: columns that do not leave.
@@ -67,8 +77,7 @@ class TakeColumns:
 
 @dataclass(frozen=True)
 class TakePlan:
-    """A note to the Anonymize page: take the plan of the file that was read, if it has
-    one.
+    """A note to the Anonymize page: take the plan of the file, if it has one.
 
     Attributes: notes: what a person should know of it.
     """
@@ -90,11 +99,11 @@ class ShowRelease:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offered:
-    """An anonymized table that may be shared, once what it does not promise was read.
+class Offered(OfDataSet):
+    """A note to the Links page: offer this anonymized table.
 
     Attributes:
-        not_promised: sentences for the box, as Markdown.
+        not_promised: sentences that have to be read first, as Markdown.
     """
 
     made: AnonymizedTable

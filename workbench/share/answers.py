@@ -150,7 +150,9 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     )
 
     async def show(request: Request) -> Response:
-        question = await run_in_threadpool(surveys.asked, request.path_params["token"])
+        question = await run_in_threadpool(
+            surveys.question_of, request.path_params["token"]
+        )
         return (
             HTMLResponse(answer_page(question))
             if question
@@ -162,7 +164,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         if body is None:
             return JSONResponse({}, 413)
         token = request.path_params["token"]
-        question = await run_in_threadpool(surveys.asked, token)
+        question = await run_in_threadpool(surveys.question_of, token)
         if question is None:
             return JSONResponse({}, 404)
         try:

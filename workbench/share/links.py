@@ -85,7 +85,7 @@ class Cache:
         value = make()
         with self._lock:
             self._values[key] = (value, size(value))
-            sizes = [each for _value, each in self._values.values()]
+            sizes = [value for _value, value in self._values.values()]
             while len(sizes) > self._most or sum(sizes) > self._size:
                 self._values.popitem(last=False)
                 sizes.pop(0)
@@ -122,10 +122,10 @@ class Links:
 
     def _ready(self, share: str) -> ReadyPage:
         with self._makers:
-            return ready_page(self._shares.shown(share))
+            return ready_page(self._shares.page_of(share))
 
     def _file(self, share: str, ready: ReadyPage, name: str) -> Response:
-        if name not in {each.name for each in ready.document.downloads}:
+        if name not in {download.name for download in ready.document.downloads}:
             return HTMLResponse(notice("gone"), 404)
 
         def make() -> bytes:

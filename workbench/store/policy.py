@@ -53,7 +53,7 @@ class Policy:
         if not set(self.purposes) <= {*PURPOSES} or min(numbers) <= 0:
             raise ValueError("no such purpose, or no number above 0")
 
-    def proposed(self, purpose: str) -> float:
+    def proposed_epsilon(self, purpose: str) -> float:
         """Return the proposed epsilon for a purpose."""
         return min(self.purposes.get(purpose, PROPOSED), self.epsilon)
 
@@ -88,7 +88,9 @@ class Policy:
         Raises: ParameterError.
         """
         sizes: list[Any] = [
-            getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"
+            getattr(model, "k", 1)
+            for model in plan.models
+            if model.kind == "k-anonymity"
         ]
         if max(sizes, default=1) < self.k:
             raise ParameterError(

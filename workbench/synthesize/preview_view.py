@@ -1,103 +1,42 @@
 """Preview of a release before it is paid, with its price, its error and remedies."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.accounting.loss import AnyLoss, Loss, loss_from
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
-from dpcore.synthesis import Recipe, askable
+from dpcore.synthesis import Recipe, queryable_columns
 from dpcore.synthesis.base import Expected
-from dpcore.synthesis.quote import Quote
+from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, capital, digits, name_and_text, ngettext
+from workbench.language.messages import _, capital, digits, name_and_text, ngettext
 from workbench.language.wording import (
     amount,
     list_names,
     number,
     plain,
     rule_unit,
-    spent_epsilon,
 )
 from workbench.report import charts
-from workbench.report.files import file_name
-from workbench.store.sources.job import Job
-from workbench.synthesize import relations_view, runs, view
-from workbench.synthesize.charts import expected, picture
+from workbench.synthesize import pay_view, relations_view
+from workbench.synthesize.charts import cells_with_errors, expected_errors
+from workbench.synthesize.preview import Preview, rows_of
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.relations import RelationTrial
-from workbench.synthesize.script import reading_of, script
-from workbench.ui import charged, epsilon_view, file_view, releases, reopening, widgets
+from workbench.ui import epsilon_view, releases, widgets
 
-VERDICT = {
-    "not fit": N_("Not fit for what it was made for."),
-}
-
-DROWNED = 1.0
-ROUGH = 0.3
+DROWNED_ERROR = 1.0
+ROUGH_ERROR = 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs
 them.
 """
 GROUP_ERROR = 0.2
 """Largest error over the rows of a group that is called clear."""
-TABLES = 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """A release that is planned, as public facts have it.
-
-    Attributes:
-        loss: as it is stated; `spent` under the rule of the account.
-        part: {column: category} of the one part that is read; empty for all rows.
-        rows: about how many there are; 0 where that is not known.
-        epsilon: where the epsilon is typed, for the buttons that change it.
-    """
-
-    curator: Curator
-    form: type[RecipeForm]
-    recipe: Recipe
-    loss: AnyLoss
-    part: dict[str, str]
-    rows: float
-    quote: Quote
-    epsilon: session.Widget[float]
-
-    @property
-    def spent(self) -> Loss:
-        return self.curator.rule.spends(self.loss)
-
-    @property
-    def single_column(self) -> str | None:
-        """Name of the one column that is counted, None for any other release."""
-        cliques = [each.clique for each in self.quote.expected]
-        return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
-
-    def mean_cell(self, each: Expected) -> float:
-        """Return the rows of a mean cell of a table."""
-        return self.rows / max(1, each.cells)
-
-    def epsilon_for(self, half_width: float) -> float | None:
-        """Return the epsilon at which every cell is within `half_width` rows, rounded
-        up to three digits.
-
-        None where no loss brings that, or the error of the recipe is not known in
-        advance.
-        """
-        try:
-            loss = self.curator.loss_for(
-                self.recipe, half_width, pure=self.curator.rule.pure
-            )
-        except DpcoreError:
-            return None
-        epsilon = spent_epsilon(self.curator.rule.units(loss), self.curator.account)
-        return float(f"{1.005 * epsilon:.3g}")
+MAX_TABLES_SHOWN = 20
 
 
 def show(
@@ -109,8 +48,9 @@ def show(
     epsilon: session.Widget[float],
     offer: DeltaGenerator,
 ) -> None:
-    """Show the preview, with the price and the button at `offer`; buttons change the
-    `epsilon` typed.
+    """Show the preview, with the price and button at `offer`.
+
+    Buttons may change the typed `epsilon`.
     """
     st.subheader(
         _("What you would get"),
@@ -138,7 +78,7 @@ def show(
     if trial is not None:
         relations_view.show(trial, _weaker_demands(preview, trial))
     with offer:
-        _buy(preview)
+        pay_view.offer(preview)
     if quote.expected:
         _expectation(preview)
     for sentence in form.expectations(recipe, curator, preview.spent, rows):
@@ -147,21 +87,8 @@ def show(
         _wanted_error(preview)
 
 
-def rows_of(curator: Curator) -> float:
-    """Return about how many rows there are: of the latest release that tells it, or one
-    digit of the file.
-    """
-    for line in releases.earlier(curator):
-        release = curator.release(line["request_id"])
-        if release.part is None and release.marginals and release.tells_rows:
-            return release.model.total
-    return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
-
-
 def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
-    """Return trials of half of the columns, and of twice the epsilon, by their names
-    for people.
-    """
+    """Return trials with half of the columns and with twice the epsilon, by title."""
     curator = preview.curator
     half = len(trial.sizes) // 2
     twice = 2 * (preview.epsilon.value() or 0.0)
@@ -170,7 +97,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
             trial.narrowest(half)
         )
-    spent = curator.rule.spends(epsilon_view.loss(curator, twice))
+    spent = curator.rule.convert(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials
@@ -197,7 +124,7 @@ def _metrics(preview: Preview) -> None:
     if width is not None:
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
     elif quote.expected:
-        worst = max(each.half_width() for each in quote.expected)
+        worst = max(table.half_width() for table in quote.expected)
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(worst)}")
 
 
@@ -219,10 +146,10 @@ def _warn(preview: Preview) -> None:
         rows=number(preview.rows),
         table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
-    if half < ROUGH * mean:
+    if half < ROUGH_ERROR * mean:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
-    if half < DROWNED * mean:
+    if half < DROWNED_ERROR * mean:
         st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
@@ -234,8 +161,8 @@ def _warn(preview: Preview) -> None:
     with st.container(horizontal=True):
         for label, take in preview.form.remedies(preview.recipe):
             st.button(label, on_click=take)
-        epsilon = preview.epsilon_for(ROUGH * mean)
-        if epsilon is not None and epsilon <= epsilon_view.left(curator):
+        epsilon = preview.epsilon_for(ROUGH_ERROR * mean)
+        if epsilon is not None and epsilon <= epsilon_view.remaining_epsilon(curator):
             _use_epsilon(
                 preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon"
             )
@@ -244,16 +171,14 @@ def _warn(preview: Preview) -> None:
 
 
 def _leave_out(preview: Preview) -> None:
-    """Offer to leave out the columns that noise drowns, where each is counted by
-    itself.
-    """
+    """Offer to leave out drowned columns, if each is counted by itself."""
     errors = {
-        each.clique: each.half_width() / preview.mean_cell(each)
-        for each in preview.quote.expected
+        table.clique: table.half_width() / preview.mean_cell(table)
+        for table in preview.quote.expected
     }
     if any(len(clique) != 1 for clique in errors):
         return
-    lost = [name for (name,), error in errors.items() if error >= DROWNED]
+    lost = [name for (name,), error in errors.items() if error >= DROWNED_ERROR]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
         label = capital("leave out {columns}").format(columns=list_names(lost))
@@ -265,7 +190,7 @@ def _leave_out(preview: Preview) -> None:
 
 
 def _group_words(half: float) -> str:
-    """Name the smallest group that is within a fifth of its size."""
+    """Return the size of the smallest group with an error below a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
         "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller "
@@ -282,110 +207,30 @@ def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> N
     )
 
 
-def _take_along(preview: Preview) -> None:
-    """Offer what makes a release where the rows are, that was planned without them."""
-    curator = preview.curator
-    job = Job(
-        table="table.csv",
-        schema=curator.schema,
-        budget=loss_from(curator.account.promise),
-        recipe=preview.recipe,
-        loss=preview.loss,
-        part=next(iter(preview.part.items()), None),
-    )
-    files = (
-        (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
-        (_("Download as a job (JSON)"), job.to_json(), "job.json"),
-        (f"{_('Codebook')} (JSON)", job.schema.shared().to_json(), "codebook.json"),
-    )
-    with st.container(horizontal=True):
-        for label, text, ending in files:
-            file_view.download(
-                label,
-                text,
-                file_name(releases.describe(job.recipe.to_dict()), "plan", ending),
-            )
-    st.caption(
-        _(
-            "Nothing was read and nothing is charged. Where the data is, as "
-            "table.csv: the script prints this quote and writes release.json, with a "
-            "ledger that it forgets; the command keeps one. The page Ledger opens "
-            "release.json, and the codebook declares the file on the page Data."
-        )
-    )
-
-
-def _buy(preview: Preview) -> None:
-    if preview.curator is runs.planned():
-        _take_along(preview)
-        return
-    curator = preview.curator
-    quote = preview.quote
-    account = preview.curator.account
-    stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
-    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
-    verdict = charged.verdict_on(curator, curator.release(stored)) if stored else None
-    is_unfit = verdict is not None and charged.fitness(verdict.content) == "not fit"
-    with st.container(horizontal=True):
-        if stored:
-            st.button(
-                _("Show the stored release, free"),
-                type="primary",
-                on_click=runs.show,
-                args=(stored,),
-            )
-        if st.button(
-            label.format(cost=amount(quote.charge, account)),
-            type="secondary" if stored else "primary",
-            disabled=is_unfit or not quote.affordable,
-            key="release",
-        ):
-            view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
-    if is_unfit:
-        ways = _(
-            "Release it again with a larger share of the budget, or with fewer columns."
-        )
-        st.caption(f"{_(VERDICT['not fit'])} {ways}")
-    if quote.charge < quote.own_charge:
-        st.caption(
-            _(
-                "By itself it would cost {own}: other parts have paid for this one too."
-            ).format(own=amount(quote.own_charge, account))
-        )
-    if quote.balance.left <= 0:
-        st.caption(
-            _("Nothing is left of the budget. What was released stays free to use.")
-        )
-    elif not quote.affordable:
-        st.caption(
-            _("This costs more than the {left} that is left. Choose less.").format(
-                left=amount(quote.balance.left, account)
-            )
-        )
-
-
 def _expectation(preview: Preview) -> None:
     tables = preview.quote.expected
     repeats = preview.quote.repeats
     if preview.single_column is not None:
         _picture(preview, preview.single_column, tables[0])
     else:
-        lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
-        widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
-        if len(lines) > TABLES:
+        lines = sorted(_group_tables(tables), key=lambda line: -line[1] * line[2])
+        widgets.show_chart(
+            expected_errors(lines[:MAX_TABLES_SHOWN], preview.rows), key="expected"
+        )
+        if len(lines) > MAX_TABLES_SHOWN:
             st.caption(
                 _("The first {shown} of {all} are shown.").format(
-                    shown=TABLES, all=len(lines)
+                    shown=MAX_TABLES_SHOWN, all=len(lines)
                 )
             )
-    noisy = [each for each in tables if each.variance]
+    noisy = [table for table in tables if table.variance]
     # by the most precise of tables that agree, else by the inverse-variance mean of all
     if noisy:
-        variances = [each.cells * each.variance for each in noisy]
+        variances = [table.cells * table.variance for table in noisy]
         variance = (
             min(variances)
             if noisy[0].pooled
-            else 1 / sum(1 / each for each in variances)
+            else 1 / sum(1 / each_variance for each_variance in variances)
         )
         st.caption(
             _("The number of rows would be reported within ± {half}.").format(
@@ -401,14 +246,15 @@ def _expectation(preview: Preview) -> None:
     )
 
 
-def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
-    """Return (name, cells, half-width) of the tables; those of one size and error share
-    a line.
+def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
+    """Return (name, cells, half-width) of the tables.
+
+    Tables of one size and error share a line.
     """
     names: dict[tuple[int, float], list[str]] = {}
-    for each in tables:
-        name = " × ".join(each.clique) or _("number of rows")
-        names.setdefault((each.cells, each.half_width()), []).append(name)
+    for table in tables:
+        name = " × ".join(table.clique) or _("number of rows")
+        names.setdefault((table.cells, table.half_width()), []).append(name)
     more = _("{table} and {others} like it")
     return [
         (
@@ -421,14 +267,12 @@ def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
 
 
 def _picture(preview: Preview, name: str, each: Expected) -> None:
-    """Draw the cells with their error: around the last release of the column, else
-    around a flat shape.
-    """
+    """Draw the cells with their error, around an earlier release or a flat shape."""
     column = preview.curator.schema.column(name)
     part = next(iter(preview.part.items()), None)
-    for line in releases.earlier(preview.curator):
+    for line in releases.list_releases(preview.curator):
         release = preview.curator.release(line["request_id"])
-        if release.part == part and name in askable(release):
+        if release.part == part and name in queryable_columns(release):
             caption = _("Around the release of {when}, which is public.").format(
                 when=line["when"]
             )
@@ -444,16 +288,17 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     cells = charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
     widgets.show_chart(
-        picture(labels, charts.fold_table(shape), half, column=name), key="expected"
+        cells_with_errors(labels, charts.fold_table(shape), half, column=name),
+        key="expected",
     )
     st.caption(caption)
 
 
 def _wanted_error(preview: Preview) -> None:
-    """Find the epsilon for an error that is typed."""
+    """Find the epsilon for a typed error."""
     wanted = st.number_input(
         _("Or say how many rows a cell may be off")
-        if any(each.clique for each in preview.quote.expected)
+        if any(table.clique for table in preview.quote.expected)
         else _("Or say how far the number of rows may be off"),
         min_value=0.0,
         value=None,
@@ -473,7 +318,7 @@ def _wanted_error(preview: Preview) -> None:
             )
         )
         return
-    is_too_much = epsilon > epsilon_view.left(preview.curator)
+    is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
     sentence = _("For ±{rows} rows you need epsilon {epsilon}; {left} is left.")
     left = amount(preview.quote.balance.left, preview.curator.account)
     st.caption(

@@ -1,25 +1,18 @@
-"""The verdict on a release: bought with a little of the budget, never looked up in the
-rows for nothing.
-"""
+"""The verdict on a release, bought with a little of the budget."""
 
 import streamlit as st
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import amount, number, spent_epsilon
-from workbench.ui import charged, epsilon_view, widgets
+from workbench.ui import charged, epsilon_view, verdict, widgets
 
 NOTICE = "verdict"
 MESSAGES = {
-    "fit": N_("Good enough, on average."),
-    "not fit": N_("Not fit for what it was made for."),
-    "open": N_(
-        "This cannot be told: the noise of the verdict is as large as what it is about."
-    ),
     "offer": N_(
         "It compares the release with the rows, with noise of its own, and may be "
         "shown to anybody."
@@ -32,14 +25,12 @@ MESSAGES = {
 
 
 def show(curator: Curator | None, release: Release) -> None:
-    """Show the verdict that was bought, or offer it; what the rows say is a fold, which
-    says why.
-    """
+    """Show the bought verdict, or offer it."""
     widgets.show_notice(NOTICE)
     with widgets.errors_shown():
         if curator is not None and charged.takes_verdict(release):
             report = charged.verdict_on(curator, release)
-            _offer(curator, release) if report is None else _bought(
+            _offer(curator, release) if report is None else _show_bought(
                 curator, release, report
             )
     with st.expander(_("Why? What the rows say is internal")):
@@ -51,15 +42,15 @@ def show(curator: Curator | None, release: Release) -> None:
             )
         )
         if st.button(_("How good is it?"), icon=":material/balance:"):
-            st.switch_page("pages/evaluate.py")
+            st.switch_page(session.page_script("evaluate"))
 
 
 def _offer(curator: Curator, release: Release) -> None:
     question = charged.question_about(release)
     loss = charged.price(curator, release)
-    units = curator.rule.units(curator.rule.spends(loss))
-    is_told = session.kept(
-        (NOTICE, release.request_id), lambda: charged.is_told(curator, release)
+    units = curator.rule.units(curator.rule.convert(loss))
+    is_told = session.compute_once(
+        (NOTICE, release.request_id), lambda: charged.is_verdict_clear(curator, release)
     )
     st.button(
         _("Is it good enough? A verdict for {cost}").format(
@@ -73,20 +64,23 @@ def _offer(curator: Curator, release: Release) -> None:
     st.caption(_(MESSAGES["offer" if is_told else "too small"]))
 
 
-def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
-    fitness = charged.fitness(report.content)
-    box = {"fit": st.success, "not fit": st.warning, "open": st.info}[fitness]
-    box(f"**{_(MESSAGES[fitness])}** {charged.words(report)}")
+def _show_bought(curator: Curator, release: Release, report: PrivateReport) -> None:
+    judged = verdict.judge_release(report)
+    box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
+    box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
-    if fitness == "not fit":
+    if judged.level == "poor":
         _ways_on(curator, release)
 
 
 def _ways_on(curator: Curator, release: Release) -> None:
-    """Offer a larger loss or fewer columns; a second draw of the same would be chosen
-    by the rows.
+    """Offer a larger loss or fewer columns.
+
+    A second draw of the same would be chosen by the rows.
     """
-    spent = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    spent = curator.rule.units(
+        curator.rule.convert(loss_from_fields(release.guarantee.loss))
+    )
     epsilon = spent_epsilon(spent, curator.account)
     size = curator.schema.domain.size
     kind = "table" if isinstance(release.model, SyntheticModel) else "marginals"
@@ -108,5 +102,7 @@ def _ways_on(curator: Curator, release: Release) -> None:
     with st.container(horizontal=True):
         for label, (loss, columns) in plans.items():
             plan = session.PlanRelease(kind=kind, epsilon=loss, columns=tuple(columns))
-            is_left = loss <= epsilon_view.left(curator)
-            st.button(label, disabled=not is_left, on_click=session.leave, args=(plan,))
+            is_left = loss <= epsilon_view.remaining_epsilon(curator)
+            st.button(
+                label, disabled=not is_left, on_click=session.leave_note, args=(plan,)
+            )

@@ -4,8 +4,8 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Asked
+from dpcore.synthesis import count_rows, queryable_columns
+from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Condition
 from workbench.language.messages import _, capital
 from workbench.language.wording import answer_to, plain, printable
 from workbench.ui import widgets
@@ -13,19 +13,19 @@ from workbench.ui import widgets
 
 @widgets.errors_shown()
 def questions(release: Release, *, key: str) -> None:
-    """Columns, ranges and categories in, the number of rows and its interval out.
+    """Ask for ranges and categories; show the number of rows and its interval.
 
-    Free: it leaves no line.
+    It costs nothing, and leaves no line in the ledger.
     """
     key = f"{key}-{release.request_id}"
     names = st.multiselect(
         capital("columns"),
-        askable(release),
+        queryable_columns(release),
         format_func=printable,
         max_selections=MAX_CONDITIONS,
         key=f"{key}-columns",
     )
-    where: dict[str, Asked] = {}
+    where: dict[str, Condition] = {}
     for name in names:
         column = release.schema.column(name)
         of = f"{key}-{name}"
@@ -44,6 +44,9 @@ def questions(release: Release, *, key: str) -> None:
     first, *others = answer_to(count_rows(release, where))
     st.markdown(
         "  \n".join(
-            [f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]
+            [
+                f"**{plain(first)}**",
+                *(plain(condition, at_most=300) for condition in others),
+            ]
         )
     )

@@ -1,12 +1,10 @@
-"""Rows brought back to a data set on file: recognized by their fingerprint, and nothing
-is asked again.
-"""
+"""Rows brought back to a data set on file, recognized by their fingerprint."""
 
 from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
 from dpcore.io.options import ReadOptions
@@ -15,6 +13,7 @@ from workbench import samples, session
 from workbench.language.messages import commas
 from workbench.server.web import holders
 from workbench.server.workers import process
+from workbench.session.draft import DraftAudit, SourceDraft
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.ledger.unbudgeted import auditor
@@ -26,7 +25,7 @@ NOTICE = "rows"  # errors of bringing rows, among the notices of a session
 
 @dataclass(kw_only=True)
 class RowCounts:
-    """Sizes of the tables that this tab brought; internal.
+    """Approximate numbers of rows of this tab's tables; internal.
 
     Attributes:
         about: one digit of the number of rows that count, by fingerprint.
@@ -36,7 +35,7 @@ class RowCounts:
 
 
 def continue_with(dataset: str) -> None:
-    """Work with a data set on file, without its rows until they are needed."""
+    """Make a data set on file the current one, without its rows."""
     tab = session.session()
     with session.noticing(NOTICE):
         data_set = tab.data_sets.get(dataset) or datasets.find(
@@ -47,19 +46,24 @@ def continue_with(dataset: str) -> None:
 
 
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
-    """Put recognized rows behind the door again, as they were declared; False for a
-    table not on file.
+    """Open recognized rows as they were declared before.
+
+    False for a table not on file.
 
     Raises: LedgerError, SchemaError.
     """
     tab = session.session()
-    ledger = session.ledger().of(dataset)
+    ledger = session.ledger().for_dataset(dataset)
     data_set = datasets.find(dataset, ledger)
-    if data_set is None or data_set.declaration is None or tab.declaring == dataset:
+    if (
+        data_set is None
+        or data_set.declaration is None
+        or (session.own(session.TableChoice).declaring == dataset)
+    ):
         return False
-    budget = loss_from(data_set.account.promise)
+    budget = loss_from_fields(data_set.account.promise)
     schema = data_set.declaration.schema
-    note_rows(dataset, frame, schema.unit)
+    count_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(
@@ -75,7 +79,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 
 
 def auditable_draft() -> Curator:
-    """Return the table that is being declared, to be audited before it has any budget.
+    """Return a curator of the draft, to audit it before it has any budget.
 
     Where it has an account on file, to be declared anew or as a connected source, what
     is computed leaves a line there. Without one it is forgotten with the draft, and the
@@ -85,75 +89,80 @@ def auditable_draft() -> Curator:
     """
     draft = session.session().draft
     assert draft is not None
-    if draft.auditor is None:
-        draft.auditor = auditor(
+    if draft.audit is None:
+        curator = auditor(
             draft.frame,
             draft.dataset,
             session.ledger().under(draft.opener),
             draft.schema.unit,
             name=draft.name,
-            identity=None if draft.source is None else draft.source.name,
+            identity=draft.source.name if isinstance(draft, SourceDraft) else None,
             compute=process.compute,
         )
-    return draft.auditor
+        draft.audit = DraftAudit(curator=curator)
+    return draft.audit.curator
 
 
-def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
-    """Keep one digit of the number of rows that count, as the page told it, for
-    warnings to its owner.
-    """
+def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
+    """Keep one digit of the number of rows that count."""
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
-    about(dataset, rows)
+    note_row_count(dataset, rows)
 
 
-def about(dataset: str, rows: int) -> None:
+def note_row_count(dataset: str, rows: int) -> None:
     """Keep one digit of a number of rows."""
     session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:
-    """Read the file that was brought, as it was read then, and open it if it is the one
-    that is wanted.
+    """Read the uploaded file; open it if its fingerprint matches.
+
+    It is read with the options saved at its first opening.
     """
     file = session.file_field(NOTICE).value()
     if file is None:
         return
-    session.session().uploads += 1
+    session.renew_file_fields()
     options = (
         wanted.declaration.reading if wanted.declaration else None
     ) or ReadOptions()
     with session.noticing(NOTICE):
-        key = session.ledger().of(wanted.id).key
-        read = file_view.read(
+        key = session.ledger().for_dataset(wanted.id).key
+        read = file_view.read_table(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
         if read is not None:
-            _take(read.table.frame, read.dataset, wanted)
+            _open_if_wanted(read.table.frame, read.dataset, wanted)
 
 
 def take_sample(wanted: DataSet) -> None:
-    """Invent the sample again; the same numbers come out."""
+    """Generate the sample again and open it; its numbers are the same."""
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
-        _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
+        _open_if_wanted(
+            frame,
+            Curator.dataset_of(frame, session.ledger().for_dataset(wanted.id)),
+            wanted,
+        )
 
 
 def columns_of(wanted: DataSet) -> list[str]:
-    """Names of the columns that the table had, those left out as well."""
+    """Return the names of all columns of the table, with those left out."""
     if wanted.declaration is None:
         return []
     schema = wanted.declaration.schema
     return [*schema.domain.names, *(column.name for column in schema.excluded)]
 
 
-def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
+def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     if dataset == wanted.id:
-        shown = session.session().shown
+        runs = session.session().runs
+        shown = runs.shown
         reopen(frame, dataset)
-        session.session().shown = shown  # the page stays where it was
+        runs.shown = shown  # the page stays where it was
         return
     expected = set(columns_of(wanted))
     brought = set(map(str, frame.columns))

@@ -1,7 +1,8 @@
-"""From bytes or a sample to an open data set: what the buttons of the Data page do."""
+"""From a file, sample, source or names to an open data set."""
 
 import dataclasses
 import re
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,7 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
 from dpcore.errors import SchemaError, no_rows
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.origin import CELLS
@@ -22,12 +23,11 @@ from workbench.language.messages import N_, _
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
-from workbench.server.workers.reading import TableFile
-from workbench.session.draft import Draft
-from workbench.store.ledger.datasets import Declaration, find
+from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
+from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
-from workbench.ui import file_view, reopening, rows_view
+from workbench.ui import file_view, progress_view, reopening
 from workbench.upload import grid
 
 NOTICE = "upload"
@@ -35,71 +35,76 @@ CODEBOOK = "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the
 page.
 """
-NAMES = session.Widget[str]("plan-names")
+NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
     "title": N_("Plan without the rows"),
 }
-ALIKE = session.Widget[str]("alike")
+ALIKE_FIELD = session.Widget[str]("alike")
 
 
 def take_sample(key: str) -> None:
-    """Put a sample on the way to being opened."""
+    """Make a draft of a sample."""
     sample = reopening.SAMPLES[key]
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, sample.build(), unit, sample=sample.key)
+    make = partial(FileDraft, sample=sample.key)
+    _make_draft(make, sample.title, sample.build(), unit, is_sample=True)
 
 
 def take_brought() -> None:
-    """Read the table that was brought, here or on another page, and go on to the page
-    that wants it.
-    """
-    note = session.take(session.BringTable)
+    """Read the table that a page brought, and go on to that page."""
+    note = session.take_note(session.BringTable)
     tab = session.session()
     if note is None:
         return
     if note.sample:
         take_sample(note.sample)
     else:
-        _read(note.data, note.name, ReadOptions())
+        _read_file(note.data, note.name, ReadOptions())
     if NOTICE in tab.notices:
         return
     page = note.page
     if tab.draft is not None and page != "audit":  # which needs no more than the rows
         tab.draft.page = page
         page = "upload"
-    session.leave(session.GoTo(page=page))
+    session.leave_note(session.GoTo(page=page))
 
 
 def read_again(options: ReadOptions) -> None:
-    """Read the draft's file with other options; what cannot be read leaves the draft as
-    it is.
+    """Read the draft's file again with other options.
+
+    If it cannot be read, the draft stays.
     """
     draft = session.session().draft
-    if draft is not None:
-        _read(draft.data, draft.name, options)
+    if isinstance(draft, FileDraft):
+        _read_file(draft.data, draft.name, options)
 
 
-def _read(data: bytes, name: str, options: ReadOptions) -> None:
-    file = file_view.read(
+def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
+    file = file_view.read_table(
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
     if file is not None:
         # only text can be read in another way
         text = b"" if file.table.kind == "parquet" else data
-        session.leave(session.TakePlan(file.table.plan, file.table.notes))
-        _draft(name, file.table.frame, None, file=file, data=text, schema=file.schema)
+        session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
+        _make_draft(
+            partial(FileDraft, read=file.table, data=text),
+            name,
+            file.table.frame,
+            None,
+            dataset=file.dataset,
+            schema=file.schema,
+        )
 
 
 def take_codebook() -> None:
-    """Declare the draft as a codebook says; columns that it does not have stay as they
-    were suggested.
-    """
+    """Declare the draft by a codebook; other columns stay as suggested."""
     tab = session.session()
     file = session.file_field(CODEBOOK).value()
     draft = tab.draft
     if file is None or draft is None:
         return
-    tab.uploads += 1
+    session.renew_file_fields()
     session.drop_uploads()
     with session.noticing(NOTICE):
         codebook = Schema.from_json(
@@ -115,7 +120,7 @@ def take_codebook() -> None:
                 remedy="bring the table with this column, or another codebook",
                 column=codebook.unit.id_column,
             )
-        codebook.unit.check_covers(draft.declared)
+        codebook.unit.check_covers(draft.declared_unit)
         codebook = _confirm_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
         declared = {
@@ -135,8 +140,7 @@ def take_codebook() -> None:
 
 
 def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
-    """Mark cells that were found privately in another table as taken from the data, to
-    be asked about.
+    """Mark cells found in another table as taken from the data.
 
     Raises: ParameterError for cells of a search on this table that were changed after
         they were found.
@@ -162,45 +166,41 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
 
 
 def take_names() -> None:
-    """Put a table on the way that is planned by the names of its columns alone."""
-    texts = re.split(r"[\n\t,;]", NAMES.value() or "")
+    """Make a draft from the names of columns alone."""
+    texts = re.split(r"[\n\t,;]", NAMES_FIELD.value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
         Excluded(name=name, reason=_("say what it holds")) for name in names
     )
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
-    _draft(
+    _make_draft(
+        partial(NamesDraft, rows=1_000),
         _("A plan"),
         pd.DataFrame({name: [""] for name in names}),
         None,
         schema=schema,
-        rows=1_000,
     )
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
-    """Put a source on the way to being opened, with its first rows and what is on file
-    about it.
-    """
+    """Make a draft of a source, with its first rows and its facts on file."""
     unit = schema.unit if schema is not None else None
-    _draft(source.name, frame, unit, schema=schema, source=source)
+    make = partial(SourceDraft, source=source, declared=unit)
+    _make_draft(make, source.name, frame, unit, schema=schema, source=source)
 
 
 def choose_table(choosing: bool) -> None:
-    """Go to choosing another table, or back to the open one; a table that is on its way
-    is dropped.
-    """
+    """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
     tab.draft = None
-    tab.choosing = choosing
-    tab.declaring = None
+    choice = session.own(session.TableChoice)
+    choice.is_open = choosing
+    choice.declaring = None
     tab.notices.pop(NOTICE, None)
 
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
-    """Return the declared number of rows of a named person; None where the rows decided
-    it.
-    """
+    """Return the declared rows per named person; None if the rows decided it."""
     declared = (
         unit is not None
         and unit.id_column is not None
@@ -209,19 +209,20 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
     return unit.max_rows if unit is not None and declared else None
 
 
-def outside(draft: Draft, column: Column) -> Outside:
-    """Count the rows outside a column's declaration, once per declaration. Private."""
-    if column not in draft.checks:
-        draft.checks[column] = column.check(draft.frame[column.name])
-    return draft.checks[column]
+def count_outside(draft: Draft, column: Column) -> Outside:
+    """Count the rows outside a column's declaration, once each. Private."""
+    counted = draft.row_facts.outside
+    if column not in counted:
+        counted[column] = column.check(draft.frame[column.name])
+    return counted[column]
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
-    """Count the rows outside each column's declaration, once per declaration. Private.
+    """Count the rows outside each column's declaration, once each. Private.
 
     Returns: one line per column, and the columns with values that have no cell.
     """
-    checks = {column: outside(draft, column) for column in schema.columns}
+    checks = {column: count_outside(draft, column) for column in schema.columns}
     table = pd.DataFrame(
         [
             {
@@ -244,83 +245,93 @@ def open_draft(
     budget: AnyLoss,
     plan: session.PlanRelease | None = None,
 ) -> None:
-    """Put the table behind the curator, and forget the frame.
+    """Open the table behind a curator, and forget its frame.
 
     Args:
         plan: of the release that is looked at next; None for the page where the table
             is wanted.
     """
     with session.noticing(NOTICE):
-        if draft.rows is not None:
-            first = np.zeros(1, dtype=np.int64)  # an invented row: a table has one
-            cells = {
-                each.name: each.decode(first, np.random.default_rng(0))
-                for each in schema.columns
-            }
-            frame = draft.frame.assign(**cells)
-            alone = MemoryLedger()
-            draft.plan = Curator.open(
-                frame, schema, budget=budget, ledger=alone, name=draft.name
-            )
-            reopening.about(draft.plan.account.dataset, draft.rows)
-            session.leave(plan)
-            session.leave(session.GoTo(page="synthesize"))
-            return
-        schema.unit.check_covers(draft.declared)
-        ledger = session.ledger().under(draft.opener)
-        table = draft.frame if draft.source is None else draft.source
-        with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
-            open_table = (
-                partial(open_with_cells, columns=draft.finding)
-                if draft.finding
-                else Curator.open
-            )
-            curator = open_table(
-                table,
-                schema,
-                budget=budget,
-                ledger=ledger,
-                name=draft.name,
-                on_rows=report_rows,
-                compute=process.compute,
-            )
-        if draft.source is None:
-            answer = (
-                {"alike": draft.alike.dataset, "people": ALIKE.value() or ""}
-                if draft.alike
-                else {}
-            )
-            likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
-            reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
-        schema = dataclasses.replace(
-            schema, columns=curator.schema.columns, unit=curator.schema.unit
-        )
-        session.session().add(curator, declared(draft, schema), size=draft.size)
+        if isinstance(draft, NamesDraft):
+            _plan_without_rows(draft, schema, budget)
+        else:
+            _open(draft, schema, budget)
         if plan is not None:
-            session.leave(plan)
-        session.leave(session.GoTo(page="synthesize" if plan else draft.page))
+            session.leave_note(plan)
+        is_planned = plan is not None or not draft.has_rows
+        session.leave_note(
+            session.GoTo(page="synthesize" if is_planned else draft.page)
+        )
 
 
-def declared(draft: Draft, schema: Schema) -> Declaration:
-    """Return what a person declares of a draft, to be kept."""
-    options = draft.read.options if draft.read else None
-    return Declaration(
-        name=draft.name, schema=schema, reading=options, sample=draft.sample
+def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
+    """Give the draft a curator of an invented row: a table has at least one."""
+    first = np.zeros(1, dtype=np.int64)
+    cells = {
+        column.name: column.decode(first, np.random.default_rng(0))
+        for column in schema.columns
+    }
+    draft.curator = Curator.open(
+        draft.frame.assign(**cells),
+        schema,
+        budget=budget,
+        ledger=MemoryLedger(),
+        name=draft.name,
     )
+    reopening.note_row_count(draft.curator.account.dataset, draft.rows)
 
 
-def _draft(
+def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
+    schema.unit.check_covers(draft.declared_unit)
+    ledger = session.ledger().under(draft.opener)
+    table = draft.source if isinstance(draft, SourceDraft) else draft.frame
+    with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
+        open_table = (
+            partial(open_with_cells, columns=draft.search.columns)
+            if draft.search.columns
+            else Curator.open
+        )
+        curator = open_table(
+            table,
+            schema,
+            budget=budget,
+            ledger=ledger,
+            name=draft.name,
+            on_rows=report_rows,
+            compute=process.compute,
+        )
+    if isinstance(draft, FileDraft):
+        answer = (
+            {"alike": draft.alike.dataset, "people": ALIKE_FIELD.value() or ""}
+            if draft.alike
+            else {}
+        )
+        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
+    schema = dataclasses.replace(
+        schema, columns=curator.schema.columns, unit=curator.schema.unit
+    )
+    session.session().add(curator, draft.declaration(schema), size=draft.size)
+
+
+def _make_draft(
+    make: Callable[..., Draft],
     name: str,
     frame: pd.DataFrame,
     unit: PrivacyUnit | None,
     *,
-    file: TableFile | None = None,
-    data: bytes = b"",
+    dataset: str = "",
     schema: Schema | None = None,
-    sample: str = "",
     source: Source | None = None,
-    rows: int | None = None,
+    is_sample: bool = False,
 ) -> None:
+    """Make a draft of a table; open the table if it is on file.
+
+    Args:
+        make: the type of draft, with the fields that only this type has.
+        unit: the privacy unit to propose, unless one is on file.
+        dataset: the fingerprint, if it is known.
+    """
     tab = session.session()
     tab.notices.pop(NOTICE, None)
     with session.noticing(NOTICE):
@@ -328,9 +339,7 @@ def _draft(
             raise no_rows()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(
-            frame, file.dataset if file else "", sample=bool(sample), source=source
-        )
+        dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=source)
         if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
@@ -339,48 +348,39 @@ def _draft(
         # declared anew
         if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
-        fixed = unit_on_file(account, ledger) if account is not None else unit
+        fixed = stored_unit(account, ledger) if account is not None else unit
         if fixed is not None:
             schema = Schema(
                 columns=schema.columns, unit=fixed, excluded=schema.excluded
             )
         proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
-        tab.draft = Draft(
+        draft = make(
             name=name,
             frame=frame,
             schema=schema,
             grid=proposed,
             edited=proposed,
-            notes=file.table.notes if file else (),
+            version=tab.draft.version + 1 if tab.draft else 0,
             dataset=dataset,
             opener=ledger.opener,
-            read=file.table if file else None,
-            data=data,
-            version=tab.draft.version + 1 if tab.draft else 0,
-            alike=likeness.find(frame, ledger)
-            if account is None and source is None and not rows
-            else None,
-            sample=sample,
             size=size,
-            source=source,
-            declared=unit if source is not None else None,
             cap=cap_of(fixed),
-            rows=rows,
         )
+        if isinstance(draft, FileDraft) and account is None:
+            draft.alike = likeness.find(frame, ledger)
+        tab.draft = draft
 
 
-def _filed(
+def _find_account(
     frame: pd.DataFrame,
     dataset: str,
     *,
     sample: bool,
     source: Source | None,
 ) -> tuple[str, PersonalLedger]:
-    """Return the id under which a table is, or would be, filed, and the ledger with the
-    key for it.
-    """
+    """Return the fingerprint of a table, and the ledger with its key."""
     own = session.ledger()
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
-    return own.filed(frame if source is None else source, dataset)
+    return own.account_of(frame if source is None else source, dataset)

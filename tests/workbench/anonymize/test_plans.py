@@ -99,7 +99,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     first = plan(curator, current, method=SUGGESTED)
     assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
-    assert len(session.session().anonymized.table.frame) == 400
+    assert len(session.session().own(session.AnonymizeResult).table.table.frame) == 400
 
 
 def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
@@ -107,11 +107,11 @@ def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
     hierarchy would fail.
     """
     curator, current = started()
-    session.session().anonymized = object()
+    session.session().own(session.AnonymizeResult).table = object()
     version = current.version
     assert current.set_roles({**current.roles, "visit": "quasi-identifier"})
     assert current.version > version
-    assert session.session().anonymized is None
+    assert session.session().own(session.AnonymizeResult).table is None
     again = state.state(curator)
     assert again is current
     assert "visit" in current.hierarchies
@@ -376,8 +376,10 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     current.set_roles({**current.roles, "person": "identifier"})
     asked = plan(curator, current, limit=0.3, suppressed="kept")
     outcomes.make(curator, current, asked)
-    assert session.session().anonymized is not None
-    found = outcomes.residual_risk(curator, session.session().anonymized)
+    assert session.session().own(session.AnonymizeResult).table is not None
+    found = outcomes.residual_risk(
+        curator, session.session().own(session.AnonymizeResult).table
+    )
     trial = outcomes.trial(curator, current, asked)
     assert found.hidden > 0
     assert found.side.groups_per_person == trial.after.groups_per_person
@@ -415,12 +417,15 @@ def test_the_made_table_carries_the_plan_that_was_tried() -> None:
     curator, current = started()
     asked = plan(curator, current)
     outcomes.make(curator, current, asked)
-    made = Plan.from_json(session.session().anonymized.plan)
+    made = Plan.from_json(session.session().own(session.AnonymizeResult).table.plan)
     assert made == outcomes.trial(curator, current, asked).plan
-    assert set(json.loads(session.session().anonymized.plan)["node"]) == {"age", "zip"}
+    assert set(
+        json.loads(session.session().own(session.AnonymizeResult).table.plan)["node"]
+    ) == {"age", "zip"}
     again = curator.anonymize(made)
     pd.testing.assert_frame_equal(
-        again.table.frame, session.session().anonymized.table.frame
+        again.table.frame,
+        session.session().own(session.AnonymizeResult).table.table.frame,
     )
 
 
@@ -428,7 +433,7 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
     """A click would do nothing, or end in a traceback."""
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current, method="microaggregation"))
-    assert session.session().anonymized is None
+    assert session.session().own(session.AnonymizeResult).table is None
     assert isinstance(held.notices["anonymize"], DpcoreError)
 
 
@@ -585,7 +590,7 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
     monkeypatch.setattr(
         outcomes.progress_view, "st", SimpleNamespace(empty=lambda: place)
     )
-    monkeypatch.setattr(outcomes.progress_view, "stoppable", made.stoppable)
+    monkeypatch.setattr(outcomes.progress_view, "show_stop_button", made.stoppable)
     monkeypatch.setattr(outcomes.time, "monotonic", lambda: next(seconds))
     return made
 
@@ -626,7 +631,7 @@ def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
     with pytest.raises(StoppedError, match="stopped"):
         outcomes.trial(curator, current, wanted)
     assert bar.told == []
-    assert not outcomes.fails(current, wanted), (
+    assert not outcomes.has_failed(current, wanted), (
         "a stopped search is no plan that cannot be met"
     )
     outcomes.trial(curator, current, plan(curator, current, k=6))
@@ -651,7 +656,11 @@ def test_a_click_on_the_frontier_carries_the_limit(
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns
     put: list[object] = []
-    for widget in (demands_form.K, demands_form.LIMIT, demands_form.METHOD):
+    for widget in (
+        demands_form.K_FIELD,
+        demands_form.LIMIT_FIELD,
+        demands_form.METHOD_FIELD,
+    ):
         monkeypatch.setattr(type(widget), "put", lambda _self, value: put.append(value))
 
     class Clicked:
@@ -669,7 +678,7 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     curator, current = started()
     first = plan(curator, current, household="visit")
     outcomes.make(curator, current, first)
-    text = session.session().anonymized.plan
+    text = session.session().own(session.AnonymizeResult).table.plan
     following = people().sample(frac=0.9, random_state=1)
     session.session().slots.clear()
     session.session().reports.clear()
@@ -679,10 +688,12 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     assert current.loaded.household == "visit"
     outcomes.make(curator, current, current.loaded)
     assert (
-        Plan.from_json(session.session().anonymized.plan).node
+        Plan.from_json(session.session().own(session.AnonymizeResult).table.plan).node
         == Plan.from_json(text).node
     )
-    assert len(session.session().anonymized.table.frame) <= len(following)
+    assert len(session.session().own(session.AnonymizeResult).table.table.frame) <= len(
+        following
+    )
 
 
 def test_a_loaded_plan_and_a_value_that_is_new() -> None:
@@ -691,7 +702,7 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     """
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current))
-    text = session.session().anonymized.plan
+    text = session.session().own(session.AnonymizeResult).table.plan
     following = people()
     following.loc[0, "zip"] = "99999"
     session.session().slots.clear()
@@ -703,11 +714,11 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
         outcomes.trial(curator, current, current.loaded)
     assert "99999" not in str(refused.value), "a cell of the table in an error"
     outcomes.make(curator, current, current.loaded)
-    assert session.session().anonymized is None
+    assert session.session().own(session.AnonymizeResult).table is None
     assert current.new_values(curator, current.loaded) == {"zip": ["99999"]}
     current.use(current.extended(current.loaded, ["zip"]))
     outcomes.make(curator, current, current.loaded)
-    assert session.session().anonymized is not None
+    assert session.session().own(session.AnonymizeResult).table is not None
     assert current.new_values(curator, current.loaded) == {}
     current.use(None)
     assert current.loaded is None
@@ -723,9 +734,11 @@ def test_the_report_to_sign_says_what_was_found() -> None:
         current,
         plan(curator, current, models=(DistinctL(column="disease", l=2),)),
     )
-    found = outcomes.residual_risk(curator, session.session().anonymized)
+    found = outcomes.residual_risk(
+        curator, session.session().own(session.AnonymizeResult).table
+    )
     html = document.to_html(curator, found, ["**A warning**"])
-    table = session.session().anonymized.table.frame
+    table = session.session().own(session.AnonymizeResult).table.table.frame
     fewest = table.groupby(["age", "zip"]).size().min()
     assert f"The smallest group has {fewest} rows" in html
     for heading in (
@@ -781,4 +794,4 @@ def test_recommendations_follow_the_figures() -> None:
 
 def made_of(curator: dp.Curator, current: AnonymizeState, wanted: Plan):
     outcomes.make(curator, current, wanted)
-    return session.session().anonymized
+    return session.session().own(session.AnonymizeResult).table

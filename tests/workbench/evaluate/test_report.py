@@ -15,9 +15,9 @@ from workbench.evaluate.report import (
     Learned,
     kept_relations,
     moved_zeros,
-    placed,
-    verdict,
+    place_measures,
     verdict_of_learning,
+    verdict_of_similarity,
 )
 
 ORIGINAL = people(2_000, 1)
@@ -27,7 +27,7 @@ MEASURES = [
 
 
 def judged(release: pd.DataFrame, *, ours: bool = True):
-    return verdict(similarity(ORIGINAL, release, SCHEMA), ours=ours)
+    return verdict_of_similarity(similarity(ORIGINAL, release, SCHEMA), ours=ours)
 
 
 def test_another_sample_is_good() -> None:
@@ -68,7 +68,7 @@ def test_a_lost_spike_at_zero_is_named() -> None:
     assert zeros.column == "children"
     assert any(
         "Do not use the mean of children" in action
-        for action in verdict(report, ours=True).actions
+        for action in verdict_of_similarity(report, ours=True).actions
     )
 
 
@@ -83,7 +83,9 @@ def test_an_original_without_relations() -> None:
     flat = independent(ORIGINAL, 4_000, 5)
     report = similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
     assert kept_relations(report) is None
-    assert "next to nothing in common" in verdict(report, ours=True).sentence
+    assert (
+        "next to nothing in common" in verdict_of_similarity(report, ours=True).sentence
+    )
 
 
 def test_one_column_is_judged_by_itself() -> None:
@@ -146,13 +148,13 @@ def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
 
 def test_places_between_perfect_and_independent() -> None:
     """A dot on the chart would not be where its figure is."""
-    copy = placed(similarity(ORIGINAL, ORIGINAL, SCHEMA))
+    copy = place_measures(similarity(ORIGINAL, ORIGINAL, SCHEMA))
     assert copy["release"].tolist() == pytest.approx([0] * len(copy))
     rng = np.random.default_rng(1)
     shuffled = pd.DataFrame(
         {name: rng.permutation(ORIGINAL[name].to_numpy()) for name in ORIGINAL}
     )
-    lost = placed(similarity(ORIGINAL, shuffled, SCHEMA))
+    lost = place_measures(similarity(ORIGINAL, shuffled, SCHEMA))
     assert lost["release"].tolist() == pytest.approx([1] * len(lost), abs=0.4)
     keys = {
         measure.key

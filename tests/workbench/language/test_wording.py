@@ -19,7 +19,6 @@ from workbench.language import wording
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted(
     [
-        ROOT / "navigation.py",
         *(ROOT / "pages").glob("*.py"),
         *(ROOT / "workbench").glob("*.py"),
     ]

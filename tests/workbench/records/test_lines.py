@@ -205,7 +205,7 @@ def test_an_export_names_no_declaration_of_a_part() -> None:
         # parts of one declaration cost as the largest one, also beside a line of an
         # earlier version
         balance = curator.balance()
-        assert balance.spent + balance.held == (2 if older else 1) * 10**12
+        assert balance.spent + balance.reserved == (2 if older else 1) * 10**12
         partitions = {
             line.charge.part[0]
             for line in curator.lines()

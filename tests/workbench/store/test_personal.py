@@ -87,7 +87,7 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
     assert bob.datasets() == []
     theirs = _open(bob)
     assert theirs.account.dataset != dataset
-    assert theirs.stored(dp.Histogram("hiv"), BUDGET) is None
+    assert theirs.stored_request(dp.Histogram("hiv"), BUDGET) is None
     for step in (
         lambda: bob.lines(dataset),
         lambda: bob.standing(dataset),
@@ -177,9 +177,9 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
         _open(server.of(ADA))
     bob = server.of(BOB)
     assert bob.datasets() == [dataset]
-    (handed,) = bob.handed()
+    (handed,) = bob.for_handed_tables()
     assert dp.Curator.dataset_of(TABLE, handed) == dataset
-    assert bob.of(dataset).opener == handed.opener == ADA.address
+    assert bob.for_dataset(dataset).opener == handed.opener == ADA.address
     theirs = _open(handed)
     assert theirs.balance().spent == 250_000_000_000
     theirs.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"), request_id="again")
@@ -247,7 +247,7 @@ def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
     )
     assert sample.account.dataset not in other.datasets()
     assert own.account.dataset in other.datasets()
-    assert one.of(sample.account.dataset).opener == "visitor 1"
+    assert one.for_dataset(sample.account.dataset).opener == "visitor 1"
     signed_in = server.of(ADA)
     assert signed_in.for_samples().key == signed_in.key
 
@@ -263,7 +263,7 @@ def test_what_was_opened_before_people_signed_in_is_given_to_somebody(
     ada = server.of(ADA)
     assert ada.datasets() == [before.account.dataset]
     assert not _opened_before(ada)
-    (handed,) = ada.handed()
+    (handed,) = ada.for_handed_tables()
     assert _opened_before(handed)
     assert _open(handed).balance().spent == 250_000_000_000
     assert server.of(ALONE).datasets() == []

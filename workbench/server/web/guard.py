@@ -117,7 +117,7 @@ class Guard:
         if origin is not None and not self._is_own(origin, host):
             return _refusal_response("Requests from other sites are refused.")
         closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
-        if any(path.endswith(each) or f"{each}/" in path for each in closed):
+        if any(path.endswith(suffix) or f"{suffix}/" in path for suffix in closed):
             return _refusal_response("Not found.", 404)
         if media and not tabs.is_offered(media[1], _visitor(_secret(headers))):
             return _refusal_response("Not found.", 404)

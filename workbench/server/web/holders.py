@@ -76,9 +76,9 @@ def drop_idle() -> list[Holder]:
     before = time.monotonic() - 60 * read_settings().idle_minutes
     with _lock:
         idle = [
-            each
-            for each in _holders
-            if each.used < before and each.sizes() and not each.is_busy()
+            holder
+            for holder in _holders
+            if holder.used < before and holder.sizes() and not holder.is_busy()
         ]
     for holder in idle:
         holder.drop_tables()

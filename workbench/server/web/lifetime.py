@@ -22,6 +22,8 @@ from workbench.store.settings import read_settings
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
 _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
+# modules of workbench that do their work when they are run, not imported
+_SCRIPTS = ("__main__", "navigation")
 
 
 def _load() -> None:
@@ -30,11 +32,12 @@ def _load() -> None:
     A collection stops every tab, so it should have little to look through; rows that
     were dropped are collected separately. No row has come yet, so none is exempted.
     """
-    rooms = pkgutil.walk_packages(workbench.__path__, "workbench.")
-    for name in (
-        *_PAGES_NEED,
-        *(each.name for each in rooms if "__main__" not in each.name),
-    ):
+    names = [
+        module.name
+        for module in pkgutil.walk_packages(workbench.__path__, "workbench.")
+        if module.name.rpartition(".")[2] not in _SCRIPTS
+    ]
+    for name in (*_PAGES_NEED, *names):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()

@@ -143,7 +143,7 @@ def run(
                     # the CPU clock of that process
                     computed = time.clock_gettime(~worker << 3 | 2)
                 # what was paid for is finished
-                if not any(each.is_spent for each in channel.measurers):
+                if not any(measurer.is_spent for measurer in channel.measurers):
                     check_cancelled()
             if not has_message:
                 continue

@@ -64,7 +64,7 @@ class RemoteMeasurer(Measurer):
         self.number = number
         self.declared = declared
 
-    only = _remote(Measurer.only)
+    project = _remote(Measurer.project)
     coarsen = _remote(Measurer.coarsen)
     measure = _remote(Measurer.measure)
     gaps = _remote(Measurer.gaps)

@@ -24,7 +24,7 @@ VERSION = max(_STATEMENTS) + 1
 
 def bring_forward(connection: sa.Connection, version: int) -> None:
     """Migrate an older database to the newest version in one transaction."""
-    for each in range(version, VERSION):
-        for statement in _STATEMENTS[each]:
+    for version_before in range(version, VERSION):
+        for statement in _STATEMENTS[version_before]:
             connection.exec_driver_sql(statement)
-        connection.execute(sa.update(about).values(version=each + 1))
+        connection.execute(sa.update(about).values(version=version_before + 1))

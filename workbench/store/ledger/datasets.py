@@ -16,7 +16,7 @@ from typing import Any
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.curator.on_file import OnFile
 from dpcore.errors import DpcoreError, RequestConflict
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
 
@@ -55,11 +55,11 @@ class Declaration:
         schema = Schema.from_json(json.dumps(fields["schema"]))
         excluded = tuple(
             Excluded(
-                name=each["name"],
-                reason=each["reason"],
-                from_data=tuple(each["from_data"]),
+                name=column["name"],
+                reason=column["reason"],
+                from_data=tuple(column["from_data"]),
             )
-            for each in fields["excluded"]
+            for column in fields["excluded"]
         )
         reading = fields["reading"]
         return cls(
@@ -99,7 +99,7 @@ class DataSet(OnFile):
         While the number of rows per person is still to be found, it is one.
         """
         one = {**self.account.unit, "max_rows": 1}
-        return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
+        return stored_unit(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
 
 def store_declaration(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
@@ -200,7 +200,7 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     A prefix is enough if only one fingerprint begins with it.
     """
     on_file = ledger.datasets()
-    named = [each for each in on_file if dataset and each.startswith(dataset)]
+    named = [name for name in on_file if dataset and name.startswith(dataset)]
     # the name of a source may begin that of another
     named = [dataset] if dataset in on_file else named
     return data_set_of(named[0], ledger) if len(named) == 1 else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import check_chain, head_of
-from dpcore.accounting.ledger import NOTHING, Line, Standing
+from dpcore.accounting.ledger import NO_CHARGE, Line, Standing
 from dpcore.errors import LedgerError, ParameterError
 from workbench.store.database.keys import NEW_KEY, key_fields, new_key, settle_key
 from workbench.store.database.store import Store, lock_start
@@ -93,13 +93,13 @@ def _seal_again(
         place = (lines.c.dataset == dataset) & (lines.c.number == line.number)
         sealed = {"previous": previous.previous, "digest": previous.digest}
         connection.execute(sa.update(lines).where(place).values(**sealed))
-    last = Line.sealed(
+    last = Line.next_line(
         new,
         previous=previous,
         dataset=dataset,
         request_id=f"new key {uuid.uuid4().hex}",
         state="outside",
-        charge=NOTHING,
+        charge=NO_CHARGE,
         content=sealed_again(chain[-1].digest),
         standing=standing.digest,
     )

@@ -6,14 +6,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.chain import check_sealed
+from dpcore.accounting.chain import check_seal
 from dpcore.accounting.ledger import (
-    NOTHING,
+    NO_CHARGE,
     Account,
     Charge,
     Line,
-    altered,
-    altered_at,
+    altered_error,
+    altered_line_error,
     check_states,
 )
 from workbench.store.database.tables import accounts, lines, releases
@@ -21,7 +21,7 @@ from workbench.store.database.tables import accounts, lines, releases
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
 _AS_THEY_ARE = [
-    each.name for each in fields(Line) if each.name not in ("charge", "content")
+    field.name for field in fields(Line) if field.name not in ("charge", "content")
 ]
 """The fields of a line that are columns of its row."""
 _OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
@@ -63,9 +63,7 @@ def is_seen(
     if there is None or there.digest == seen[1]:
         return there is not None
     after = last_line(connection, last.dataset, seen[0] + 1)
-    return after is not None and check_sealed(key, after).content == sealed_again(
-        seen[1]
-    )
+    return after is not None and check_seal(key, after).content == sealed_again(seen[1])
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
@@ -88,7 +86,7 @@ def account_of(row: Any) -> Account:
             unit=json.loads(row.unit),
         )
     except (ValueError, TypeError) as error:
-        raise altered() from error
+        raise altered_error() from error
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
@@ -110,10 +108,10 @@ def charge_to_end(
         lines.c.dataset == dataset, lines.c.request_id == request_id
     )
     rows = connection.execute(of_request.order_by(lines.c.number)).all()
-    own = [check_sealed(key, line_of(row)) for row in rows]
+    own = [check_seal(key, line_of(row)) for row in rows]
     presumed = [line.state for line in own if line.content == PRESUMED]
     check_states(request_id, [line.state for line in own], ["reserved", *presumed])
-    return NOTHING if presumed else own[0].charge
+    return NO_CHARGE if presumed else own[0].charge
 
 
 def release_text(
@@ -161,7 +159,7 @@ def line_of(row: Any) -> Line:
         )
         content = json.loads(row.content)
     except (ValueError, TypeError) as error:
-        raise altered_at(row.number) from error
+        raise altered_line_error(row.number) from error
     return Line(
         charge=charge,
         content=content,

@@ -10,25 +10,25 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import (
-    TAIL,
+    TAIL_LINES,
     check_chain,
     check_head,
     check_tail,
     digest_of,
     head_of,
-    walk,
+    replay,
 )
 from dpcore.accounting.ledger import (
-    NOTHING,
+    NO_CHARGE,
     Account,
     Charge,
     Line,
     Standing,
     State,
-    altered,
+    altered_error,
     check_reserve,
     check_same,
-    no_account,
+    no_account_error,
     open_content,
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
@@ -137,12 +137,13 @@ class SqlLedger:
                     account, by, self._store.witness.forgotten(account.dataset)
                 )
                 line = self._append(
-                    connection, standing, None, "", "opened", NOTHING, content
+                    connection, standing, None, "", "opened", NO_CHARGE, content
                 )
         self._saw(line)
         with self._reading(account.dataset) as (connection, seen):
             return check_same(
-                self._checked(connection, account.dataset, seen)[0].account, account
+                self._checked_standing(connection, account.dataset, seen)[0].account,
+                account,
             )
 
     def account(self, dataset: str) -> Account | None:
@@ -150,17 +151,17 @@ class SqlLedger:
             if account_row(connection, dataset) is None:
                 check_seen(seen is None)
                 return None
-            return self._checked(connection, dataset, seen)[0].account
+            return self._checked_standing(connection, dataset, seen)[0].account
 
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             check_unused(connection, dataset, request_id)
-            since = max(0, last.number + 1 - TAIL)
+            since = max(0, last.number + 1 - TAIL_LINES)
             check_tail(self._store.key, all_lines(connection, dataset, since=since))
             check_reserve(standing, charge)
             after = standing.after("reserved", charge)
@@ -182,19 +183,19 @@ class SqlLedger:
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             check_unused(connection, dataset, request_id)
             line = self._append(
-                connection, standing, last, request_id, "outside", NOTHING, content
+                connection, standing, last, request_id, "outside", NO_CHARGE, content
             )
         self._saw(line)
 
     def standing(self, dataset: str) -> Standing:
         self.store_kept()
         with self._reading(dataset) as (connection, seen):
-            return self._checked(connection, dataset, seen)[0]
+            return self._checked_standing(connection, dataset, seen)[0]
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         self.store_kept()
@@ -222,7 +223,7 @@ class SqlLedger:
 
     def verify(self, dataset: str) -> None:
         with self._reading(dataset) as (connection, seen):
-            standing, last = self._checked(connection, dataset, seen)
+            standing, last = self._checked_standing(connection, dataset, seen)
             row = account_row(connection, dataset)
             stored = release_texts(connection, dataset)
             check_chain(
@@ -240,7 +241,7 @@ class SqlLedger:
             kept == request_id and end[2] for (_, kept), end in list(self._kept.items())
         )
 
-    def kept(self, dataset: str) -> dict[str, str]:
+    def kept_releases(self, dataset: str) -> dict[str, str]:
         """Return the releases that wait for the database, by request id."""
         ends = list(self._kept.items())
         return {
@@ -392,7 +393,7 @@ class SqlLedger:
         release: str | None,
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             if (
@@ -401,11 +402,11 @@ class SqlLedger:
             ):
                 return  # the answer to the first time was lost
             charge = charge_to_end(connection, self._store.key, dataset, request_id)
-            if charge == NOTHING and state == "failed":
+            if charge == NO_CHARGE and state == "failed":
                 return  # as was presumed
             after = standing.after(state, charge)
             line = self._append(
-                connection, after, last, request_id, state, NOTHING, content
+                connection, after, last, request_id, state, NO_CHARGE, content
             )
             if release is not None:
                 connection.execute(
@@ -429,7 +430,7 @@ class SqlLedger:
         content: dict[str, Any],
     ) -> Line:
         dataset = standing.account.dataset
-        line = Line.sealed(
+        line = Line.next_line(
             self._store.key,
             previous=last,
             dataset=dataset,
@@ -469,7 +470,7 @@ class SqlLedger:
         with self._store.reading() as connection:
             yield connection, seen
 
-    def _checked(
+    def _checked_standing(
         self,
         connection: sa.Connection,
         dataset: str,
@@ -484,13 +485,13 @@ class SqlLedger:
         row = account_row(connection, dataset, lock=lock)
         if row is None:
             check_seen(seen is None)
-            raise no_account()
+            raise no_account_error()
         standing = Standing.from_json(row.standing)
         last = last_line(connection, dataset)
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
-            raise altered()
+            raise altered_error()
         if seen is not None:
             check_seen(is_seen(connection, self._store.key, last, seen))
         return standing, last
@@ -506,7 +507,7 @@ class SqlLedger:
                 last = last_line(connection, dataset)
                 stored = release_texts(connection, dataset)
                 try:
-                    now = walk(
+                    now = replay(
                         self._store.key,
                         account_of(row),
                         all_lines(connection, dataset),
@@ -517,5 +518,5 @@ class SqlLedger:
                     continue
                 content = {"kind": "totals sealed"}
                 self._append(
-                    connection, now, last, "version 2", "outside", NOTHING, content
+                    connection, now, last, "version 2", "outside", NO_CHARGE, content
                 )

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
-from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.accounting.loss import PureDP, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 
 
@@ -31,16 +31,20 @@ def auditor(
     Raises: LedgerError.
     """
     account = ledger.account(dataset)
-    on_file = None if account is None else unit_on_file(account, ledger)
+    on_file = None if account is None else stored_unit(account, ledger)
     account = None if on_file is None else account
     unit = on_file or replace(unit, found="")
-    name = next((str(each) for each in frame.columns if each != unit.id_column), "")
+    name = next(
+        (str(column) for column in frame.columns if column != unit.id_column), ""
+    )
     # says nothing of it
     nothing = Categorical(name=name, categories=("any",), other=True, missing=True)
     return Curator.open(
         frame,
         Schema(columns=(nothing,), unit=unit),
-        budget=PureDP(epsilon=1) if account is None else loss_from(account.promise),
+        budget=PureDP(epsilon=1)
+        if account is None
+        else loss_from_fields(account.promise),
         ledger=MemoryLedger() if account is None else ledger,
         **options,
     )

@@ -82,7 +82,7 @@ class LinkDraft:
                 raise long_text(most)
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(
-            self, "readers", tuple(each.lower() for each in self.readers)
+            self, "readers", tuple(reader.lower() for reader in self.readers)
         )
         if len(self.readers) > MAX_READERS or not all(
             map(_READER.fullmatch, self.readers)
@@ -248,7 +248,7 @@ class Shares:
             )
         return token
 
-    def of(self, dataset: str) -> list[Share]:
+    def links_of(self, dataset: str) -> list[Share]:
         """Return the links made for a data set, newest first."""
         self.settle()
         query = sa.select(
@@ -320,7 +320,7 @@ class Shares:
         is_open = hmac.compare_digest(stored, wanted) and now < expires and not ended
         return share if is_open and is_theirs else None
 
-    def shown(self, share: str) -> SharedPage:
+    def page_of(self, share: str) -> SharedPage:
         """Return the page of a link, by the id that `open` returned."""
         query = sa.select(
             shares.c.title, shares.c.note, shares.c.contents, shares.c.text

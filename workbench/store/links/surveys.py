@@ -94,7 +94,7 @@ class Surveys:
             )
         return key, tokens
 
-    def of(self, key: str) -> Survey | None:
+    def survey_of(self, key: str) -> Survey | None:
         """Return the survey with this owner's key."""
         with self._store.reading() as connection:
             row = _owned(connection, key)
@@ -146,10 +146,10 @@ class Surveys:
         question = Question.from_dict(json.loads(row.question))
         return to_lines(question, question.protocol.from_plain(plain))
 
-    def asked(self, token: str) -> Question | None:
+    def question_of(self, token: str) -> Question | None:
         """Return the question of a link, or None if the link does not work."""
         with self._store.reading() as connection:
-            row = self._invited(connection, token)
+            row = self._survey_behind(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
     def accept(self, token: str, report: Any) -> bool:
@@ -160,7 +160,7 @@ class Surveys:
         transaction: of two reports of one invitation, one is stored.
         """
         with self._store.writing() as connection:
-            row = self._invited(connection, token)
+            row = self._survey_behind(connection, token)
             if row is None:
                 return False
             answered = connection.execute(
@@ -196,7 +196,7 @@ class Surveys:
             row.expires
         )
 
-    def _invited(self, connection: sa.Connection, token: str) -> Any:
+    def _survey_behind(self, connection: sa.Connection, token: str) -> Any:
         """Return the survey of a working link, or None."""
         row = connection.execute(
             sa.select(surveys)

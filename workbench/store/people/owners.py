@@ -50,13 +50,13 @@ class Owners:
                 steward=owner.steward,
             )
 
-    def of(self, dataset: str) -> Owner:
+    def owner_of(self, dataset: str) -> Owner:
         """Return the owner of a data set."""
         with self._store.reading() as connection:
             row = connection.execute(_OWNER, {"dataset": dataset}).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
-    def owned(self, *stewards: str) -> dict[str, str]:
+    def owned_by(self, *stewards: str) -> dict[str, str]:
         """Return the data sets these people may spend on, with the opener of each."""
         known = sa.select(
             accounts.c.dataset, sa.func.coalesce(owners.c.opener, "")
@@ -68,7 +68,7 @@ class Owners:
         with self._store.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(known.where(mine))}
 
-    def shown(self, person: str) -> list[str]:
+    def shared_with(self, person: str) -> list[str]:
         """Return other people's data sets whose releases a person may see."""
         query = sa.select(viewers.c.dataset).where(viewers.c.person == person)
         with self._store.reading() as connection:
@@ -112,7 +112,7 @@ class Owners:
 
     def adopt(self, steward: str) -> int:
         """Give everything opened without a sign-in to one person; return how many."""
-        nobody = self.owned("")
+        nobody = self.owned_by("")
         for dataset in nobody:
             self.claim(dataset, Owner())
             self.hand(dataset, steward)

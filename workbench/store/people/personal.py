@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
-from dpcore.accounting.loss import loss_from
-from dpcore.accounting.own import own_ledger
+from dpcore.accounting.loss import loss_from_fields
+from dpcore.accounting.own import ledger_of_person
 from dpcore.errors import LedgerError, long_text
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
@@ -61,7 +61,9 @@ class PersonalLedger:
     @property
     def key(self) -> bytes:
         return (
-            own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
+            ledger_of_person(self.ledger, self.opener).key
+            if self.opener
+            else self.ledger.key
         )
 
     def under(self, opener: str) -> PersonalLedger:
@@ -75,17 +77,17 @@ class PersonalLedger:
         """
         return self.under(self._names[-1])
 
-    def of(self, dataset: str) -> PersonalLedger:
+    def for_dataset(self, dataset: str) -> PersonalLedger:
         """Return this ledger under the key of a data set on file."""
-        opener = self._owned().get(dataset)
+        opener = self._own_data_sets().get(dataset)
         return self if opener is None else self.under(opener)
 
-    def handed(self) -> list[PersonalLedger]:
+    def for_handed_tables(self) -> list[PersonalLedger]:
         """Return this ledger under each key of a table handed to this person."""
-        openers = {*self._owned().values()} - {*self._names}
+        openers = {*self._own_data_sets().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
-    def filed(
+    def account_of(
         self, table: pd.DataFrame | Source, known: str = ""
     ) -> tuple[str, PersonalLedger]:
         """Return a table's account id and the ledger under its key.
@@ -99,8 +101,8 @@ class PersonalLedger:
         """
         if isinstance(table, Source):
             dataset = source_dataset(table.name)
-            return dataset, self.of(dataset)
-        for ledger in self.handed():
+            return dataset, self.for_dataset(dataset)
+        for ledger in self.for_handed_tables():
             other = fingerprint(table, ledger.key)
             if ledger.is_mine(other):
                 return other, ledger
@@ -109,18 +111,18 @@ class PersonalLedger:
     def datasets(self) -> list[str]:
         """Return the data sets this person may see, last used first."""
         used = self.ledger.last_used()
-        mine = sorted({*self._owned(), *self._shown()})
+        mine = sorted({*self._own_data_sets(), *self._data_sets_shown()})
         return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
 
     def noted(self, request_id: str) -> Iterator[Line]:
         """Yield the note with this id of each of the person's own data sets."""
-        mine = self._owned()
+        mine = self._own_data_sets()
         return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
 
     def open(self, account: Account) -> Account:
         self._check_role()
         if self.ledger.account(account.dataset) is None:
-            read_policy().check_budget(loss_from(account.promise))
+            read_policy().check_budget(loss_from_fields(account.promise))
             steward = self.opener if self.opener in self._names else self.person.address
             self.owners.claim(
                 account.dataset, Owner(opener=self.opener, steward=steward)
@@ -140,19 +142,19 @@ class PersonalLedger:
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         self.check_mine(dataset)
-        self.ledger.reserve(dataset, request_id, charge, self._signed(content))
+        self.ledger.reserve(dataset, request_id, charge, self._with_writer(content))
 
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
-        self.ledger.commit(dataset, request_id, self._signed(content), release)
+        self.ledger.commit(dataset, request_id, self._with_writer(content), release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        self.ledger.fail(dataset, request_id, self._signed(content))
+        self.ledger.fail(dataset, request_id, self._with_writer(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         self.check_mine(dataset)
-        self.ledger.note(dataset, request_id, self._signed(content))
+        self.ledger.note(dataset, request_id, self._with_writer(content))
 
     def standing(self, dataset: str) -> Standing:
         self._check_seen(dataset)
@@ -164,15 +166,15 @@ class PersonalLedger:
         A viewer of the releases gets no line of work outside them, except the name.
         """
         mine = self.is_mine(dataset)
-        self._check(dataset, mine or dataset in self._shown())
+        self._check(dataset, mine or dataset in self._data_sets_shown())
         lines = self.ledger.lines(dataset)
         if not lines or mine:
             return lines
         name = public_name(lines)
         return tuple(
-            without_facts(each, name)
-            for each in lines
-            if each.state != "outside" or is_declaration(each)
+            without_facts(line, name)
+            for line in lines
+            if line.state != "outside" or is_declaration(line)
         )
 
     def release(self, dataset: str, request_id: str) -> str | None:
@@ -187,7 +189,7 @@ class PersonalLedger:
         """Return whether this person may spend on a data set."""
         return (
             self.person.role == "steward"
-            and self.owners.of(dataset).steward in self._names
+            and self.owners.owner_of(dataset).steward in self._names
         )
 
     def viewers(self, dataset: str) -> list[str]:
@@ -227,16 +229,20 @@ class PersonalLedger:
     def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
         self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
 
-    def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
+    def _with_writer(self, content: dict[str, Any]) -> dict[str, Any]:
         return (
             {**content, "by": self.person.address} if self.person.address else content
         )
 
-    def _owned(self) -> dict[str, str]:
-        return self.owners.owned(*self._names) if self.person.role == "steward" else {}
+    def _own_data_sets(self) -> dict[str, str]:
+        return (
+            self.owners.owned_by(*self._names) if self.person.role == "steward" else {}
+        )
 
-    def _shown(self) -> list[str]:
-        return self.owners.shown(self.person.address) if self.person.address else []
+    def _data_sets_shown(self) -> list[str]:
+        return (
+            self.owners.shared_with(self.person.address) if self.person.address else []
+        )
 
     def _check_role(self) -> None:
         now = self.still()
@@ -255,7 +261,9 @@ class PersonalLedger:
         self._check(dataset, self.is_mine(dataset))
 
     def _check_seen(self, dataset: str) -> None:
-        self._check(dataset, self.is_mine(dataset) or dataset in self._shown())
+        self._check(
+            dataset, self.is_mine(dataset) or dataset in self._data_sets_shown()
+        )
 
     def _check(self, dataset: str, allowed: bool) -> None:
         if not allowed and self.ledger.account(dataset) is not None:

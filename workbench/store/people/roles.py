@@ -129,7 +129,7 @@ def end_sign_ins(address: str, issued: float) -> None:
 def is_listed(address: str, listed: Sequence[str]) -> bool:
     """Return whether an address, or "*@" and its domain, is on a list."""
     domain = "*@" + address.rpartition("@")[2]
-    return any(each.strip().lower() in (address, domain) for each in listed)
+    return any(entry.strip().lower() in (address, domain) for entry in listed)
 
 
 def check_roles() -> None:
@@ -151,7 +151,7 @@ def check_roles() -> None:
 def _texts(section: Any, name: str) -> list[str]:
     addresses = section.get(name, []) if isinstance(section, Mapping) else []
     return (
-        [each for each in addresses if isinstance(each, str)]
+        [entry for entry in addresses if isinstance(entry, str)]
         if isinstance(addresses, Sequence)
         else []
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dpcore.accounting.ledger import LONGEST_NAME
+from dpcore.accounting.ledger import MAX_NAME_LENGTH
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema.source import Source
@@ -33,12 +33,12 @@ def all_sources(settings: Settings) -> tuple[Listed, ...]:
     Raises: ParameterError.
     """
     listed = sources_in(settings.sources, os.environ)
-    names = {each.source.name for each in listed}
+    names = {entry.source.name for entry in listed}
     files = _lately_under(settings.files, int(time.monotonic() // _FRESH))
-    every = (*listed, *(each for each in files if each.source.name not in names))
+    every = (*listed, *(file for file in files if file.source.name not in names))
     return tuple(
-        replace(each, source=replace(each.source, threads=settings.threads))
-        for each in every
+        replace(entry, source=replace(entry.source, threads=settings.threads))
+        for entry in every
     )
 
 
@@ -129,6 +129,6 @@ def _tables(file: str, *_: int) -> tuple[str, ...]:
 
 def _short(name: str) -> str:
     """Shorten a name to the length of an account's name; it stays unique."""
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_NAME_LENGTH:
         return name
     return f"{name[:36]}~{hashlib.sha256(name.encode()).hexdigest()[:20]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from_fields
 from dpcore.errors import other_kind
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_recipe
@@ -54,9 +54,9 @@ class Job:
             return cls(
                 table=content["table"],
                 schema=Schema.from_json(json.dumps(content["schema"])),
-                budget=loss_from(content["budget"]),
+                budget=loss_from_fields(content["budget"]),
                 recipe=recipe,
-                loss=loss_from(content["loss"]),
+                loss=loss_from_fields(content["loss"]),
                 part=None
                 if content["part"] is None
                 else (content["part"][0], content["part"][1]),

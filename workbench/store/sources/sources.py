@@ -72,7 +72,7 @@ class Listed:
     schema: Path | None = None
     people: tuple[str, ...] = ()
 
-    def known(self) -> Schema | None:
+    def read_schema(self) -> Schema | None:
         """Read the public facts from their file, if there is one.
 
         Raises: ParameterError, SchemaError.
@@ -97,7 +97,7 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise unreadable(file.name) from None
     listed = tuple(_parse_source(entry, environment) for entry in entries)
-    names = [each.source.name for each in listed]
+    names = [entry.source.name for entry in listed]
     for name in names:
         if names.count(name) > 1:
             raise wrong_source(name, "it is there twice")
@@ -112,11 +112,11 @@ def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Liste
     if person is None or person.role != "steward":
         return ()
     return tuple(
-        each
-        for each in listed
-        if not each.people
+        entry
+        for entry in listed
+        if not entry.people
         or not person.address
-        or is_listed(person.address, each.people)
+        or is_listed(person.address, entry.people)
     )
 
 
@@ -132,7 +132,7 @@ def _parse_source(entry: Mapping[str, Any], environment: Mapping[str, str]) -> L
     lists = {
         field: entry.get(field, []) for field in ("columns", "where", "joins", "people")
     }
-    if not all(isinstance(each, list) for each in lists.values()):
+    if not all(isinstance(value, list) for value in lists.values()):
         raise wrong_source(name, "a field that holds several is no list")
     named = (*texts.values(), *lists["columns"], *lists["people"])
     if not all(isinstance(text, str) for text in named) or not texts["location"]:
@@ -146,10 +146,10 @@ def _parse_source(entry: Mapping[str, Any], environment: Mapping[str, str]) -> L
     if texts["kind"] == "postgres":
         location = _with_password(name, location, texts["password"], environment)
     try:
-        conditions = tuple(_condition(*each) for each in lists["where"])
+        conditions = tuple(_condition(*condition) for condition in lists["where"])
         joins = tuple(
-            Join(**{**each, "columns": tuple(each.get("columns", ()))})
-            for each in lists["joins"]
+            Join(**{**join, "columns": tuple(join.get("columns", ()))})
+            for join in lists["joins"]
         )
     except (TypeError, AttributeError):
         raise wrong_source(name, "a condition or a join") from None

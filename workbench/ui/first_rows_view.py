@@ -1,0 +1,51 @@
+"""The choice to use the first rows of a source if all do not fit."""
+
+import contextlib
+
+import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
+
+from dpcore.evaluation.first_rows import FIRST_ROWS
+from workbench import session
+from workbench.language.messages import _
+
+_REDRAW_SECONDS = 0.3
+
+
+def offer_first_rows() -> None:
+    """Offer to use the first rows if all do not fit."""
+    if not session.session().on_first_rows:
+        _switch(
+            _("Use the first {rows:,} rows instead").format(rows=FIRST_ROWS),
+            to_first=True,
+        )
+
+
+def first_rows_words() -> str:
+    """Return the sentence about the first rows; empty if all are used."""
+    return (
+        _(
+            "Results that need rows use the first {rows:,} rows of the source, which "
+            "are no random part of it. Only counts use all rows."
+        ).format(rows=FIRST_ROWS)
+        if session.session().on_first_rows
+        else ""
+    )
+
+
+def say_first_rows() -> None:
+    """Mark a page of figures about the first rows, with the way back."""
+    if words := first_rows_words():
+        st.warning(words, icon=":material/vertical_align_top:")
+        _switch(_("Use all rows again"), to_first=False)
+
+
+def _switch(label: str, *, to_first: bool) -> None:
+    with contextlib.suppress(StreamlitDuplicateElementKey):  # once on a page is enough
+        st.button(
+            label,
+            key="first-rows",
+            icon=":material/vertical_align_top:",
+            on_click=session.session().take_first_rows,
+            args=(to_first,),
+        )
