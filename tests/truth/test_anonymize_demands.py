@@ -285,9 +285,9 @@ def test_a_wrong_chance_is_caught(
     moves.
     """
     in_this_process(monkeypatch)
-    moved = trial._moved
+    moved = trial._randomized_figures
     monkeypatch.setattr(
-        trial, "_moved", lambda *given: moved(*given).assign(chance=SHARES[given[2]])
+        trial, "_randomized_figures", lambda *given: moved(*given).assign(chance=SHARES[given[2]])
     )
     with pytest.raises(AssertionError, match=r"not true.*moved, chance"):
         changed(marking, monkeypatch)
