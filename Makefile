@@ -113,7 +113,7 @@ $(BIN)/python:
 
 # Messages are sorted and carry no line numbers, so that a catalogue changes only where a message does.
 EXTRACT := mkdir -p build && PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/language/babel.cfg --no-location --no-wrap \
-	--sort-output -o build/workbench.pot navigation.py pages workbench dpcore
+	--sort-output -o build/workbench.pot pages workbench dpcore
 UPDATE := $(BIN)/pybabel -q update -i build/workbench.pot -d workbench/language -D workbench --no-fuzzy-matching \
 	--ignore-obsolete --ignore-pot-creation-date --no-wrap
 

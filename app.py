@@ -1,5 +1,4 @@
-"""The server: a guard before the pages of navigation.py, and addresses of our own
-beside them.
+"""The server: a guard before the pages, and our own addresses beside them.
 
 `streamlit run app.py` is the whole product: Streamlit finds `st.App` in this file and
 serves it.
@@ -72,7 +71,7 @@ def routes() -> list[Route]:
 
 
 app = st.App(
-    "navigation.py",
+    "workbench/navigation.py",
     routes=routes(),
     middleware=[
         Middleware(requests.RequestLog),

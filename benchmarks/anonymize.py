@@ -29,7 +29,7 @@ from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.fulldomain.frontier import Frontier
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.search import Solution, search
-from dpcore.anonymization.fulldomain.size import tried
+from dpcore.anonymization.fulldomain.size import measure_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import Rows
 from dpcore.anonymization.models import KAnonymity
@@ -217,7 +217,7 @@ def large_lattices(data: Data) -> Table:
         table = data.adult.tuples(setup, [])
         question = ([KAnonymity(k=5)], limit, "loss_geomean")
         known = _ask(table, *question).score
-        with mock.patch.object(searches, "MOST_NODES", 0):
+        with mock.patch.object(searches, "MAX_NODES", 0):
             seconds, found = cpu(lambda: _ask(table, *question))  # noqa: B023
         rows.append([f"{setup}, limit {limit}", found.score, known, found.gap, seconds])
     columns = ["table", "score", "optimum", "gap", "s"]
@@ -235,7 +235,7 @@ def frontier(data: Data) -> Table:
                 LIMITS, [METRICS[name] for name in FOUR_METRICS]
             )
         )
-        predicted = tried(table)
+        predicted = measure_pass(table)
         sizes = [predicted.nodes, len(points), predicted.seconds]
         rows.append([setup, *sizes, prepared, counted, answered, counted + answered])
     columns = [

@@ -79,7 +79,7 @@ def lines(
             "rate": each.rate.value,
             "control": each.control.value if each.control else None,
             "baseline": each.baseline.value,
-            "works": "yes" if each.found else "no",
+            "works": "yes" if each.succeeds else "no",
             "CPU s of all": seconds,
         }
         if theirs:

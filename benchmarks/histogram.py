@@ -33,7 +33,7 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.noise import discrete_laplace
 from dpcore.synthesis import ChainModel
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.tables.nearest import nearest_distribution
 
 REPEATS = 3
@@ -137,7 +137,9 @@ def stages(frame: pd.DataFrame) -> list[dict[str, Any]]:
             for each in exact
         ],
     )
-    agreed, _ = compare("made consistent", lambda: consistent(schema.domain, noisy))
+    agreed, _ = compare(
+        "made consistent", lambda: make_consistent(schema.domain, noisy)
+    )
     rows = len(frame)
     compare(
         f"sampled {rows} rows of {len(names)} columns, a chain of pairs",

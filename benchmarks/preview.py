@@ -29,16 +29,16 @@ import pandas as pd
 import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, show
 from dpcore.evaluation.utility.counts import cramers_v
-from workbench import samples
-from workbench.synthesize.preview_view import ROUGH
-from workbench.synthesize.relations import (
-    FEW,
-    HALF,
+from dpcore.synthesis.relations import (
+    MAX_NARROW_CELLS,
+    MIN_KEPT_SHARE,
     RelationTrial,
-    binned,
+    count_in_runs,
     share_kept,
     weakest_kept,
 )
+from workbench import samples
+from workbench.synthesize.preview_view import ROUGH
 from workbench.synthesize.relations_view import CLEAR
 
 LOSSES = {
@@ -105,7 +105,7 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     )
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
     rows = float(f"{len(frame):.0e}")
-    trial = RelationTrial.of(dp.Adaptive(), curator, loss, rows)
+    trial = RelationTrial.of(dp.Adaptive(), curator.schema, loss, rows)
     assert trial is not None
     said = weakest_kept(trial)
     quote = curator.quote(dp.Adaptive(), loss, table_rows=rows)
@@ -124,14 +124,16 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     shares = []
     for pair in itertools.combinations(schema.domain.names, 2):
         both = (codes[pair[0]], codes[pair[1]])
-        strength = cramers_v(binned(both, [size(name) for name in pair])[0])
+        strength = cramers_v(count_in_runs(both, [size(name) for name in pair])[0])
         share = share_kept(model, pair, both)
-        from_ = said.get(max(map(size, pair)) > FEW)
+        from_ = said.get(max(map(size, pair)) > MAX_NARROW_CELLS)
         if strength >= RELATED:
             shares.append(share)
-            counts["all told"] += share >= HALF
+            counts["all told"] += share >= MIN_KEPT_SHARE
             counts["said"] += from_ is not None and strength >= from_
-            counts["told"] += from_ is not None and strength >= from_ and share >= HALF
+            counts["told"] += (
+                from_ is not None and strength >= from_ and share >= MIN_KEPT_SHARE
+            )
     not_fit = bool(shares) and float(np.mean(shares)) <= 0
     return {**counts, "clear": clear, "columns alone": alone, "not fit": not_fit}
 

@@ -1,22 +1,22 @@
 """Every error that dpcore raises on purpose, as one tree.
 
-    DpcoreError                 base: what is wrong, and what to do next
-    ├── ParameterError          a number or name breaks its rule (also a ValueError)
-    │   └── UsageError          a program breaks it; no page lets a person do so
-    ├── SchemaError             the table and the schema do not fit together
-    ├── LimitError              the request is larger than a stated limit; refused
-    before any work │   ├── RowsError           all rows are needed at once, and there
-    are too many │   └── ManyValuesError     a column has so many different values that
-    it identifies people ├── ReadError               the bytes of a file are not a table
-    that can be read ├── BudgetError             the budget does not allow it │   ├──
-    BudgetExceeded      the charge is more than what is left │   └── BudgetFixed
-    the data set already has another budget, rule or privacy unit ├── LedgerError
-    the ledger refuses or cannot answer │   ├── RequestConflict     a request id was
-    used before, for something else or without an end │   └── LedgerCorrupt       the
-    chain of lines was altered ├── DisclosureError         private rows would have left
-    where only public things may ├── HierarchyError          a generalization hierarchy
-    is incomplete or does not nest └── InfeasibleError         no solution meets the
-    demand; the nearest one is named
+    DpcoreError                what is wrong, and what to do next
+    ├── ParameterError         a number or name breaks its rule (also a ValueError)
+    │   └── UsageError         a program breaks it; no page lets a person do so
+    ├── SchemaError            the table and the schema do not fit together
+    ├── LimitError             the request exceeds a stated limit; nothing was done
+    │   ├── RowsError          all rows are needed at once, and there are too many
+    │   └── ManyValuesError    a column's many different values identify people
+    ├── ReadError              the bytes of a file are not a table that can be read
+    ├── BudgetError            the budget does not allow it
+    │   ├── BudgetExceeded     the charge is more than what is left
+    │   └── BudgetFixed        the data set has another budget, rule or unit already
+    ├── LedgerError            the ledger refuses or cannot answer
+    │   ├── RequestConflict    a request id was used for something else, or has no end
+    │   └── LedgerCorrupt      the chain of lines was altered
+    ├── DisclosureError        private rows would have left where only public data may
+    ├── HierarchyError         a generalization hierarchy has gaps or does not nest
+    └── InfeasibleError        no solution meets the demand; names the nearest one
 
 No message and no attribute ever holds a cell value, a row number or an exact count of
 private rows. They name columns, declared bounds and parameters.
@@ -179,7 +179,7 @@ def other_kind() -> ReadError:
     )
 
 
-def damaged(ending: str) -> ReadError:
+def damaged_file_error(ending: str) -> ReadError:
     """Return the error of a file that is not of the format that its name says."""
     return ReadError(
         "the file is named {ending}, but is damaged, encrypted or of another kind",

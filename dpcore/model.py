@@ -16,8 +16,8 @@ from dpcore.schema.domain import Clique
 from dpcore.tables.answer import Answer
 from dpcore.tables.counts import Integers
 
-BATCH = 100_000
-MOST = 20_000_000
+BATCH_ROWS = 100_000
+MAX_ROWS_TO_CONDITION = 20_000_000
 """Rows that are drawn at most to find those that are asked for."""
 
 
@@ -116,8 +116,8 @@ class Conditioned(Model):
                     ),
                 )
         numbers = {
-            name: tuple(map(int, np.atleast_1d(np.asarray(each))))
-            for name, each in cells.items()
+            name: tuple(map(int, np.atleast_1d(np.asarray(numbers))))
+            for name, numbers in cells.items()
         }
         return cls(model=model, cells=numbers)
 
@@ -139,17 +139,17 @@ class Conditioned(Model):
         batches: list[dict[str, Integers]] = []
         fitting = drawn = 0
         while fitting < rows:
-            if drawn >= MOST:
+            if drawn >= MAX_ROWS_TO_CONDITION:
                 raise InfeasibleError(
                     "the model holds no such rows, or hardly any", remedy="choose less"
                 )
-            codes = self.model.sample_codes(BATCH, rng)
+            codes = self.model.sample_codes(BATCH_ROWS, rng)
             fits = self._fits(codes)
-            batches.append({name: each[fits] for name, each in codes.items()})
+            batches.append({name: column[fits] for name, column in codes.items()})
             fitting = fitting + int(fits.sum())
-            drawn = drawn + BATCH
+            drawn = drawn + BATCH_ROWS
         return {
-            name: np.concatenate([each[name] for each in batches])[:rows]
+            name: np.concatenate([batch[name] for batch in batches])[:rows]
             if batches
             else np.zeros(0, dtype=np.int64)
             for name in self.columns
@@ -157,7 +157,7 @@ class Conditioned(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind`."""
-        cells = {name: list(each) for name, each in self.cells.items()}
+        cells = {name: list(numbers) for name, numbers in self.cells.items()}
         return {"kind": self.kind, "model": self.model.to_dict(), "cells": cells}
 
     @classmethod
@@ -176,5 +176,7 @@ class Conditioned(Model):
     @cached_property
     def _share(self) -> float:
         return float(
-            self._fits(self.model.sample_codes(BATCH, np.random.default_rng(0))).mean()
+            self._fits(
+                self.model.sample_codes(BATCH_ROWS, np.random.default_rng(0))
+            ).mean()
         )

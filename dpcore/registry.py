@@ -59,7 +59,7 @@ class Registered:
         if cls._home:
             importlib.import_module(cls._home)
         ordered = sorted(cls._family.items(), key=lambda each: each[1].place)
-        return {kind: each for kind, each in ordered if issubclass(each, cls)}
+        return {kind: member for kind, member in ordered if issubclass(member, cls)}
 
     @classmethod
     def of_kind(cls, kind: object) -> type[Self]:

@@ -18,12 +18,19 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.composition import Rule, total_loss
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    loss_fields,
+    loss_from_fields,
+)
 from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
-from dpcore.schema.origin import Origin
+from dpcore.schema.origin import TEXTS, CellSearch, Origin
 from dpcore.schema.schema import Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
@@ -55,8 +62,8 @@ class Guarantee:
             promise, by column.
         known_from: where what is declared of a column is known from, as its owner says,
             by column.
-        found: the losses, not in `loss`, for which cells of columns were found
-            privately, by column, each with its search, as in `Column.found`.
+        found: the searches that found cells privately, by column; what they cost is
+            not in `loss`.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.
@@ -67,7 +74,7 @@ class Guarantee:
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known_from: Mapping[str, str] = field(default_factory=dict)
-    found: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, CellSearch] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
@@ -97,12 +104,13 @@ class Guarantee:
         """The whole loss, as what stands on this adds it up, none without differential
         privacy.
         """
-        loss = loss_from(self.loss) if self.loss else None
+        loss = loss_from_fields(self.loss) if self.loss else None
         if loss is None:
             return ()
         return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
 
     def to_dict(self) -> dict[str, Any]:
+        found = {name: search.to_json() for name, search in self.found.items()}
         return {
             "kind": self.kind,
             "loss": dict(self.loss),
@@ -110,7 +118,7 @@ class Guarantee:
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "known_from": dict(self.known_from),
-            **({"found": dict(self.found)} if self.found else {}),
+            **({"found": found} if found else {}),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
@@ -127,7 +135,10 @@ class Guarantee:
                 name: tuple(facts) for name, facts in fields["from_data"].items()
             },
             known_from=fields.get("known_from", {}),
-            found=fields.get("found", {}),
+            found={
+                name: CellSearch.from_json(search, name)
+                for name, search in fields.get("found", {}).items()
+            },
             models=tuple(fields["models"]),
             declared_by=fields.get("declared_by", ""),
         )
@@ -143,7 +154,7 @@ def guarantee_of(
     """Return the promise of a release, with the losses of the releases that it stands
     on.
     """
-    together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
+    together = total_loss([rule.convert(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
@@ -260,9 +271,9 @@ class Release:
         if not has_gap.all():
             taken = np.arange(rows)
             taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
-            return {name: each[taken] for name, each in codes.items()}
+            return {name: column[taken] for name, column in codes.items()}
         return codes | {
-            name: _filled(codes[name], size, rng)
+            name: _fill_missing(codes[name], size, rng)
             for name, size in sorted(sizes.items())
         }
 
@@ -291,7 +302,7 @@ class Release:
         )
         return frozenset(name for name in names if self._tells_no_missing(name))
 
-    def shown(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
+    def chart_cells(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
         """Return the labels of each column and the counts for a chart, without cells of
         `without_gaps`.
         """
@@ -444,7 +455,7 @@ class Release:
         by which anybody could try texts out.
         """
         check_whole(fields)
-        marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
+        marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
         # which did not mark all that followed the rows
@@ -465,7 +476,7 @@ class Release:
         )
 
 
-def _filled(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
+def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     """Give rows whose value is missing that of another drawn row.
 
     Args:
@@ -511,7 +522,7 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
                 name=name,
             )
     for column in schema.columns:
-        if guarantee.found.get(column.name, "") != column.found:
+        if guarantee.found.get(column.name) != column.found:
             raise ParameterError(
                 (
                     "the guarantee and column {name!r} differ in what finding its "
@@ -607,6 +618,9 @@ class PrivateReport:
     def from_json(cls, text: str) -> PrivateReport:
         """Read what `to_json` wrote, or raise ParameterError for a text of another
         kind.
+
+        Texts that mean missing or count as others, which earlier versions wrote of
+        columns whose cells were found, are taken out, as of a release.
         """
         fields = json.loads(text).get("report")
         if not fields:
@@ -617,8 +631,21 @@ class PrivateReport:
         read = {
             "guarantee": Guarantee.from_dict(fields["guarantee"]),
             "about": tuple(fields["about"]),
+            "content": _without_texts(fields["content"]),
         }
         return cls(**fields | read)
+
+
+def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer whose declarations of columns hold no texts of the account."""
+    columns = content.get("columns", ())
+    if not all(isinstance(column, dict) for column in columns):
+        return content  # names
+    kept = [
+        {name: value for name, value in column.items() if name not in TEXTS}
+        for column in columns
+    ]
+    return content | ({"columns": kept} if kept else {})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -72,7 +72,8 @@ with right:
     if plan is not None:
         view.frontier(curator, current, plan)
 widgets.show_notice("anonymize")
-if tab.anonymized is not None:
+table = session.own(session.AnonymizeResult).table
+if table is not None:
     if plan is not None and (
         current.made_by is None or current.made_by.to_json() != plan.to_json()
     ):
@@ -82,8 +83,8 @@ if tab.anonymized is not None:
                 "choose them again."
             )
         )
-    view.show_result(curator, current, tab.anonymized)
-    list_view.show(curator, tab.anonymized)
+    view.show_result(curator, current, table)
+    list_view.show(curator, table)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)

@@ -82,16 +82,16 @@ except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
 with top:
-    view.verdict(report, columns)
+    view.show_verdict(report, columns)
     actions = st.container(horizontal=True)
 judged = criteria_view.measured(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave(findings.change(report, columns, sensitive))
         st.switch_page(
-            "pages/upload.py"
+            session.page_script("upload")
             if session.session().draft is not None
-            else "pages/anonymize.py"
+            else session.page_script("anonymize")
         )
     file_view.download(
         _("Download as one HTML file"),

@@ -29,7 +29,7 @@ spent.metric(
 )
 held.metric(
     _("Held"),
-    amount(balance.held, data_set.account),
+    amount(balance.reserved, data_set.account),
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
 left.metric(
@@ -66,7 +66,7 @@ if not data_set.rule.pure:
             "What is spent amounts to epsilon {epsilon} at the delta of this budget."
         ).format(
             epsilon=number(
-                spent_epsilon(balance.spent + balance.held, data_set.account)
+                spent_epsilon(balance.spent + balance.reserved, data_set.account)
             ),
         ),
     )

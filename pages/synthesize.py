@@ -7,12 +7,13 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import session
 from workbench.language.messages import _
-from workbench.synthesize import form, preview_view, runs, view
+from workbench.synthesize import form, pay_view, preview_view, view
+from workbench.synthesize.state import planning_curator
 from workbench.ui import data_sets_view, epsilon_view, widgets
 
-tab = session.session()
-runs.take_note()
-if tab.shown is None:
+runs = session.session().runs
+form.take_note()
+if runs.shown is None:
     st.title(_("Release something"))
 
 
@@ -45,16 +46,17 @@ def plan(curator: Curator) -> None:
                 )
 
 
-if (planned := runs.planned()) is not None:
-    plan(planned)
+if (planning := planning_curator()) is not None:
+    plan(planning)
     st.stop()
 data_set = widgets.need_data_set()
-if tab.running is not None and tab.shown is None:
-    view.follow_run()
-elif tab.shown is not None:
-    view.show(data_set, tab.shown)
-elif tab.curator is not None:
-    plan(tab.curator)
+curator = session.session().curator
+if runs.current is not None and runs.shown is None:
+    pay_view.follow_run()
+elif runs.shown is not None:
+    view.show(data_set, runs.shown)
+elif curator is not None:
+    plan(curator)
 else:
     data_sets_view.bring_rows(data_set)
 data_sets_view.earlier_releases(data_set)

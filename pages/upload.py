@@ -17,13 +17,17 @@ if steward:
     opening.take_brought()
 # also back here, with the header of now
 if (wanted := session.take(session.GoTo)) is not None:
-    st.switch_page(f"pages/{wanted.page}.py")
+    st.switch_page(session.page_script(wanted.page))
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
 if tab.draft is not None:
     draft_view.show(tab.draft)
-elif tab.data_set is not None and not tab.choosing and notice is None:
+elif (
+    tab.data_set is not None
+    and not session.own(session.TableChoice).is_open
+    and notice is None
+):
     ways_view.show(tab.data_set, steward=steward)
 elif steward:
     doors_view.show()

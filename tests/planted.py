@@ -94,8 +94,8 @@ FAULTS = (
             "its scores by more"
         ),
         file=MEASURER,
-        old="noise_scale=at_least(Fraction(scale) * whole)",
-        new="noise_scale=at_least(Fraction(scale))",
+        old="noise_scale=round_up_to_float(Fraction(scale) * denominator)",
+        new="noise_scale=round_up_to_float(Fraction(scale))",
         test=LAWS,
     ),
     Fault(
@@ -132,8 +132,8 @@ FAULTS = (
     Fault(
         breaks="permute and flip has half of its noise, in scale and record",
         file="dpcore/mechanisms/sensitivity.py",
-        old="return at_least(Fraction(2 * rows) / loss.epsilon)",
-        new="return at_least(Fraction(rows) / loss.epsilon)",
+        old="return round_up_to_float(Fraction(2 * rows) / loss.epsilon)",
+        new="return round_up_to_float(Fraction(rows) / loss.epsilon)",
         test=SCALES,
     ),
     Fault(
@@ -198,7 +198,7 @@ FAULTS = (
             "view.domain, view._purse = self.domain.project(columns), "
             "copy.copy(self._purse)"
         ),
-        test="tests/mechanisms/test_views.py::test_a_view_spends_from_the_loss_of_the_whole[only]",
+        test="tests/mechanisms/test_views.py::test_a_view_spends_from_the_loss_of_the_whole[project]",
     ),
     Fault(
         breaks="rows of a streamed table keep their order inside a file",

@@ -255,9 +255,14 @@ def test_a_step_that_is_left_out_is_noticed(
     """The test would pass whatever the guide says: here a line is named that is not
     there.
     """
-    (tmp_path / "navigation.py").write_text("pages = {}\n", encoding="utf-8")
+    (tmp_path / "workbench").mkdir()
+    (tmp_path / "workbench" / "navigation.py").write_text(
+        "pages = {}\n", encoding="utf-8"
+    )
     listing = next(
-        block for block in blocks(recipes["page"]) if block.path == "navigation.py"
+        block
+        for block in blocks(recipes["page"])
+        if block.path == "workbench/navigation.py"
     )
     with pytest.raises(AssertionError, match="has no line"):
         listing.into(tmp_path)

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.ledger import NOTHING, Account
+from dpcore.accounting.ledger import NO_CHARGE, Account
 from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
@@ -164,7 +164,7 @@ def test_quote_reads_no_data() -> None:
     assert quote.charge == 10**12
     assert (quote.affordable, quote.left_after, quote.repeats) == (True, 9 * 10**12, 10)
     curator.loss_for(HISTOGRAM, 20, pure=True)
-    assert curator.stored(HISTOGRAM, ONE) is None
+    assert curator.stored_request(HISTOGRAM, ONE) is None
     with pytest.raises(AssertionError):
         curator.run(HISTOGRAM, ONE)
 
@@ -357,7 +357,7 @@ def test_the_same_plan_is_free_without_a_request() -> None:
     assert (
         curator.run(HISTOGRAM, dp.PureDP(epsilon="1.0")).request_id == first.request_id
     )
-    assert curator.stored(HISTOGRAM, ONE) == first.request_id
+    assert curator.stored_request(HISTOGRAM, ONE) == first.request_id
     drawn = curator.run(HISTOGRAM, ONE, request_id="again")
     assert drawn.request_id == "again"
     assert (drawn.marginals[("age",)].values != first.marginals[("age",)].values).any()
@@ -376,11 +376,11 @@ def test_what_was_asked_is_known_by_a_keyed_digest_alone(
     ledger = dp.MemoryLedger()
     curator = opened(ledger=ledger)
     first = curator.run(HISTOGRAM, loss=ONE)
-    keyed, plain = curator._plan(HISTOGRAM, curator.rule.spends(ONE), None)
+    keyed, plain = curator._plan(HISTOGRAM, curator.rule.convert(ONE), None)
     assert [
         line.content["plan"] for line in curator.lines() if "plan" in line.content
     ] == [keyed]
-    assert opened()._plan(HISTOGRAM, curator.rule.spends(ONE), None) != (
+    assert opened()._plan(HISTOGRAM, curator.rule.convert(ONE), None) != (
         keyed,
         plain,
     ), "another ledger's key"
@@ -391,7 +391,7 @@ def test_what_was_asked_is_known_by_a_keyed_digest_alone(
         before.setattr(dp.Curator, "_plan", lambda *asked: (real(*asked)[1],) * 2)
         older = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
     assert curator.run(HISTOGRAM, loss=ONE).request_id == first.request_id
-    assert curator.stored(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
+    assert curator.stored_request(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
     again = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
     assert (again.marginals[("age",)].values == older.marginals[("age",)].values).all()
     assert curator.balance().spent == 3 * 10**12
@@ -515,7 +515,7 @@ def test_a_view_of_some_columns_hides_the_others() -> None:
             lambda: measurer.sums((), [{"age": np.zeros(100, dtype=np.int64)}], share),
             lambda: measurer.quantile("age", Fraction(1, 2), share, cells=5),
             lambda: measurer.name_texts("age", share, Fraction(1, 10**9)),
-            lambda: measurer.assigned(
+            lambda: measurer.count_by_rule(
                 lambda rows: np.zeros(len(rows)), 1, ("age",), share
             ),
         ):
@@ -541,7 +541,7 @@ def test_a_part_is_all_that_any_verb_reads() -> None:
         found["sums"] = measurer.sums((), [{}], share).values
         found["quantile"] = measurer.quantile("age", Fraction(1, 2), share, cells=100)
         with pytest.raises(dp.ParameterError, match="rules"):
-            measurer.assigned(lambda rows: np.zeros(len(rows)), 1, (), share)
+            measurer.count_by_rule(lambda rows: np.zeros(len(rows)), 1, (), share)
 
     curator = opened(frame, budget=dp.PureDP(epsilon=10_000))
     curator.run(Looks(look), dp.PureDP(epsilon=5_000), part={"sex": "Female"})
@@ -929,7 +929,7 @@ def test_evaluations_are_noted_and_uncharged() -> None:
     with pytest.raises(RuntimeError):
         curator.evaluate(Fails())
     assert curator.lines()[-1].state == "outside"
-    assert curator.lines()[-1].charge == NOTHING
+    assert curator.lines()[-1].charge == NO_CHARGE
     assert curator.balance().spent == 0
 
 

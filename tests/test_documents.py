@@ -141,7 +141,7 @@ def test_the_tree_is_true() -> None:
         for parent in ("server", "share", "store")
         for name in folders(ROOT / "workbench" / parent)
     }
-    there |= {"docs/decisions/", "app.py", "navigation.py"}
+    there |= {"docs/decisions/", "app.py"}
     there |= {
         path.relative_to(ROOT).as_posix()
         for top in ("dpcore", "workbench")
@@ -191,6 +191,20 @@ def test_every_mechanism_is_explained() -> None:
     """The ledger would name noise whose cost nobody can look up."""
     page = text_of("guarantees.md").lower()
     assert [each for each in get_args(Mechanism) if each not in page] == []
+
+
+def test_the_guarantees_name_files_that_exist() -> None:
+    """Who checks a promise would look in vain for its code, or for its test."""
+    checked = text_of("guarantees.md").partition("## How it is checked")[2]
+    named = set(re.findall(r"`([\w/]+\.(?:py|js))`", checked))
+    assert len(named) > 50
+    roots = (ROOT, ROOT / "dpcore", ROOT / "tests")
+    missing = [
+        path
+        for path in sorted(named)
+        if not any((root / path).exists() for root in roots)
+    ]
+    assert missing == []
 
 
 def test_every_decision_is_linked() -> None:
@@ -320,8 +334,8 @@ def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> N
         assert len(browser.partition(": ")[2]) > 10, "without a reason"
         return
     titles = re.findall(
-        r'page_of\("pages/\w+.py", _\("([\w ]+)"\)',
-        (ROOT / "navigation.py").read_text("utf-8"),
+        r'page_of\("\w+", _\("([\w ]+)"\)',
+        (ROOT / "workbench/navigation.py").read_text("utf-8"),
     )
     for place in browser.split("; "):
         page, _comma, part = place.partition(", ")

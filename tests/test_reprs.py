@@ -33,7 +33,7 @@ def test_reprs_are_short_and_hold_no_counts() -> None:
     assert repr(SCHEMA) == (
         "Schema(cells of age: 10, sex: 2; add or remove one person (one row))"
     )
-    assert repr(curator.balance()) == "Balance(left=2, spent=1, held=0, budget=3)"
+    assert repr(curator.balance()) == "Balance(left=2, spent=1, reserved=0, budget=3)"
     assert repr(quote) == "Quote(charge=1, left_after=2, 2 expected errors)"
     assert repr(release) == "Release('marginals', epsilon=1, tables: age age x sex)"
 

@@ -34,7 +34,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss, PureDP, loss_from
+from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
 from dpcore.anonymization import Plan
 from dpcore.curator import Curator
 from dpcore.errors import (
@@ -73,7 +73,7 @@ from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
-from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
+from workbench.ui.verdict import ANSWERS, naming_sentences, of_table
 
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
@@ -138,7 +138,7 @@ def table_of(
     listed = sources_of(person, all_sources(read_settings()))
     for each in listed:
         if each.source.name == name:
-            if schema is not None and (known := each.known()) is not None:
+            if schema is not None and (known := each.read_schema()) is not None:
                 schema.unit.check_covers(known.unit)
             return each.source
     file = Path(name)
@@ -175,9 +175,11 @@ def opened(
     """
     person = person_as(address)
     table = table_of(name, person, schema)
-    dataset, ledger = ledger_of(person).filed(table)
+    dataset, ledger = ledger_of(person).account_of(table)
     account = ledger.account(dataset)
-    budget = budget or (loss_from(account.promise) if account else PureDP(epsilon=1))
+    budget = budget or (
+        loss_from_fields(account.promise) if account else PureDP(epsilon=1)
+    )
     if isinstance(table, Source):
         return Curator.open(
             table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()
@@ -245,7 +247,7 @@ def audit(asked: argparse.Namespace) -> str:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     curator = _opened(asked)
     roles, wanted = _audit_of(curator, asked)
-    told = named(*who_is_named(roles, curator.schema))
+    told = naming_sentences(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
             {
@@ -257,7 +259,7 @@ def audit(asked: argparse.Namespace) -> str:
     try:
         report = curator.evaluate(wanted).content
     except ManyValuesError as error:  # which is an answer
-        told = named([*wanted.quasi_identifiers], [])
+        told = naming_sentences([*wanted.quasi_identifiers], [])
         return json.dumps(
             {
                 "answer": "no",
@@ -269,10 +271,11 @@ def audit(asked: argparse.Namespace) -> str:
             indent=1,
         )
     with contextlib.nullcontext() if asked.internal else printing():
+        verdict = of_table(report, [*wanted.quasi_identifiers])
         answer = {
             "answer": report.verdict.answer,
-            "verdict": " ".join(verdict(report, [*wanted.quasi_identifiers])),
-            "changes": ways_out(report),
+            "verdict": " ".join([verdict.sentence, *verdict.reasons]),
+            "changes": [*verdict.actions],
             **_risk(report, internal=asked.internal),
         }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
@@ -337,7 +340,7 @@ def _measured(asked: argparse.Namespace) -> str:
     if asked.json:
         clauses = [
             {"clause": each.clause.id, "state": each.state}
-            | ({"found": criteria.found(each)} if asked.internal else {})
+            | ({"found": criteria.evidence_words(each)} if asked.internal else {})
             for each in outcomes
         ]
         about = {
@@ -356,7 +359,7 @@ def _without_budget(asked: argparse.Namespace) -> Curator:
     if isinstance(table, Source):
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
-    return auditor(table, *ledger.filed(table), unit, name=Path(asked.table).name)
+    return auditor(table, *ledger.account_of(table), unit, name=Path(asked.table).name)
 
 
 def anonymize(asked: argparse.Namespace) -> str:
@@ -380,7 +383,7 @@ def _opened(asked: argparse.Namespace) -> Curator:
 def ledger(asked: argparse.Namespace) -> str:
     """Print the lines of a table's account."""
     person = person_as(asked.address)
-    dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
+    dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
     lines = kept.lines(dataset)
     return json.dumps(
         [
@@ -403,7 +406,7 @@ def link(asked: argparse.Namespace) -> str:
     one.
     """
     person = person_as(asked.address)
-    dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
+    dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
     kept.check_mine(dataset)
     shares = start.shares()
     data_set = find(dataset, kept)
@@ -420,7 +423,8 @@ def link(asked: argparse.Namespace) -> str:
         made = {"address": f"{read_settings().address}/share/{token}".removeprefix("/")}
     fields = ("id", "title", "expires", "ended", "opened")
     listed = [
-        {name: getattr(each, name) for name in fields} for each in shares.of(dataset)
+        {name: getattr(each, name) for name in fields}
+        for each in shares.links_of(dataset)
     ]
     return json.dumps(
         made | {"links": listed}, ensure_ascii=False, indent=1, default=str

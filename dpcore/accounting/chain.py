@@ -6,17 +6,17 @@ import itertools
 from collections.abc import Sequence
 
 from dpcore.accounting.ledger import (
-    NOTHING,
+    NO_CHARGE,
     Account,
     Charge,
     Line,
     Standing,
-    altered,
-    altered_at,
-    conflict,
+    altered_error,
+    altered_line_error,
+    conflict_error,
 )
 
-TAIL = 64
+TAIL_LINES = 64
 
 
 def digest_of(release: str) -> str:
@@ -37,7 +37,7 @@ def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
     ).hexdigest()
 
 
-def answered(
+def committed_request(
     lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]
 ) -> str | None:
     """Return the committed request, this one or, without an id, the first of this plan.
@@ -48,15 +48,15 @@ def answered(
     if request_id is None:
         committed = {line.request_id for line in lines if line.state == "committed"}
         return next(
-            (each for each in _requests(lines, plan) if each in committed), None
+            (key for key in _requests_of_plan(lines, plan) if key in committed), None
         )
     own = [line for line in lines if line.request_id == request_id]
     if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
-        raise conflict(request_id)
+        raise conflict_error(request_id)
     return request_id if own else None
 
 
-def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
+def shared_request(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
     """Return the request that has answered this plan or is answering it, or else a new
     id.
 
@@ -64,16 +64,16 @@ def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> 
     after each that failed.
 
     """
-    requests = _requests(lines, plan)
+    requests = _requests_of_plan(lines, plan)
     failed = {line.request_id for line in lines if line.state == "failed"}
-    running = next((each for each in requests if each not in failed), None)
+    running = next((key for key in requests if key not in failed), None)
     fresh = hmac.new(
         key, f"request {len(requests)} {plan[0]}".encode(), hashlib.sha256
     ).hexdigest()[:32]
-    return answered(lines, None, plan) or running or fresh
+    return committed_request(lines, None, plan) or running or fresh
 
 
-def _requests(lines: Sequence[Line], plan: tuple[str, str]) -> list[str]:
+def _requests_of_plan(lines: Sequence[Line], plan: tuple[str, str]) -> list[str]:
     return [line.request_id for line in lines if line.content.get("plan") in plan]
 
 
@@ -89,18 +89,18 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
     Raises: LedgerCorrupt.
     """
     if last is None or last.digest != last.seal(key) or head_of(key, last) != head:
-        raise altered()
+        raise altered_error()
     if last.standing != standing.digest:
-        raise altered()
+        raise altered_error()
 
 
-def check_sealed(key: bytes, line: Line) -> Line:
+def check_seal(key: bytes, line: Line) -> Line:
     """Return a line that carries its own seal.
 
     Raises: LedgerCorrupt.
     """
     if line.digest != line.seal(key):
-        raise altered_at(line.number)
+        raise altered_line_error(line.number)
     return line
 
 
@@ -111,10 +111,10 @@ def check_tail(key: bytes, lines: Sequence[Line]) -> None:
     Raises: LedgerCorrupt.
     """
     for line in lines:
-        check_sealed(key, line)
+        check_seal(key, line)
     for before, line in itertools.pairwise(lines):
         if (line.previous, line.number) != (before.digest, before.number + 1):
-            raise altered_at(line.number)
+            raise altered_line_error(line.number)
 
 
 def check_chain(
@@ -128,12 +128,12 @@ def check_chain(
 
     Raises: LedgerCorrupt at the first line that does not fit.
     """
-    if walk(key, standing.account, lines, releases, head) != standing:
-        raise altered()
+    if replay(key, standing.account, lines, releases, head) != standing:
+        raise altered_error()
     check_head(key, lines[-1], head, standing)
 
 
-def walk(
+def replay(
     key: bytes,
     account: Account,
     lines: Sequence[Line],
@@ -153,19 +153,19 @@ def walk(
             or line.previous != previous
             or line.digest != line.seal(key)
         ):
-            raise altered_at(number)
+            raise altered_line_error(number)
         if line.state == "reserved":
             charges[line.request_id] = line.charge
             now = now.after("reserved", line.charge)
         elif line.state in ("committed", "failed"):  # a charge ends once
-            now = now.after(line.state, charges.pop(line.request_id, NOTHING))
+            now = now.after(line.state, charges.pop(line.request_id, NO_CHARGE))
         if line.standing and line.standing != now.digest:
-            raise altered_at(number)
+            raise altered_line_error(number)
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
-        raise altered()
+        raise altered_error()
     if lines[0].content.get("account") != account.to_dict():
-        raise altered()
+        raise altered_error()
     stored = {
         request_id: digest_of(release) for request_id, release in releases.items()
     }
@@ -174,5 +174,5 @@ def walk(
         for line in lines
         if line.state == "committed"
     }:
-        raise altered()
+        raise altered_error()
     return now

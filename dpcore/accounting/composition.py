@@ -56,7 +56,7 @@ class Rule(StrEnum):
         """The unit that it adds up, "epsilon" or "rho"."""
         return PureDP.name if self.pure else ZCDP.name
 
-    def stated(self, epsilon: Number, delta: Number) -> AnyLoss:
+    def loss_of(self, epsilon: Number, delta: Number) -> AnyLoss:
         """Return the loss of an epsilon, with this delta where the rule has one.
 
         Raises: ParameterError.
@@ -67,7 +67,7 @@ class Rule(StrEnum):
             else ApproxDP(epsilon=epsilon, delta=delta)
         )
 
-    def spends(self, loss: AnyLoss) -> Loss:
+    def convert(self, loss: AnyLoss) -> Loss:
         """Return the loss as a recipe spends it, epsilon or rho.
 
         Raises: BudgetError when the loss has no meaning under the rule.
@@ -107,7 +107,7 @@ def total_loss(losses: Sequence[Loss]) -> Loss:
     return ZCDP(rho=sum(rhos, Fraction(0)))
 
 
-def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
+def total_units(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
     """Sum (units, part) charges under sequential and parallel composition.
 
     A part is (partition, cell): a partition is a column with one declaration of its
@@ -164,10 +164,12 @@ def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
     rho = float(sum((event.rho for event in events), Fraction(0)))
     spare = delta - float(sum((event.delta for event in events), Fraction(0)))
     zcdp = epsilon_of(rho, spare) if spare > 0 else math.inf
-    return Comparison(delta=delta, basic=basic, zcdp=zcdp, tight=_tight(events, spare))
+    return Comparison(
+        delta=delta, basic=basic, zcdp=zcdp, tight=_tight_epsilon(events, spare)
+    )
 
 
-def _tight(events: Sequence[Event], spare: float) -> float | None:
+def _tight_epsilon(events: Sequence[Event], spare: float) -> float | None:
     try:
         from dp_accounting import dp_event, pld
     except ImportError:

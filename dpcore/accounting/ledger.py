@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
-from dpcore.accounting.composition import Rule, total
+from dpcore.accounting.composition import Rule, total_units
 from dpcore.accounting.loss import (
     DELTA_UNIT,
     UNIT,
@@ -103,8 +103,8 @@ class Account:
 
 
 _SOURCE = "source "
-LONGEST_NAME = 57
-_LONGEST_PART = 100
+MAX_NAME_LENGTH = 57
+_MAX_PART_LENGTH = 100
 
 
 def source_dataset(name: str) -> str:
@@ -113,8 +113,8 @@ def source_dataset(name: str) -> str:
 
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        raise long_text(LONGEST_NAME)
+    if not 1 <= len(name) <= MAX_NAME_LENGTH or not name.isprintable():
+        raise long_text(MAX_NAME_LENGTH)
     return _SOURCE + name
 
 
@@ -133,11 +133,11 @@ class Charge:
             raise UsageError(
                 "a charge must not be below 0", remedy="there are no refunds"
             )
-        if any(len(name) > _LONGEST_PART for name in self.part or ()):
-            raise long_text(_LONGEST_PART)
+        if any(len(name) > _MAX_PART_LENGTH for name in self.part or ()):
+            raise long_text(_MAX_PART_LENGTH)
 
 
-NOTHING = Charge(units=0)
+NO_CHARGE = Charge(units=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +164,7 @@ class Line:
     digest: str
 
     @classmethod
-    def sealed(cls, key: bytes, *, previous: Line | None, **fields: Any) -> Line:
+    def next_line(cls, key: bytes, *, previous: Line | None, **fields: Any) -> Line:
         """Return the next line of the chain, numbered, dated and sealed."""
         number = previous.number + 1 if previous else 0
         link = previous.digest if previous else ""
@@ -193,17 +193,17 @@ class Balance:
 
     budget: int
     spent: int
-    held: int
+    reserved: int
 
     def __repr__(self) -> str:
-        parts = ("left", "spent", "held", "budget")
+        parts = ("left", "spent", "reserved", "budget")
         numbers = (f"{name}={getattr(self, name) / UNIT:g}" for name in parts)
         return f"Balance({', '.join(numbers)})"
 
     @property
     def left(self) -> int:
         """Units that may still be spent."""
-        return self.budget - self.spent - self.held
+        return self.budget - self.spent - self.reserved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,34 +228,38 @@ class Standing:
         if state == "reserved":
             return dataclasses.replace(
                 self,
-                reserved=_added(self.reserved, charge),
+                reserved=_add_charge(self.reserved, charge),
                 threshold_units=self.threshold_units + charge.threshold_units,
             )
         if state in ("committed", "failed"):
-            return dataclasses.replace(self, ended=_added(self.ended, charge))
+            return dataclasses.replace(self, ended=_add_charge(self.ended, charge))
         return self
 
     @property
     def balance(self) -> Balance:
         """Spent, held and left."""
-        spent = _total(self.ended)
+        spent = _total_units(self.ended)
         return Balance(
-            budget=self.account.units, spent=spent, held=_total(self.reserved) - spent
+            budget=self.account.units,
+            spent=spent,
+            reserved=_total_units(self.reserved) - spent,
         )
 
-    def extra(self, charge: Charge) -> int:
+    def extra_units(self, charge: Charge) -> int:
         """Return the growth of the total by a charge, less on a part that others
         exceed.
         """
-        return _total(_added(self.reserved, charge)) - _total(self.reserved)
+        return _total_units(_add_charge(self.reserved, charge)) - _total_units(
+            self.reserved
+        )
 
     def to_json(self) -> str:
         """Return the one text by which it is stored and sealed."""
         return json.dumps(
             {
                 "account": self.account.to_dict(),
-                "reserved": _listed(self.reserved),
-                "ended": _listed(self.ended),
+                "reserved": _to_list(self.reserved),
+                "ended": _to_list(self.ended),
                 "threshold_units": self.threshold_units,
             },
             sort_keys=True,
@@ -271,12 +275,12 @@ class Standing:
             fields = json.loads(text)
             return cls(
                 account=Account(**fields["account"]),
-                reserved=_parts(fields["reserved"]),
-                ended=_parts(fields["ended"]),
+                reserved=_from_list(fields["reserved"]),
+                ended=_from_list(fields["ended"]),
                 threshold_units=fields["threshold_units"],
             )
         except (ValueError, TypeError, KeyError) as error:
-            raise altered() from error
+            raise altered_error() from error
 
     @property
     def digest(self) -> str:
@@ -284,21 +288,21 @@ class Standing:
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
-def _added(
+def _add_charge(
     units: dict[tuple[str, str] | None, int], charge: Charge
 ) -> dict[tuple[str, str] | None, int]:
     return {**units, charge.part: units.get(charge.part, 0) + charge.units}
 
 
-def _total(units: dict[tuple[str, str] | None, int]) -> int:
-    return total((each, part) for part, each in units.items())
+def _total_units(units: dict[tuple[str, str] | None, int]) -> int:
+    return total_units((amount, part) for part, amount in units.items())
 
 
-def _listed(units: dict[tuple[str, str] | None, int]) -> list[Any]:
-    return sorted([list(part or ()), each] for part, each in units.items())
+def _to_list(units: dict[tuple[str, str] | None, int]) -> list[Any]:
+    return sorted([list(part or ()), amount] for part, amount in units.items())
 
 
-def _parts(listed: list[Any]) -> dict[tuple[str, str] | None, int]:
+def _from_list(listed: list[Any]) -> dict[tuple[str, str] | None, int]:
     return {(part[0], part[1]) if part else None: int(units) for part, units in listed}
 
 
@@ -379,7 +383,7 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
     more = {"by": by, "forgotten": forgotten}
     return {
         "account": account.to_dict(),
-        **{name: each for name, each in more.items() if each},
+        **{name: amount for name, amount in more.items() if amount},
     }
 
 
@@ -405,7 +409,7 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
         raise UsageError("a charge must be above 0", remedy="state a loss")
     account = standing.account
     left = standing.balance.left
-    if standing.extra(charge) > left:
+    if standing.extra_units(charge) > left:
         raise too_little_left(account.rule.unit, charge.units / 1e12, left / 1e12)
     if standing.threshold_units + charge.threshold_units > account.threshold_units:
         raise BudgetExceeded(
@@ -421,14 +425,14 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
         )
 
 
-def no_account() -> LedgerError:
+def no_account_error() -> LedgerError:
     """Return the error for a data set that was never opened."""
     return LedgerError(
         "this data set has no account in the ledger", remedy="open it with a budget"
     )
 
 
-def conflict(request_id: str) -> RequestConflict:
+def conflict_error(request_id: str) -> RequestConflict:
     """Return the error for a request id that is taken."""
     return RequestConflict(
         (
@@ -450,25 +454,25 @@ def check_states(request_id: str, states: Sequence[str], expected: list[State]) 
                 "this request is not held in the ledger", remedy="reserve it first"
             )
             if expected
-            else conflict(request_id)
+            else conflict_error(request_id)
         )
 
 
-def altered() -> LedgerCorrupt:
+def altered_error() -> LedgerCorrupt:
     """Return the error for a ledger that is not as it was written."""
-    return corrupt("the ledger was altered, or a part of it is missing")
+    return corrupt_error("the ledger was altered, or a part of it is missing")
 
 
-def altered_at(number: int) -> LedgerCorrupt:
+def altered_line_error(number: int) -> LedgerCorrupt:
     """Return the error for a line that is not as it was written, or does not follow the
     one before it.
     """
-    return corrupt(
+    return corrupt_error(
         "line {number} of the ledger was altered, or lines are missing before it",
         number=number,
     )
 
 
-def corrupt(problem: str, **details: object) -> LedgerCorrupt:
+def corrupt_error(problem: str, **details: object) -> LedgerCorrupt:
     """Return the error for a ledger that was altered."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

@@ -26,10 +26,10 @@ UNIT = 10**12
 """Units of epsilon and rho in one, in a ledger."""
 DELTA_UNIT = 10**18
 """The same of delta."""
-LARGEST = 10**6
+MAX_LOSS = 10**6
 
 
-def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fraction:
+def exact(name: str, value: Number, *, at_most: Fraction | int = MAX_LOSS) -> Fraction:
     """Return `value` as an exact number above 0 and at most `at_most`, such as "0.5" or
     "1/2".
 
@@ -77,7 +77,7 @@ class PureDP:
 
     def share(self, fraction: Fraction | float) -> PureDP:
         """Return this fraction of the loss."""
-        return PureDP(epsilon=self.epsilon * _fraction(fraction))
+        return PureDP(epsilon=self.epsilon * _exact_fraction(fraction))
 
     def __str__(self) -> str:
         return f"epsilon {float(self.epsilon):g}"
@@ -103,7 +103,7 @@ class ZCDP:
 
     def share(self, fraction: Fraction | float) -> ZCDP:
         """Return this fraction of the loss."""
-        return ZCDP(rho=self.rho * _fraction(fraction))
+        return ZCDP(rho=self.rho * _exact_fraction(fraction))
 
     def __str__(self) -> str:
         return f"rho {float(self.rho):g}"
@@ -171,7 +171,7 @@ def check_loss(loss: object, *, name: str) -> None:
         )
 
 
-def split(
+def split_loss(
     loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None
 ) -> tuple[Loss, ...]:
     """Split `loss` into `count` parts, even or by weights, that add up to it
@@ -229,7 +229,7 @@ def units_down(amount: Fraction) -> int:
     return math.floor(amount * UNIT)
 
 
-def _fraction(fraction: Fraction | float) -> Fraction:
+def _exact_fraction(fraction: Fraction | float) -> Fraction:
     return exact(
         "share",
         fraction if isinstance(fraction, Fraction) else float(fraction),
@@ -274,7 +274,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     fitting = bisect.bisect_left(
         units,
         True,
-        key=lambda each: log_delta(each / UNIT, float(epsilon)) > target,
+        key=lambda units: log_delta(units / UNIT, float(epsilon)) > target,
     )
     if fitting == 0:
         raise ParameterError(
@@ -291,7 +291,7 @@ def loss_fields(loss: AnyLoss) -> dict[str, str]:
     }
 
 
-def loss_from(fields: Mapping[str, str]) -> AnyLoss:
+def loss_from_fields(fields: Mapping[str, str]) -> AnyLoss:
     """Return the loss that `loss_fields` wrote.
 
     Raises: ParameterError for numbers that no loss has.

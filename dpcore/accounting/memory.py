@@ -5,16 +5,16 @@ import threading
 from typing import Any
 
 from dpcore.accounting.chain import (
-    TAIL,
+    TAIL_LINES,
     check_chain,
     check_head,
-    check_sealed,
+    check_seal,
     check_tail,
     digest_of,
     head_of,
 )
 from dpcore.accounting.ledger import (
-    NOTHING,
+    NO_CHARGE,
     Account,
     Charge,
     Line,
@@ -23,7 +23,7 @@ from dpcore.accounting.ledger import (
     check_reserve,
     check_same,
     check_states,
-    no_account,
+    no_account_error,
     open_content,
 )
 
@@ -51,7 +51,11 @@ class MemoryLedger:
             self._lines[account.dataset] = []
             self._releases[account.dataset] = {}
             self._append(
-                Standing(account=account), "", "opened", NOTHING, open_content(account)
+                Standing(account=account),
+                "",
+                "opened",
+                NO_CHARGE,
+                open_content(account),
             )
             return account
 
@@ -67,7 +71,7 @@ class MemoryLedger:
         with self._lock:
             standing = self._checked(dataset)
             self._check_states(dataset, request_id, [])
-            check_tail(self._seal, self._lines[dataset][-TAIL:])
+            check_tail(self._seal, self._lines[dataset][-TAIL_LINES:])
             check_reserve(standing, charge)
             self._append(
                 standing.after("reserved", charge),
@@ -100,7 +104,7 @@ class MemoryLedger:
         with self._lock:
             standing = self._checked(dataset)
             self._check_states(dataset, request_id, [])
-            self._append(standing, request_id, "outside", NOTHING, content)
+            self._append(standing, request_id, "outside", NO_CHARGE, content)
 
     def standing(self, dataset: str) -> Standing:
         with self._lock:
@@ -118,7 +122,7 @@ class MemoryLedger:
         with self._lock:
             standing = self._standings.get(dataset)
             if standing is None:
-                raise no_account()
+                raise no_account_error()
             check_chain(
                 self._seal,
                 standing,
@@ -130,7 +134,7 @@ class MemoryLedger:
     def _checked(self, dataset: str) -> Standing:
         standing = self._standings.get(dataset)
         if standing is None:
-            raise no_account()
+            raise no_account_error()
         lines = self._lines[dataset]
         check_head(
             self._seal, lines[-1] if lines else None, self._heads[dataset], standing
@@ -153,8 +157,8 @@ class MemoryLedger:
         (reserved,) = [
             line for line in self._lines[dataset] if line.request_id == request_id
         ]
-        after = standing.after(state, check_sealed(self._seal, reserved).charge)
-        self._append(after, request_id, state, NOTHING, content)
+        after = standing.after(state, check_seal(self._seal, reserved).charge)
+        self._append(after, request_id, state, NO_CHARGE, content)
 
     def _append(
         self,
@@ -166,7 +170,7 @@ class MemoryLedger:
     ) -> None:
         dataset = standing.account.dataset
         lines = self._lines[dataset]
-        line = Line.sealed(
+        line = Line.next_line(
             self._seal,
             previous=lines[-1] if lines else None,
             dataset=dataset,

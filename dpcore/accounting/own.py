@@ -7,7 +7,7 @@ from typing import Any, cast
 from dpcore.accounting.ledger import Ledger
 
 
-def own_ledger(ledger: Ledger, person: str) -> Ledger:
+def ledger_of_person(ledger: Ledger, person: str) -> Ledger:
     """Return the ledger for one person, with accounts under that person's key.
 
     That a table was opened before, what was spent on it and what was released is told
@@ -20,22 +20,22 @@ def own_ledger(ledger: Ledger, person: str) -> Ledger:
         ledger: of the server.
         person: as the server knows them; not empty.
     """
-    return cast(Ledger, _Own(ledger, person))
+    return cast(Ledger, _PersonLedger(ledger, person))
 
 
-def derived_key(key: bytes, purpose: str) -> bytes:
+def derive_key(key: bytes, purpose: str) -> bytes:
     """Derive a key for one purpose by HMAC-SHA-256, from which the first key is not
     found.
     """
     return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
 
 
-class _Own:
+class _PersonLedger:
     """A ledger with the key of one person."""
 
     def __init__(self, ledger: Ledger, person: str) -> None:
         self._ledger = ledger
-        self.key = derived_key(ledger.key, f"person {person}")
+        self.key = derive_key(ledger.key, f"person {person}")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)

@@ -64,6 +64,7 @@ def carried_out(
     table: Microdata,
     plan: Plan,
     smallest: int = 1,
+    rows_of_person: int = 1,
     on_progress: OnProgress = silent,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the table that may be published, and in words the models that it meets.
@@ -72,12 +73,15 @@ def carried_out(
         table: as it is, with a key for PRAM.
         plan: with a role for every column.
         smallest: people in a group of rows that leave, at least; see `check_smallest`.
+        rows_of_person: most rows of a person, as declared; see `check_declared_rows`.
         on_progress: as of `anonymized`.
 
     Raises: as `anonymized`; InfeasibleError for a smaller group.
     """
     result = anonymized(table, plan, on_progress)
     check_smallest(result.inputs, result.classes, result.leaves, smallest)
+    if result.plan.counted is None:
+        check_declared_rows(result, smallest, rows_of_person)
     return result.frame, result.models
 
 
@@ -280,6 +284,50 @@ def check_smallest(
             remedy="leave out suppressed rows that are too few, or raise k",
             k=smallest,
             whom=Text(inputs.plan.counts),
+        )
+
+
+def check_declared_rows(
+    result: Anonymization, smallest: int, rows_of_person: int
+) -> None:
+    """Refuse a group that is large enough only because somebody has more rows in it
+    than was declared, by the identifier that tells most rows apart.
+
+    Args:
+        result: a plan carried out that counts rows.
+        smallest: rows in a group, at least.
+        rows_of_person: most rows of a person, as declared.
+
+    Raises: InfeasibleError that names the identifier.
+    """
+    names = result.plan.columns_of("identifier")
+    if smallest <= 1 or not names or not result.leaves.any():
+        return
+    identifiers = {
+        name: as_text(result.rows.loc[result.leaves, name]) for name in names
+    }
+    finest = max(names, key=lambda name: identifiers[name].nunique())
+    rows = pd.DataFrame(
+        {
+            "group": result.classes[result.leaves],
+            "identifier": identifiers[finest].to_numpy(),
+        }
+    )
+    place = rows.groupby(["group", "identifier"]).cumcount()
+    is_declared = rows["identifier"].isna() | (place < rows_of_person)
+    if is_declared.groupby(rows["group"]).sum().min() < smallest:
+        raise InfeasibleError(
+            (
+                "a group of the table that would leave has one {name!r} in more rows "
+                "than were declared for a person ({rows}), so that it may hold fewer "
+                "people than was asked for"
+            ),
+            remedy=(
+                "open the table with the column that names people, or declare how many "
+                "rows a person may have"
+            ),
+            name=finest,
+            rows=rows_of_person,
         )
 
 

@@ -1,4 +1,4 @@
-"""A plan carried out on the rows of an engine, in memory or as a folder of files."""
+"""Execution of a plan on an engine's rows, in memory or into a folder of files."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +22,13 @@ from dpcore.tables.rows import Microdata, PublicTable
 
 @dataclass(frozen=True)
 class Anonymizing:
-    """A plan that is in the ledger, and the rows that it is carried out on.
+    """A plan that is noted in the ledger, and the rows it runs on.
 
     Attributes:
         declared: what the guarantee says of the word of a source's operator.
         key: of the ledger, for pseudonyms.
-        smallest: people in a group of rows that leave, at least.
+        smallest: fewest people in a group of rows that leave.
+        rows_of_person: most rows of a person, as declared.
     """
 
     engine: Engine
@@ -35,13 +36,14 @@ class Anonymizing:
     declared: Mapping[str, str]
     key: bytes
     smallest: int
+    rows_of_person: int
     compute: Compute
     on_progress: OnProgress
 
     def table(self) -> AnonymizedTable:
         """Anonymize rows in memory.
 
-        Raises: RowsError where they do not fit; the errors of the plan.
+        Raises: RowsError if they do not fit; the errors of the plan.
         """
         rows = self.engine.rows()
         original = rows.frame.reset_index(drop=True)
@@ -51,6 +53,7 @@ class Anonymizing:
             table,
             self.plan,
             self.smallest,
+            self.rows_of_person,
             on_progress=self.on_progress,
         )
         column = self.plan.pseudonym
@@ -78,11 +81,10 @@ class Anonymizing:
         )
 
     def write(self, folder: Path) -> int:
-        """Anonymize any number of rows into a new folder, and return how many were
-        written.
+        """Anonymize rows into a new folder; return how many were written.
 
         Raises: as `table`; RowsError for a plan that needs all rows at once;
-            ParameterError where nothing can be written; ReadError.
+            ParameterError if nothing can be written; ReadError.
         """
         if self.engine.in_memory:
             made = self.table()

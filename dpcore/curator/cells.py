@@ -1,4 +1,4 @@
-"""Tables that are opened with cells of numbers that are found privately."""
+"""Opening a table with privately found cells of numbers."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from dpcore.curator.curator import Curator
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
     check_numbers,
-    found_words,
     loss_of_search,
-    widest,
+    search_of,
+    with_public_cells,
 )
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
@@ -30,8 +30,12 @@ def open_with_cells(
     ledger: Ledger,
     **options: Any,
 ) -> Curator:
-    """Find the cells of some columns of numbers privately, and open the table with
-    them.
+    """Find the cells of some columns of numbers privately, and open the table with them.
+
+    The report of the search may be shared and holds the declaration. Texts of these
+    columns that mean missing or count as others are therefore dropped, even if their
+    owner called them public. The public rules then say what is missing; a number that
+    stands for missing, such as -9, counts as a number.
 
     Costs `loss_of_search(budget)`, a twentieth of a release at epsilon 1 or of the
     budget, charged before anything is read. The same table finds the answer that is on
@@ -46,7 +50,7 @@ def open_with_cells(
         ledger: keeps the account.
         **options: others of `Curator.open`.
 
-    Raises: as `Curator.open`; BudgetExceeded where the search cannot be paid;
+    Raises: as `Curator.open`; BudgetExceeded if the search cannot be paid;
         ParameterError for a column that holds no numbers.
 
     >>> import dpcore as dp
@@ -55,14 +59,16 @@ def open_with_cells(
     >>> curator = open_with_cells(
     ...     people, schema, ["pay"], budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger()
     ... )
-    >>> curator.schema.column("pay").found.split()[:2], curator.schema.taken
-    (['epsilon', '1/20'], ())
+    >>> curator.schema.column("pay").found.loss, curator.schema.taken
+    ({'epsilon': '1/20'}, ())
     """
     question = NumberCellsQuestion(columns=tuple(columns))
     loss = loss_of_search(budget)
     check_numbers(schema, question.columns)
     public = Schema(
-        columns=tuple(widest(schema.column(name)) for name in columns), unit=schema.unit
+        columns=tuple(with_public_cells(schema.column(name)) for name in columns),
+        unit=schema.unit,
+        excluded=schema.excluded,
     )
     options |= {"budget": budget, "ledger": ledger}
     curator = Curator.open(table, public, **options)
@@ -71,8 +77,8 @@ def open_with_cells(
     )
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
-        declared[fields["name"]] = Column.from_dict(
-            {**fields, "found": found_words(loss, report.request_id)}
+        declared[fields["name"]] = dataclasses.replace(
+            Column.from_dict(fields), found=search_of(loss, report.request_id)
         )
     return Curator.open(
         table, dataclasses.replace(schema, columns=tuple(declared.values())), **options

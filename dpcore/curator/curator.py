@@ -1,4 +1,4 @@
-"""The curator, which charges first, and only then reads private rows."""
+"""The curator: it charges first, and only then reads private rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.chain import answered, plan_digests, request_of_all
+from dpcore.accounting.chain import committed_request, plan_digests, shared_request
 from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
-from dpcore.accounting.own import derived_key
+from dpcore.accounting.own import derive_key
 from dpcore.anonymization.plan import Plan
 from dpcore.curator.anonymizing import Anonymizing
-from dpcore.curator.found_cells import check_found
+from dpcore.curator.found_cells import confirm_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
 from dpcore.engines.base import Engine, unheeded
@@ -32,7 +32,7 @@ from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import (
     RowsPerPersonQuestion,
     measurer_of_people,
-    unit_on_file,
+    stored_unit,
 )
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here, silent
@@ -147,8 +147,7 @@ class Curator(OnFile):
             )
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
-        if schema.found:
-            check_found(schema, ledger, dataset)
+        schema = confirm_found(schema, ledger, dataset)
         curator = cls(
             engine=engine,
             schema=schema,
@@ -158,7 +157,7 @@ class Curator(OnFile):
             compute=compute,
         )
         if schema.unit.found:
-            complete = dataclasses.replace(schema, unit=curator._found())
+            complete = dataclasses.replace(schema, unit=curator._unit_with_rows())
             if complete != schema and engine is table:
                 raise UsageError(
                     "an engine keeps to another number of rows", remedy="make it anew"
@@ -181,8 +180,9 @@ class Curator(OnFile):
 
     @staticmethod
     def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
-        """Return the keyed fingerprint under which a table's account is, or would be,
-        filed.
+        """Return the keyed fingerprint under which a table's account is filed.
+
+        The account need not exist.
         """
         return fingerprint(frame, ledger.key)
 
@@ -194,7 +194,7 @@ class Curator(OnFile):
         part: Mapping[str, str] | None = None,
         table_rows: float = 0,
     ) -> Quote:
-        """Say what `run` would cost, what would remain, and the error to expect.
+        """Return the cost of `run`, the remaining budget and the expected error.
 
         Reads no data.
 
@@ -207,25 +207,24 @@ class Curator(OnFile):
                 `Recipe.expect`.
         """
         recipe.check(self.schema.domain)
-        spend = self.rule.spends(loss)
+        spend = self.rule.convert(loss)
         rows = self.schema.unit.max_rows
         cell = self.schema.public_part(part)
-        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
+        charge = Charge(units=self.rule.units(spend), part=self._part_to_charge(cell))
         error = recipe.expect(self.schema.domain, spend, rows, table_rows)
         return Quote.of(charge, self.ledger.standing(self.account.dataset), error)
 
     def loss_for(
         self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95
     ) -> Loss:
-        """Find the smallest loss at which each cell is within `half_width` rows with
-        chance `level`.
+        """Return the smallest loss for an error of at most `half_width` rows per cell.
 
-        Reads no data.
+        Each cell is within it with probability `level`. Reads no data.
 
         Args:
             pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
 
-        Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's
+        Raises: ParameterError if no loss up to 10,000 brings that, or the recipe's
             error is not known.
         """
         return smallest_loss(
@@ -302,11 +301,11 @@ class Curator(OnFile):
                 part=cell,
             )
 
-        return self._paid(
+        return self._pay_then_answer(
             recipe, loss, cell, request_id, self.release, rehearse, release
         )
 
-    def stored(
+    def stored_request(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None
     ) -> str | None:
         """Return the request id of an earlier release of this recipe at this loss.
@@ -314,8 +313,8 @@ class Curator(OnFile):
         Using it again is free.
         """
         cell = self.schema.public_part(part)
-        return answered(
-            self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell)
+        return committed_request(
+            self.lines(), None, self._plan(recipe, self.rule.convert(loss), cell)
         )
 
     def anonymize(
@@ -325,24 +324,23 @@ class Curator(OnFile):
         *,
         smallest_group: int = 1,
     ) -> AnonymizedTable:
-        """Generalize and suppress by a plan, outside differential privacy, and note it
-        in the ledger.
+        """Generalize and suppress by a plan, outside differential privacy.
 
-        Where the schema names people by an id column, the plan counts people, whatever
-        it said. Rows come in the order of what is published, so that their places tell
-        nothing about the original.
+        The ledger notes it. If the schema names people by an id column, the plan counts
+        people, whatever it said. Rows come in the order of what is published, so that
+        their positions tell nothing about the original.
 
         Args:
             plan: with a role for every column.
             on_progress: called with the stage and the share done; what it raises ends
                 the work.
-            smallest_group: people in a group of the table that leaves, at least,
-                whatever the plan allows.
+            smallest_group: fewest people in a group of the table that leaves, whatever
+                the plan allows.
 
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError
-            where rows do not fit.
+            if rows do not fit.
         """
-        return self._noted(plan, smallest_group, on_progress).table()
+        return self._note_plan(plan, smallest_group, on_progress).table()
 
     def anonymize_to(
         self,
@@ -352,23 +350,22 @@ class Curator(OnFile):
         *,
         smallest_group: int = 1,
     ) -> int:
-        """Anonymize any number of rows into a new folder of Parquet files, and return
-        how many were written.
+        """Anonymize rows into a new folder of Parquet files; return how many.
 
-        Rows that do not fit into memory are written in an order by chance.
+        Rows that do not fit into memory are written in a random order.
 
         Args:
-            folder, which must not exist; the others as of `anonymize`.
+            folder: must not exist; the others as of `anonymize`.
 
         Raises: as `anonymize`, RowsError for a plan that needs all rows at once;
-            ParameterError where nothing can be written; ReadError.
+            ParameterError if nothing can be written; ReadError.
         """
-        return self._noted(plan, smallest_group, on_progress).write(folder)
+        return self._note_plan(plan, smallest_group, on_progress).write(folder)
 
-    def _noted(
+    def _note_plan(
         self, plan: Plan, smallest_group: int, on_progress: OnProgress
     ) -> Anonymizing:
-        """Note the plan in the ledger, and return what carries it out."""
+        """Note the plan in the ledger; return the object that executes it."""
         plan = plan.counting(self.schema.unit.id_column)
         if plan.pseudonym is not None and not plan.series:
             plan = dataclasses.replace(plan, series=uuid.uuid4().hex)
@@ -381,6 +378,7 @@ class Curator(OnFile):
             declared=self._declared,
             key=self.ledger.key,
             smallest=smallest_group,
+            rows_of_person=self.schema.unit.max_rows,
             compute=self._compute,
             on_progress=on_progress,
         )
@@ -423,11 +421,11 @@ class Curator(OnFile):
         *,
         request_id: str | None = None,
     ) -> PrivateReport:
-        """Compare with the original under differential privacy, at a charge, for an
-        answer to share.
+        """Compare with the original under differential privacy, at a charge.
 
-        As with `run`, the same question at the same loss returns its stored answer, a
-        new request id is a new draw, and a charge stays whatever happens after it.
+        The answer may be shared. As with `run`, the same question at the same loss
+        returns its stored answer, a new request id is a new draw, and a charge stays
+        whatever happens after it.
 
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
@@ -455,29 +453,27 @@ class Curator(OnFile):
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        return self._paid(
+        return self._pay_then_answer(
             evaluation, loss, None, request_id, self.report, rehearse, report
         )
 
     def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
-        """Return the request that has answered, or is answering, this question at this
-        loss.
+        """Return the id of the request that has answered, or is answering, a question.
 
-        Without one it is a new id, the same for all callers until one of them has paid
-        and failed.
+        Question and loss identify it. If there is none, it is a new id, the same for
+        all callers until one of them has paid and failed.
         """
-        plan = self._plan(evaluation, self.rule.spends(loss), None)
-        return request_of_all(self.ledger.key, self.lines(), plan)
+        plan = self._plan(evaluation, self.rule.convert(loss), None)
+        return shared_request(self.ledger.key, self.lines(), plan)
 
-    def _found(self) -> PrivacyUnit:
-        """Find the rows of a person privately, at their charge, unless they are on
-        file.
+    def _unit_with_rows(self) -> PrivacyUnit:
+        """Return the unit with its number of rows, found privately if needed.
 
-        Return the unit.
+        The search is charged once; later calls find its result on file.
         """
         unit = self.schema.unit
         name = self.schema.unit.id_column or ""
-        if unit_on_file(self.account, self.ledger) is None:
+        if stored_unit(self.account, self.ledger) is None:
             search = Curator(
                 engine=self._engine,
                 schema=dataclasses.replace(
@@ -493,9 +489,9 @@ class Curator(OnFile):
             search.evaluate_privately(
                 question, loss, request_id=search.request_of(question, loss)
             )
-        return unit_on_file(self.account, self.ledger) or unit
+        return stored_unit(self.account, self.ledger) or unit
 
-    def _paid(
+    def _pay_then_answer(
         self,
         question: Recipe | PrivateEvaluation,
         loss: AnyLoss,
@@ -520,9 +516,9 @@ class Curator(OnFile):
             answer: spends the measurer's loss, for a request id.
         """
         dataset = self.account.dataset
-        spend = self.rule.spends(loss)
+        spend = self.rule.convert(loss)
         plan = self._plan(question, spend, part)
-        if earlier := answered(self.lines(), request_id, plan):
+        if earlier := committed_request(self.lines(), request_id, plan):
             return stored(earlier)
         request_id = request_id or uuid.uuid4().hex
         measurer = rehearse(spend)
@@ -533,7 +529,7 @@ class Curator(OnFile):
         charge = Charge(
             units=units,
             threshold_units=math.ceil(delta * DELTA_UNIT),
-            part=self._charged(part),
+            part=self._part_to_charge(part),
         )
         report = {"report": True} if isinstance(question, PrivateEvaluation) else {}
         asked = {
@@ -573,7 +569,7 @@ class Curator(OnFile):
         ]
         return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
 
-    def _charged(self, part: Part | None) -> Part | None:
+    def _part_to_charge(self, part: Part | None) -> Part | None:
         """Return the part as the ledger keeps it.
 
         A source in which rows may move keeps all rows.
@@ -581,7 +577,7 @@ class Curator(OnFile):
         if part is None or self.account.source:
             return None
         now, older = self.schema.part_on_file(
-            part, derived_key(self.ledger.key, "parts")
+            part, derive_key(self.ledger.key, "parts")
         )
         charged = self.ledger.standing(self.account.dataset).reserved
         partitions = {partition for partition, _ in filter(None, charged)}

@@ -1,59 +1,98 @@
-"""Cells that a declaration calls found privately, and what was found."""
+"""Checks of cells that a declaration calls privately found."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Sequence
 
 from dpcore.accounting.ledger import Ledger, Line
+from dpcore.accounting.loss import ApproxDP, loss_from_fields
 from dpcore.errors import ParameterError
-from dpcore.evaluation.table.cells_of_numbers import check_charged, losses_on_file
+from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, search_of
 from dpcore.release import PrivateReport
 from dpcore.schema.column import Column
-from dpcore.schema.origin import CELLS
+from dpcore.schema.origin import CELLS, CellSearch
 from dpcore.schema.schema import Schema
 
 
-def check_found(schema: Schema, ledger: Ledger, dataset: str) -> None:
-    """Refuse cells that a declaration calls found, and that no search on this account
-    was charged for, or has found.
+def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
+    """Return the schema with the search on file behind each found column.
 
-    Raises: ParameterError that names the column.
+    Earlier declarations do not name it, so that two searches of one loss counted as
+    one.
+
+    Raises: ParameterError with the column's name, if no search on this account was
+        charged for its cells, or none found these cells.
     """
-    check_charged(schema, ledger.lines(dataset))
-    for column in schema.columns:
-        if column.found and not any(
-            _has_cells_of(column, found)
-            for found in _found_on_file(column, ledger, dataset)
+    if not schema.found:
+        return schema
+    lines = ledger.lines(dataset)
+    columns = [
+        dataclasses.replace(column, found=_search_of(column, lines, ledger))
+        if column.found
+        else column
+        for column in schema.columns
+    ]
+    return dataclasses.replace(schema, columns=tuple(columns))
+
+
+def searches_on_file(
+    column: Column, lines: Sequence[Line]
+) -> list[tuple[CellSearch, Line]]:
+    """Return the searches of an account that may have found a column's cells.
+
+    The named one, or every one with its loss; each with the line of its charge.
+    """
+    answered = {line.request_id for line in lines if line.state == "committed"}
+    searches = []
+    for line in lines:
+        question = line.content.get("recipe", {})
+        if (
+            line.request_id in answered
+            and question.get("kind") == NumberCellsQuestion.kind
+            and column.name in question["columns"]
         ):
-            raise ParameterError(
-                (
-                    "the cells of column {name!r} are called found privately, and "
-                    "are not those that were found"
-                ),
-                remedy=(
-                    "take the declaration as it was found, or mark its cells as taken "
-                    "from the data"
-                ),
-                name=column.name,
-            )
+            loss = loss_from_fields(line.content["loss"])
+            assert not isinstance(loss, ApproxDP)  # of which no search makes use
+            search = search_of(loss, line.request_id)
+            if column.found in (search, search.unnamed):
+                searches.append((search, line))
+    return searches
 
 
-def _found_on_file(column: Column, ledger: Ledger, dataset: str) -> Iterator[Column]:
-    """Read what searches have found that were charged what the column says."""
-    requests: dict[str, list[Line]] = defaultdict(list)
-    for line in ledger.lines(dataset):
-        requests[line.request_id].append(line)
-    for request_id, lines in requests.items():
-        if (column.name, column.found) not in losses_on_file(lines):
-            continue
-        text = ledger.release(dataset, request_id)
-        if text is None:
-            continue
-        for fields in PrivateReport.from_json(text).content["columns"]:
-            if fields["name"] == column.name:
-                yield Column.from_dict(fields)
+def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSearch:
+    """Return the first search that found a column's cells."""
+    searches = searches_on_file(column, lines)
+    if not searches:
+        raise ParameterError(
+            (
+                "the cells of column {name!r} are called found privately, and "
+                "nothing was charged for it"
+            ),
+            remedy="find them again, or say where they are known from",
+            name=column.name,
+        )
+    for search, line in searches:
+        text = ledger.release(line.dataset, line.request_id)
+        if text is not None and _has_found(column, PrivateReport.from_json(text)):
+            return search
+    raise ParameterError(
+        (
+            "the cells of column {name!r} are called found privately, and "
+            "are not those that were found"
+        ),
+        remedy=(
+            "take the declaration as it was found, or mark its cells as taken "
+            "from the data"
+        ),
+        name=column.name,
+    )
 
 
-def _has_cells_of(column: Column, found: Column) -> bool:
+def _has_found(column: Column, report: PrivateReport) -> bool:
+    """Return whether a search found exactly these cells."""
+    fields = next(
+        fields for fields in report.content["columns"] if fields["name"] == column.name
+    )
+    found = Column.from_dict(fields)
     return column.kind == found.kind and all(
         getattr(column, fact) == getattr(found, fact) for fact in CELLS
     )

@@ -1,4 +1,4 @@
-"""Measurers of the rows of an engine, and the record of what they have read."""
+"""Measurers of an engine's rows, and the record of what they read."""
 
 import dataclasses
 import functools
@@ -39,7 +39,7 @@ def measurer_of(
         texts=functools.partial(engine.texts, part=part),
         sums=functools.partial(engine.sums, part=part),
         delta=delta,
-        assigned=None if part else engine.assigned,
+        count_rule=None if part else engine.assigned,
     )
 
 
@@ -60,11 +60,11 @@ def rehearsal_of(
 
 
 def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
-    """Return what a release needs of the schema: the columns that were read, or are
-    `drawn`.
+    """Return the part of the schema that a release needs.
 
-    With the names of those that were left out because of what the table holds, and
-    without the texts that mean missing or count as others, which stay in the account.
+    These are the columns that were read or are `drawn`, and the names of those left out
+    for what the table holds. Texts that mean missing or count as others stay in the
+    account.
     """
     names = {
         name for event in measurer.events for clique in event.reads for name in clique

@@ -19,11 +19,11 @@ class OnFile:
 
     @property
     def rule(self) -> Rule:
-        """The rule by which charges add up."""
+        """The rule that adds up charges."""
         return self.account.rule
 
     def balance(self) -> Balance:
-        """Return what is spent, held and left, from the ledger as it is now."""
+        """Return the spent, reserved and remaining budget, from the ledger as of now."""
         return self.ledger.standing(self.account.dataset).balance
 
     def lines(self) -> tuple[Line, ...]:

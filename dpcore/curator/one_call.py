@@ -101,7 +101,7 @@ def evaluate(
 
 
 def _open(table: pd.DataFrame, id_column: str | None) -> Curator:
-    """Open a table under a schema that says nothing of its values."""
+    """Open a table under a schema without facts about its values."""
     names = [name for name in map(str, table.columns) if name != id_column]
     nothing = Categorical(
         name=names[0] if names else "", categories=("any",), other=True, missing=True

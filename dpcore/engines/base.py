@@ -285,7 +285,7 @@ class Engine(ABC):
             CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows
         )
 
-    def counted(self, rows: Microdata) -> Microdata:
+    def limit_rows(self, rows: Microdata) -> Microdata:
         """Return the rows that count among some rows, of each person as many as
         declared.
         """

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import source_dataset
-from dpcore.accounting.own import derived_key
+from dpcore.accounting.own import derive_key
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine, readable
@@ -101,7 +101,7 @@ class Parquet(_Streamed):
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
-        if source.query or source.described:
+        if source.query or source.is_described:
             return super().reader(source)
         return ParquetReader(Path(source.location))
 
@@ -181,7 +181,7 @@ def engine_of(
     if not isinstance(table, Source):
         return table
     # all that other machines get
-    key = derived_key(key, f"rows of {source_dataset(table.name)}")
+    key = derive_key(key, f"rows of {source_dataset(table.name)}")
     return Connection.of_kind(table.kind).open(table, schema, key=key, on_rows=on_rows)
 
 
@@ -235,16 +235,16 @@ def _spark_table(source: Source) -> object:
                 else []
             )
 
-        if not source.base and not source.described:
+        if not source.base and not source.is_described:
             return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
         folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
         stored = (
             session.read.parquet(source.location).columns
             if folder
-            else source.used[0][1]
+            else source.columns_by_table[0][1]
         )
-        for missing in {*source.used[0][1]} - {*stored}:
+        for missing in {*source.columns_by_table[0][1]} - {*stored}:
             raise no_column(missing)
         query, bound = statement(source, SPARK, folder)
         return session.sql(query, args=list(bound))

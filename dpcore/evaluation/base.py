@@ -20,7 +20,7 @@ Read = TypeVar("Read")
 Result = TypeVar("Result")
 
 
-class Readable(Protocol):
+class OriginalTable(Protocol):
     """The original, as far as an evaluation may read it."""
 
     @property
@@ -33,7 +33,7 @@ class Readable(Protocol):
         Raises: RowsError where they do not fit.
         """
 
-    def counted(self, rows: Microdata) -> Microdata:
+    def limit_rows(self, rows: Microdata) -> Microdata:
         """Return the rows that count, of each person as many as declared."""
 
     def sample(self, rows: int) -> Microdata:
@@ -75,7 +75,7 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
         return ()
 
     @abstractmethod
-    def read(self, table: Readable, schema: Schema) -> Read:
+    def read(self, table: OriginalTable, schema: Schema) -> Read:
         """Read what the answer needs of the original.
 
         Raises: RowsError for rows that do not fit.
@@ -94,16 +94,16 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
 class RowsEvaluation(Evaluation[Microdata, Result]):
     """An evaluation that needs the rows themselves."""
 
-    counted: ClassVar[bool] = False
+    counted_rows_only: ClassVar[bool] = False
     """Whether it is about the rows that count, as releases are, or about all rows."""
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows.
 
         Raises: RowsError where they do not fit.
         """
         rows = table.rows()
-        return table.counted(rows) if self.counted else rows
+        return table.limit_rows(rows) if self.counted_rows_only else rows
 
 
 class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):

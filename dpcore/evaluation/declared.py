@@ -19,8 +19,8 @@ from dpcore.evaluation.records import (
     Bools,
     Codes,
     labels_of,
-    numbers_of,
-    texts_in,
+    read_numbers,
+    read_texts,
 )
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
@@ -29,12 +29,12 @@ from dpcore.schema.origin import CENSORED
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text
 
-_BETWEEN = re.compile(rf"{INTERVAL}|^[\[(](.+), (.+)[\])]$")
+_INTERVAL_OR_DATES = re.compile(rf"{INTERVAL}|^[\[(](.+), (.+)[\])]$")
 """Two numbers, or two dates in brackets."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Declared:
+class DeclaredTable:
     """A table in the cells of a schema.
 
     Attributes:
@@ -51,11 +51,11 @@ class Declared:
     spread: bool
 
 
-def as_declared(
+def fit_to_schema(
     frame: pd.DataFrame,
     schema: Schema,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-) -> Declared:
+) -> DeclaredTable:
     """Cut a table to what has cells of the schema, and spread labels over the values
     that they stand for.
 
@@ -73,18 +73,18 @@ def as_declared(
     for column in schema.columns:
         if column.name not in frame:
             continue
-        values, is_spread = _spread(
+        values, is_spread = _spread_labels(
             column, frame[column.name], (hierarchies or {}).get(column.name), rng
         )
         if column.check(values).refused:
-            values, readable = _with_cells(column, values)
+            values, readable = _read_values(column, values)
             if readable.mean() < 0.5:
                 left_out.append(column.name)
                 continue
             fits &= readable
         any_spread |= is_spread
         kept[column.name] = values
-    return Declared(
+    return DeclaredTable(
         frame=pd.DataFrame(kept, index=frame.index)[fits].reset_index(drop=True),
         left_out=tuple(left_out),
         rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
@@ -92,7 +92,7 @@ def as_declared(
     )
 
 
-def _spread(
+def _spread_labels(
     column: Column,
     values: pd.Series,
     hierarchy: Hierarchy | None,
@@ -105,9 +105,13 @@ def _spread(
         return values, False
     read = values.astype(object)
     is_spread = False
-    leaves = {} if hierarchy is None else _leaves(hierarchy)
-    for label, rows in _labels(column, values).items():
-        meant = leaves[label] if label in leaves else _meant(column, label, len(rows))
+    leaves = {} if hierarchy is None else _leaves_of_labels(hierarchy)
+    for label, rows in _rows_of_labels(column, values).items():
+        meant = (
+            leaves[label]
+            if label in leaves
+            else _values_of_label(column, label, len(rows))
+        )
         if len(meant):
             read.iloc[rows] = rng.permutation(
                 np.resize(rng.permutation(np.array(meant, object)), len(rows))
@@ -116,25 +120,25 @@ def _spread(
     return (read, True) if is_spread else (values, False)
 
 
-def _labels(column: Column, values: pd.Series) -> dict[str, Codes]:
+def _rows_of_labels(column: Column, values: pd.Series) -> dict[str, Codes]:
     """Return the rows of each text that is no value of the column."""
     if isinstance(column, IntervalColumn):
         texts = as_text(values)
         # "<20" is a label here
         rules = tuple(rule for rule in column.rules if rule != CENSORED)
         column = dataclasses.replace(column, rules=rules)
-        is_number = ~np.isnan(numbers_of(column, texts)) & ~texts.str.match(
+        is_number = ~np.isnan(read_numbers(column, texts)) & ~texts.str.match(
             INTERVAL, na=False
         )
         texts = texts.mask(is_number | column.is_missing(values))
     else:
-        texts = texts_in(column, values)
+        texts = read_texts(column, values)
         texts = texts.mask(texts.isin(labels_of(column)))
     rows: dict[Any, Any] = texts.groupby(texts).indices
     return rows
 
 
-def _leaves(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
+def _leaves_of_labels(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
     """Return the leaves under each label, at the lowest level that has it."""
     leaves: dict[str, list[str | None]] = {}
     for level in reversed(hierarchy.levels):
@@ -145,17 +149,17 @@ def _leaves(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
     return leaves
 
 
-def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
+def _values_of_label(column: Column, label: str, rows: int) -> Sequence[object]:
     """Return the values that a label stands for as it is written, of an interval so
     many; none if unknown.
     """
-    ends = _BETWEEN.match(label)
+    ends = _INTERVAL_OR_DATES.match(label)
     between = [end for end in ends.groups() if end] if ends else []
     if isinstance(column, IntervalColumn):
         low = column.edges[0]
         high = column.edges[-1]
         if label != SUPPRESSED:
-            low, high = numbers_of(column, pd.Series(between or [None, None]))
+            low, high = read_numbers(column, pd.Series(between or [None, None]))
             high += not isinstance(column, Real) and not label.endswith(")")
         places = low + (high - low) * (np.arange(rows) + 0.5) / rows
         if np.isnan(places).any():
@@ -178,18 +182,18 @@ def _meant(column: Column, label: str, rows: int) -> Sequence[object]:
     if label.endswith("*"):
         shown = label.rstrip("*")
         return [
-            each for each in own if each.startswith(shown) and len(each) == len(label)
+            text for text in own if text.startswith(shown) and len(text) == len(label)
         ]
     low, high = pd.to_numeric(pd.Series(between or [None, None]), errors="coerce")
     numbers = pd.to_numeric(pd.Series(own, dtype=object), errors="coerce")
     return [
-        each for each, number in zip(own, numbers, strict=True) if low <= number <= high
+        text for text, number in zip(own, numbers, strict=True) if low <= number <= high
     ]
 
 
-def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
+def _read_values(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
     if isinstance(column, IntervalColumn):
-        numbers = numbers_of(column, values)
+        numbers = read_numbers(column, values)
         readable = ~np.isnan(numbers) | column.missing
         if isinstance(column, Date):
             days = (
@@ -201,7 +205,7 @@ def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
                 ~np.isnan(numbers)
             ), readable
         return pd.Series(numbers, index=values.index), readable
-    texts = texts_in(column, values)
+    texts = read_texts(column, values)
     readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)
     if column.missing:
         readable = readable | texts.isna().to_numpy(dtype=bool)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from dpcore.evaluation.base import Readable
+from dpcore.evaluation.base import OriginalTable
 from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import DistinctRows, Microdata
 
-FIRST = 100_000
+FIRST_ROWS = 100_000
 """Rows that stand for a table where a person asked for that; they are no random part of
 it.
 """
@@ -16,7 +16,7 @@ it.
 class FirstRows:
     """A table whose first rows take the place of rows that do not fit."""
 
-    def __init__(self, table: Readable, most: int = FIRST) -> None:
+    def __init__(self, table: OriginalTable, most: int = FIRST_ROWS) -> None:
         self._table = table
         self._most = most
 
@@ -31,8 +31,8 @@ class FirstRows:
             else self._table.sample(self._most)
         )
 
-    def counted(self, rows: Microdata) -> Microdata:
-        return self._table.counted(rows)
+    def limit_rows(self, rows: Microdata) -> Microdata:
+        return self._table.limit_rows(rows)
 
     def sample(self, rows: int) -> Microdata:
         return self._table.sample(min(rows, self._most))

@@ -28,7 +28,7 @@ Codes = npt.NDArray[np.int64]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
-ABSENT = -1
+ABSENT_CODE = -1
 """Code of a missing or unreadable value of a column without an order."""
 SEED = 20_210_417
 """Of all draws and choices of an evaluation, so that the same tables get the same
@@ -36,7 +36,7 @@ figures.
 """
 
 
-def of_some(
+def choose_some(
     frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int
 ) -> Bools:
     """Return which rows are those of one person in so many, chosen by chance.
@@ -75,20 +75,20 @@ class Records:
         """Return some of the rows."""
         return Records(
             names=self.names,
-            values=tuple(each[rows] for each in self.values),
+            values=tuple(column[rows] for column in self.values),
             ordered=self.ordered,
         )
 
     def missing(self, column: int) -> Bools:
         """Mark the rows that have no value in a column."""
         values = self.values[column]
-        return np.isnan(values) if self.ordered[column] else values == ABSENT
+        return np.isnan(values) if self.ordered[column] else values == ABSENT_CODE
 
-    def shuffled(self, rng: np.random.Generator) -> Records:
+    def shuffle(self, rng: np.random.Generator) -> Records:
         """Shuffle each column by itself, so that every column is kept and every
         relation lost.
         """
-        values = tuple(rng.permutation(each) for each in self.values)
+        values = tuple(rng.permutation(column) for column in self.values)
         return Records(names=self.names, values=values, ordered=self.ordered)
 
 
@@ -118,7 +118,8 @@ def records(
         raise no_rows()
     declared = [schema.column(name) for name in names]
     by_column = [
-        _values(column, [frame[column.name] for frame in frames]) for column in declared
+        _scaled_values(column, [frame[column.name] for frame in frames])
+        for column in declared
     ]
     return [
         Records(
@@ -155,7 +156,7 @@ def distances(
     return total.astype(np.float64)
 
 
-def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
+def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
     """Read a column with an order as numbers or days since 1970-01-01, (rows,), NaN
     where there is none.
 
@@ -193,7 +194,7 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
     return numbers
 
 
-def texts_in(column: Column, values: pd.Series) -> pd.Series:
+def read_texts(column: Column, values: pd.Series) -> pd.Series:
     """Read a column without an order as texts, (rows,), one text per value, NA where
     missing.
     """
@@ -201,7 +202,7 @@ def texts_in(column: Column, values: pd.Series) -> pd.Series:
     missing = column.is_missing(values)
     texts = as_text(values)
     if isinstance(column, Categorical):
-        texts = column.spelled(texts)
+        texts = column.category_spelling(texts)
     if isinstance(column, Boolean):
         lower = texts.str.lower()
         labels = texts_of([column.false_label.lower(), column.true_label.lower()])
@@ -218,12 +219,12 @@ def labels_of(column: Column) -> tuple[str, ...]:
     return column.labels[: column.values_size]
 
 
-def _values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
+def _scaled_values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
     if isinstance(column, IntervalColumn):
         low = float(column.edges[0])
         high = float(column.edges[-1])
-        return [(numbers_of(column, part) - low) / (high - low) for part in parts]
-    texts = pd.concat([texts_in(column, part) for part in parts], ignore_index=True)
+        return [(read_numbers(column, part) - low) / (high - low) for part in parts]
+    texts = pd.concat([read_texts(column, part) for part in parts], ignore_index=True)
     codes = pd.factorize(texts)[0].astype(np.float64)  # ABSENT where missing
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(codes, ends))

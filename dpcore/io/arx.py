@@ -27,7 +27,7 @@ from dpcore.anonymization.fulldomain.metrics import (
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.errors import HierarchyError, damaged
+from dpcore.errors import HierarchyError, damaged_file_error
 from dpcore.io.checks import Limits, check_size
 from dpcore.io.encoding import decode
 from dpcore.tables.classes import BoolArray
@@ -91,7 +91,7 @@ def read_project(
         RuntimeError,
         ValueError,
     ) as error:
-        raise damaged(ENDING[1:]) from error
+        raise damaged_file_error(ENDING[1:]) from error
 
 
 def _xml(part: bytes) -> ElementTree.Element:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dpcore.io.locales import NumbersOrDates, as_dates, as_numbers, is_date, is_number
 from dpcore.io.options import DECIMALS, ReadOptions, Understood
 from dpcore.schema.detector import may_be_id
-from dpcore.schema.suggest import MOST
+from dpcore.schema.suggest import KIND_SHARE
 from dpcore.schema.values import MERGED, READ_AS_TEXT
 from dpcore.schema.words import means_missing
 
@@ -82,7 +82,7 @@ class _Texts:
         cells = {
             text: of.get(place, 0) for place, text in enumerate(self.arrow.to_pylist())
         }
-        enough = sum(map(cells.__getitem__, fitting)) >= MOST * sum(
+        enough = sum(map(cells.__getitem__, fitting)) >= KIND_SHARE * sum(
             map(cells.__getitem__, self.distinct)
         )
         return fitting if enough else []

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpcore.errors import LimitError, ReadError, damaged
+from dpcore.errors import LimitError, ReadError, damaged_file_error
 from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
@@ -123,7 +123,7 @@ def _parse(text: str, separator: str, width: int) -> list[Any]:
         )
     except pa.ArrowInvalid:
         if not wrong:
-            raise damaged("csv") from None
+            raise damaged_file_error("csv") from None
         raise ReadError(
             (
                 "some rows have more or fewer fields than the {expected:,} expected "

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpcore.errors import LimitError, ReadError, damaged
+from dpcore.errors import LimitError, ReadError, damaged_file_error
 from dpcore.io.checks import (
     Limits,
     check_cell_length,
@@ -43,7 +43,7 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LimitError | ReadError | MemoryError):
             raise
-        raise damaged("parquet") from None
+        raise damaged_file_error("parquet") from None
 
 
 def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:

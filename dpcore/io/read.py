@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from dpcore.anonymization.plan import Plan
-from dpcore.errors import ReadError, damaged
+from dpcore.errors import ReadError, damaged_file_error
 from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
 from dpcore.io.encoding import decode, is_parquet, recognize
@@ -85,7 +85,7 @@ def read_table(
         )
     if name.lower().endswith((".parquet", ".pq")):
         if not is_parquet(data):
-            raise damaged("parquet")
+            raise damaged_file_error("parquet")
         frame, notes = read_parquet(data, limits=limits)
         return ReadResult(
             frame=frame,
@@ -155,7 +155,7 @@ def _read_project(
     )
     if subset is not None:
         if len(subset) != len(result.frame):
-            raise damaged(ENDING[1:])
+            raise damaged_file_error(ENDING[1:])
         result.frame[SUBSET] = subset
     return replace(result, plan=plan, notes=(*notes, *result.notes))
 

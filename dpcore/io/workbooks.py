@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import DpcoreError, damaged
+from dpcore.errors import DpcoreError, damaged_file_error
 from dpcore.io.checks import Limits, check_rows, check_size, empty
 from dpcore.text import Text
 
@@ -51,7 +51,7 @@ def workbook_text(
         raise
     # the libraries have no common error; their words may hold cells
     except Exception as error:
-        raise damaged(name.lower().rpartition(".")[2]) from error
+        raise damaged_file_error(name.lower().rpartition(".")[2]) from error
     check_rows(len(rows), limits=limits)
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)

@@ -1,8 +1,8 @@
 """Exact laws of noisy answers, computed without drawing.
 
 A law is a finite list of outcomes with their chances; tails below 1e-18 are cut off. It
-shows what noise does, what a neighboring table changes, and that nothing computed from
-an answer tells more than the answer.
+shows the effect of noise and of a neighboring table, and that nothing computed from
+an answer reveals more than the answer.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from dpcore.errors import UsageError
 
 Values = npt.NDArray[np.float64]
 
-_TAIL = 1e-18
-_SEEN = 1e-10
+_CUT_CHANCE = 1e-18  # of the tails that are cut off
+_MIN_COMPARED_CHANCE = (
+    1e-10  # of outcomes; the cut tails would change the ratio of rarer
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law:
-    """Ascending distinct outcomes with the chance of each, as float64 arrays of one
-    length.
+    """Ascending distinct outcomes with the chance of each.
+
+    Both are float64 arrays of one length.
     """
 
     outcomes: Values
@@ -41,20 +44,20 @@ class Law:
         """The expected squared distance from the mean."""
         return float((self.outcomes - self.mean) ** 2 @ self.chances)
 
-    def mapped(self, function: Callable[[Values], Values]) -> Law:
+    def map(self, function: Callable[[Values], Values]) -> Law:
         """Return the law of a function of the outcome, which is post-processing."""
         outcomes, place = np.unique(function(self.outcomes), return_inverse=True)
-        return Law(outcomes=outcomes, chances=_added(self.chances, place))
+        return Law(outcomes=outcomes, chances=_add_chances(self.chances, place))
 
-    def plus(self, other: Law) -> Law:
+    def add(self, other: Law) -> Law:
         """Return the law of the sum of two independent outcomes."""
         sums = np.add.outer(self.outcomes, other.outcomes).ravel()
         outcomes, place = np.unique(sums, return_inverse=True)
         chances = np.multiply.outer(self.chances, other.chances).ravel()
-        return Law(outcomes=outcomes, chances=_added(chances, place))
+        return Law(outcomes=outcomes, chances=_add_chances(chances, place))
 
 
-def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
+def _add_chances(chances: Values, place: npt.NDArray[np.int64]) -> Values:
     sums: Values = np.bincount(place.ravel(), weights=chances).astype(np.float64)
     return sums
 
@@ -62,8 +65,8 @@ def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
 def laplace_law(count: int, *, noise_scale: float) -> Law:
     """Return the law of `count` plus two-sided geometric noise.
 
-    Here q = exp(-1 / noise_scale), the law that `discrete_laplace` draws from (Ghosh,
-    Roughgarden, Sundararajan 2009).
+    With q = exp(-1 / noise_scale), it is the law from which `discrete_laplace` draws
+    (Ghosh, Roughgarden, Sundararajan 2009).
 
     Args:
         count: rows.
@@ -74,21 +77,23 @@ def laplace_law(count: int, *, noise_scale: float) -> Law:
             f"noise_scale ({noise_scale}) must be above 0",
             remedy="use a positive number of rows",
         )
-    reach = math.ceil(-math.log(_TAIL) * noise_scale)
+    reach = math.ceil(-math.log(_CUT_CHANCE) * noise_scale)
     steps = np.arange(-reach, reach + 1)
     chances = np.exp(-np.abs(steps) / noise_scale) * math.tanh(1 / (2 * noise_scale))
     return Law(outcomes=(count + steps).astype(np.float64), chances=chances)
 
 
 def largest_loss(law: Law, neighbor: Law) -> float:
-    """Return the largest log-ratio of the chances of one outcome, which is epsilon of
-    the pair.
+    """Return the largest log-ratio of the chances of one outcome.
 
-    Outcomes with a chance below 1e-10 are left out: there the cut tails would be felt.
+    It is the epsilon of the pair of tables. Outcomes with a chance below 1e-10 are left
+    out, as cutting the tails would change their ratio.
     """
     _shared, ours, theirs = np.intersect1d(
         law.outcomes, neighbor.outcomes, return_indices=True
     )
-    likely = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
+    likely = (
+        np.minimum(law.chances[ours], neighbor.chances[theirs]) > _MIN_COMPARED_CHANCE
+    )
     ratio = np.log(law.chances[ours[likely]]) - np.log(neighbor.chances[theirs[likely]])
     return float(np.abs(ratio).max(initial=0.0))

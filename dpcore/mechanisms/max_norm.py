@@ -1,12 +1,11 @@
-"""The K-norm mechanism of the max norm, noise for sums whose entries a row moves by at
-most one.
+"""The K-norm mechanism of the max norm, for sums with entries of bounded change.
 
 Release s + z with P(z) ~ q^max|z_i|, q = exp(-1 / scale), over the whole numbers. A row
-that moves s by at most c in every entry changes every probability by a factor of at
+that changes s by at most c in every entry changes every probability by a factor of at
 most exp(c / scale): epsilon = c / scale, however many entries there are (Hardt, Talwar
 2010, "On the geometry of differential privacy", section 4). For p entries the noise of
-one has the deviation scale * sqrt((p + 1)(p + 2) / 3), where independent Laplace noise
-of the same loss has scale * p * sqrt(2): up to 2.45 times more.
+one has the standard deviation scale * sqrt((p + 1)(p + 2) / 3), where independent
+Laplace noise of the same loss has scale * p * sqrt(2): up to 2.45 times more.
 
 z is drawn exactly, without a floating-point number. Given R it is uniform on the cube
 {-R .. R}^p, with P(R = r) ~ (2r + 1)^p q^r. These weights have the generating function
@@ -28,8 +27,8 @@ import numpy.typing as npt
 from dpcore.errors import too_many_cells
 from dpcore.tables.sums import GRID, Integers
 
-MAX_ENTRIES = 1_000
-_FARTHEST = 2**62
+MAX_ENTRIES = 1_000  # of one vector, for which drawing stays fast
+_MAX_SUM = 2**62  # in units of 1 / GRID rows, to fit int64
 
 
 def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
@@ -51,20 +50,20 @@ def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
     check_entries(entries)
     noisy = np.empty(sums.shape, dtype=np.int64)
     for line in range(lines):
-        radius = _radius(entries, scale)
+        radius = _draw_radius(entries, scale)
         for entry in range(entries):
             total = int(sums[line, entry]) + secrets.randbelow(2 * radius + 1) - radius
-            noisy[line, entry] = max(-_FARTHEST, min(_FARTHEST, total))
+            noisy[line, entry] = max(-_MAX_SUM, min(_MAX_SUM, total))
     return noisy
 
 
 def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
-    """Return the smallest scale for lines that a person changes by `rows`, in units of
-    1 / GRID rows.
+    """Return the smallest scale for this epsilon, in units of 1 / GRID rows.
 
-    Costs rows * GRID / scale <= epsilon, exactly. Never below the number of entries,
-    where drawing would be slow; so much noise is far less than a row. Large scales are
-    whole multiples of what a float can hold.
+    A person changes the lines by `rows` in every entry: this costs rows * GRID / scale
+    <= epsilon, exactly. Never below the number of entries, where drawing would be slow;
+    so much noise is far less than a row. Large scales are whole multiples of what a
+    float can hold.
     """
     scale = max(math.ceil(rows * GRID / epsilon), entries)
     spare = max(0, scale.bit_length() - 53)
@@ -72,11 +71,10 @@ def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
 
 
 def max_norm_variance(entries: int, scale: float) -> float:
-    """Return a near upper bound of the variance of one entry, in the unit of the scale
-    squared.
+    """Return a close upper bound of the variance of one entry.
 
-    E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in units of the scale. Source: Hardt, Talwar
-    (2010), section 4.
+    The unit is that of the scale, squared. E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in
+    units of the scale. Source: Hardt, Talwar (2010), section 4.
     """
     return (entries + 1) * (entries + 2) / 3 * scale**2
 
@@ -84,12 +82,11 @@ def max_norm_variance(entries: int, scale: float) -> float:
 def max_norm_density(
     noise: npt.NDArray[np.float64], entries: int, scale: float
 ) -> npt.NDArray[np.float64]:
-    """Return the near density of one entry at each of these numbers in the unit of the
-    scale.
+    """Return the approximate density of one entry at these numbers.
 
-    Given the radius, an entry is uniform on [-R, R], and R ~ Gamma(p + 1): so the
-    density is that of E[1 / (2 R); R >= |z|] = Q(p, |z|) / (2 p), with the regularized
-    upper incomplete gamma function Q.
+    The numbers are in the unit of the scale. Given the radius, an entry is uniform on
+    [-R, R], and R ~ Gamma(p + 1): so the density is that of E[1 / (2 R); R >= |z|] =
+    Q(p, |z|) / (2 p), with the regularized upper incomplete gamma function Q.
     """
     from scipy.special import gammaincc
 
@@ -100,34 +97,36 @@ def max_norm_density(
 
 
 def check_entries(entries: int) -> None:
-    """Refuse a vector that is too long to draw noise for."""
+    """Refuse a vector too long to draw noise for."""
     if entries > MAX_ENTRIES:
         raise too_many_cells(entries, MAX_ENTRIES)
 
 
-def _radius(entries: int, scale: int) -> int:
+def _draw_radius(entries: int, scale: int) -> int:
     """Draw R with P(R = r) ~ (2r + 1)^entries exp(-r / scale)."""
-    reached = _eulerian_sums(entries)
+    sums = _eulerian_sums(entries)
     while True:
-        skew = bisect.bisect_right(reached, secrets.randbelow(reached[-1]))
-        if bernoulli_exp(skew, scale):
-            return skew + sum(_geometric(scale) for _ in range(entries + 1))
+        # 1. J: draw from the Eulerian numbers, accept with chance q^J.
+        offset = bisect.bisect_right(sums, secrets.randbelow(sums[-1]))
+        if draw_bernoulli_exp(offset, scale):
+            # 2. R = J + the sum of p + 1 geometric numbers.
+            return offset + sum(_draw_geometric(scale) for _ in range(entries + 1))
 
 
 @functools.lru_cache(maxsize=64)
 def _eulerian_sums(entries: int) -> tuple[int, ...]:
-    """Return the sums B(p, 0), B(p, 0) + B(p, 1), ... of type-B Eulerian numbers, p =
-    entries.
+    """Return the cumulative sums of type-B Eulerian numbers.
+
+    These are B(p, 0), B(p, 0) + B(p, 1), ... for p = entries.
     """
-    return tuple(itertools.accumulate(eulerian(entries)))
+    return tuple(itertools.accumulate(eulerian_numbers(entries)))
 
 
-def eulerian(entries: int) -> list[int]:
-    """Return the coefficients of B_p(x), with the sum of (2r + 1)^p x^r = B_p(x) / (1 -
-    x)^(p + 1).
+def eulerian_numbers(entries: int) -> list[int]:
+    """Return the coefficients of the type-B Eulerian polynomial B_p.
 
-    B(n, k) = (2k + 1) B(n - 1, k) + (2n - 2k + 1) B(n - 1, k - 1). Source: Brenti
-    (1994), section 3.
+    They satisfy: the sum of (2r + 1)^p x^r is B_p(x) / (1 - x)^(p + 1). B(n, k) = (2k +
+    1) B(n - 1, k) + (2n - 2k + 1) B(n - 1, k - 1). Source: Brenti (1994), section 3.
     """
     row = [1]
     for n in range(1, entries + 1):
@@ -139,32 +138,34 @@ def eulerian(entries: int) -> list[int]:
     return row
 
 
-def _geometric(scale: int) -> int:
+def _draw_geometric(scale: int) -> int:
     """Draw k with P(k) ~ exp(-k / scale).
 
     Source: Canonne, Kamath, Steinke (2020), algorithm 2.
     """
+    # k = remainder + scale * quotient, drawn independently
     while True:
-        rest = secrets.randbelow(scale)
-        if bernoulli_exp(rest, scale):
+        remainder = secrets.randbelow(scale)
+        if draw_bernoulli_exp(remainder, scale):
             break
-    whole = 0
-    while bernoulli_exp(1, 1):
-        whole += 1
-    return rest + scale * whole
+    quotient = 0
+    while draw_bernoulli_exp(1, 1):
+        quotient += 1
+    return remainder + scale * quotient
 
 
-def bernoulli_exp(numerator: int, denominator: int) -> bool:
-    """Draw True with chance exp(-numerator / denominator), from random whole numbers
-    alone.
+def draw_bernoulli_exp(numerator: int, denominator: int) -> bool:
+    """Draw True with chance exp(-numerator / denominator).
 
-    Source: Canonne, Kamath, Steinke (2020), algorithm 1.
+    It uses random whole numbers alone. Source: Canonne, Kamath, Steinke (2020),
+    algorithm 1.
     """
     while numerator > denominator:
-        if not bernoulli_exp(1, 1):
+        if not draw_bernoulli_exp(1, 1):
             return False
         numerator -= denominator
-    tries = 1 if numerator < denominator else 2  # where the first coin cannot fail
+    # the first coin cannot fail if numerator = denominator, so it is skipped
+    tries = 1 if numerator < denominator else 2
     while secrets.randbelow(denominator * tries) < numerator:
         tries += 1
     return tries % 2 == 1

@@ -1,6 +1,6 @@
-"""The measurer, through which a recipe sees the private table.
+"""The measurer, the only access of a recipe to the private table.
 
-It turns exact counts into noisy numbers under one reserved loss, refuses to go beyond
+It turns exact counts into noisy numbers under one reserved loss, refuses to exceed
 it, and records every event in the order in which it was paid.
 """
 
@@ -17,18 +17,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.errors import UsageError, too_little_left
 from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, unheeded
+from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, ignore_progress
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
-    at_least,
     epsilon_within,
     laplace_scale,
     noise_of,
     noise_scale,
     noise_variance,
+    round_up_to_float,
     selection_scale,
     sums_deviation,
     sums_scale,
@@ -38,15 +38,15 @@ from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
 from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
 
 GRAIN = 1024
-"""Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are
-whole numbers.
+"""Parts of a row: public estimates are rounded to 1 / GRAIN, so that distances to
+counts are whole numbers.
 """
-FARTHEST = 2.0**51
-"""Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row
-could flip a distance.
+MAX_ESTIMATE = 2.0**51
+"""Largest estimate or penalty, in rows; beyond, int64 would wrap, and one row could
+flip a distance.
 """
 Groups = npt.NDArray[np.int64]
-Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
+CellRule = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 SumsOf = Callable[[Clique, Sequence[Entry]], Integers]
 """Exact sums of entries over the rows of each cell of a clique, in units of 1 / GRID
@@ -55,7 +55,7 @@ rows.
 
 
 class CountSource(Protocol):
-    """Exact counts over cliques, of cells merged by `groups`."""
+    """Exact counts over cliques, with cells merged by `groups`."""
 
     def __call__(
         self,
@@ -77,14 +77,14 @@ class Measurer:
     """A source of noisy measurements and private choices under one reserved loss.
 
     Attributes:
-        domain: names and sizes of the columns. Public; `declared` are those before
+        domain: names and sizes of the columns. Public; `declared` is the domain before
             cells were merged.
-        loss: all that was reserved: epsilon buys Laplace noise, rho Gaussian noise.
-        rows: rows a person may have. Public.
-        part: (column, category) when only one part of the table is read.
-        events: what was paid for so far, in order.
-        on_draw: called again and again while noise is drawn; what it raises ends the
-            run.
+        loss: reserved in all: epsilon buys Laplace noise, rho Gaussian noise.
+        rows: most rows of a person. Public.
+        part: (column, category) if only one part of the table is read.
+        events: paid for so far, in order.
+        on_draw: called again and again while noise is drawn; an error that it raises
+            ends the run.
     """
 
     def __init__(
@@ -98,12 +98,12 @@ class Measurer:
         texts: Callable[[str], dict[str, int]] | None = None,
         sums: SumsOf | None = None,
         delta: Fraction = Fraction(0),
-        assigned: Callable[[Assign, int, Clique], Counts] | None = None,
+        count_rule: Callable[[CellRule, int, Clique], Counts] | None = None,
     ) -> None:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
         self._texts = texts
-        self._assigned = assigned
+        self._count_rule = count_rule
         self._sums = sums
         self.part = part
         self._purse = Purse(loss=loss.amount, delta=delta)
@@ -111,17 +111,16 @@ class Measurer:
         self.loss = loss
         self.rows = rows
         self.events: list[Event] = []
-        self.on_draw: Callable[[], object] = unheeded
+        self.on_draw: Callable[[], object] = ignore_progress
 
-    def only(self, columns: Clique) -> Measurer:
-        """Return a view of some of the columns, which spends from the same loss."""
+    def project(self, columns: Clique) -> Measurer:
+        """Return a view of some of the columns, with the same loss to spend."""
         view = copy.copy(self)
         view.domain = self.domain.project(columns)
         return view
 
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
-        """Return a view with cells merged before they are counted, which spends from
-        the same loss.
+        """Return a view with merged cells, with the same loss to spend.
 
         Args:
             groups: column -> int64 array, the new cell of each cell, numbered from 0
@@ -145,7 +144,7 @@ class Measurer:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the loss was spent whole, on noise that is drawn by now."""
+        """Whether the whole loss was spent, on noise that is drawn by now."""
         return not self._purse.loss
 
     @property
@@ -159,39 +158,38 @@ class Measurer:
         loss: Loss,
         weights: Sequence[Fraction | float] | None = None,
     ) -> tuple[Marginal, ...]:
-        """Measure noisy counts of each clique, with `loss` split evenly or by
-        `weights`.
+        """Measure noisy counts of each clique. Costs `loss`.
 
-        Costs `loss`.
+        It is split evenly or by `weights`.
 
-        Raises: BudgetExceeded beyond what was reserved; LimitError for too many cells.
+        Raises: BudgetExceeded beyond the reserved loss; LimitError for too many cells.
         """
-        parts = split(loss, len(cliques), weights)
+        parts = split_loss(loss, len(cliques), weights)
         scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in parts]
         check_cells(self.domain, cliques)
         self._spend(
             loss,
             [
-                self._event(self._additive, (clique,), scale)
+                self._make_event(self._additive_mechanism, (clique,), scale)
                 for clique, scale in zip(cliques, scales, strict=True)
             ],
         )
         return tuple(
-            self._noisy(each, scale)
-            for each, scale in zip(self._exact(cliques), scales, strict=True)
+            self._add_noise(table, scale)
+            for table, scale in zip(self._exact_counts(cliques), scales, strict=True)
         )
 
     def gaps(
         self, estimates: Mapping[Clique, Values], loss: Loss
     ) -> dict[Clique, float]:
-        """Measure L1 distances, in rows, between the counts and public estimates, in
-        one release.
+        """Measure L1 distances of the counts from public estimates, in rows.
 
-        A person's rows change each distance by at most `rows`. Costs `loss`.
+        All are in one release. A person's rows change each distance by at most `rows`.
+        Costs `loss`.
         """
-        cliques = self._estimated(estimates)
+        cliques = self._check_estimates(estimates)
         scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)
-        self._spend(loss, [self._event(self._additive, cliques, scale)])
+        self._spend(loss, [self._make_event(self._additive_mechanism, cliques, scale)])
         noisy = self._draw(self._distances(estimates), scale * GRAIN)
         return {
             clique: float(distance) / GRAIN
@@ -199,8 +197,9 @@ class Measurer:
         }
 
     def gap_deviation(self, queries: int, loss: Loss) -> float:
-        """Return the public standard deviation of each of `queries` noisy distances, in
-        rows.
+        """Return the noise standard deviation of `queries` distances, in rows.
+
+        Public.
         """
         scale = noise_scale(rows=self.rows, queries=queries, loss=loss)
         return float(noise_variance(scale, loss) ** 0.5)
@@ -213,47 +212,52 @@ class Measurer:
         *,
         count: int = 1,
     ) -> tuple[Clique, ...]:
-        """Choose cliques with counts far from their estimates, scored by distance less
-        penalty in rows.
+        """Choose cliques with counts far from their estimates.
 
-        One after the other, each among those left, for an even part of `loss`. A
-        person's rows change each score by at most `rows`. Costs `loss`.
+        The score is the distance minus the penalty, in rows. Cliques are chosen one
+        after the other, each among those left, for an even share of `loss`. A person's
+        rows change each score by at most `rows`. Costs `loss`.
 
         Source: peeling, as in Durfee and Rogers (2019), "Practical differentially
         private top-k selection".
         """
-        left = list(self._estimated(estimates))
+        candidates = list(self._check_estimates(estimates))
         scale = selection_scale(rows=self.rows, loss=loss.share(Fraction(1, count)))
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
         self._spend(
-            loss, [replace(self._event(mechanism, tuple(left), scale), times=count)]
+            loss,
+            [
+                replace(
+                    self._make_event(mechanism, tuple(candidates), scale), times=count
+                )
+            ],
         )
         scores = self._distances(estimates)
         if penalties:
-            scores -= _grains(
-                np.array([penalties.get(clique, 0.0) for clique in left]), FARTHEST
+            scores -= _to_grains(
+                np.array([penalties.get(clique, 0.0) for clique in candidates]),
+                MAX_ESTIMATE,
             )
         chosen = []
         for _ in range(count):
             place = noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)
-            chosen.append(left.pop(place))
+            chosen.append(candidates.pop(place))
             scores = np.delete(scores, place)
         return tuple(chosen)
 
     def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
-        """Measure sums of public numbers over the rows of each cell of `by`, one draw
-        per cell.
+        """Measure sums of public numbers over the rows of each cell of `by`.
 
         Cells are disjoint, so that a person's rows change the lines by at most `rows`
         together, in every entry. Costs `loss`: max-norm noise for epsilon, Gaussian
-        noise for rho.
+        noise for rho, one draw per cell.
 
         Args:
-            loss: spent whole.
-            by: columns whose cells tell the lines apart; empty for one line.
-            entries: what to add up, at least one; levels are of whole units, see
+            by: columns; each of their cells is a line; empty for one line.
+            entries: numbers to add up, at least one; levels are whole units, see
                 `dpcore.tables.sums`.
+            loss: spent whole.
 
         Raises: ParameterError for levels of another shape or size; LimitError for too
             many cells or entries.
@@ -266,7 +270,10 @@ class Measurer:
         check_entries(len(entries))
         check_cells(self.domain, [by] * len(entries))
         declared = [
-            {name: self._levels(name, each) for name, each in entry.items()}
+            {
+                name: self._declared_levels(name, scores)
+                for name, scores in entry.items()
+            }
             for entry in entries
         ]
         scale = sums_scale(rows=self.rows, entries=len(entries), loss=loss)
@@ -274,8 +281,8 @@ class Measurer:
             "max norm" if isinstance(loss, PureDP) else "discrete gaussian"
         )
         reads = tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries)
-        self._spend(loss, [self._event(mechanism, reads, scale)])
-        exact = self._lines(by, self._sums(by, declared))
+        self._spend(loss, [self._make_event(mechanism, reads, scale)])
+        exact = self._merge_lines(by, self._sums(by, declared))
         if isinstance(loss, PureDP):
             noisy = max_norm_noise(exact, scale=round(scale * GRID))
         else:
@@ -284,18 +291,17 @@ class Measurer:
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
     def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
-        """Choose a cell with nearly the part `order` of the rows below it, among the
-        first `cells` cells.
+        """Choose a cell with about the part `order` of the rows below it.
 
         The score of a cell is minus the number of rows by which the quantile lies
         outside it; a person's rows change it by at most `rows`. Costs `loss`.
 
         Args:
             column: whose cells are chosen from.
-            loss: spent whole.
             order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the
                 median.
-            cells: how many cells are in the order of values; rows in later ones are
+            loss: spent whole.
+            cells: number of first cells in the order of values; rows in later ones are
                 left out.
         """
         if not 0 < order < 1 or order.denominator > 1000:
@@ -309,28 +315,30 @@ class Measurer:
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
         check_cells(self.domain, [(column,)])
-        self._spend(loss, [self._event(mechanism, ((column,),), scale)])
-        (exact,) = self._exact([(column,)])
+        self._spend(loss, [self._make_event(mechanism, ((column,),), scale)])
+        (exact,) = self._exact_counts([(column,)])
         counts = exact.values[:cells]
-        part = order.numerator
-        whole = order.denominator
-        upto = np.cumsum(counts)
-        goal = part * int(upto[-1])
-        below = whole * (upto - counts)
-        reached = whole * upto
-        # in units of 1 / whole rows, of which a row changes every score by at most
-        # whole
-        scores = -np.maximum(np.maximum(below - goal, goal - reached), 0)
+        # in units of 1 / denominator rows, so that the quantile is a whole number; a row
+        # changes every score by at most `denominator` of them
+        denominator = order.denominator
+        up_to_cell = np.cumsum(counts)
+        quantile = order.numerator * int(up_to_cell[-1])
+        before = denominator * (up_to_cell - counts)
+        after = denominator * up_to_cell
+        scores = -np.maximum(np.maximum(before - quantile, quantile - after), 0)
         return noisy_max(
-            scores, noise_scale=at_least(Fraction(scale) * whole), pure=pure
+            scores,
+            noise_scale=round_up_to_float(Fraction(scale) * denominator),
+            pure=pure,
         )
 
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
-        """Return the texts of a column with a noisy count above a threshold, and that
-        count.
+        """Return the texts of a column with noisy counts above a threshold.
 
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2
         rho.
+
+        Returns: text -> noisy count.
         """
         if self._texts is None:
             raise UsageError(
@@ -356,35 +364,34 @@ class Measurer:
             self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta
         )
 
-    def assigned(
-        self, assign: Assign, cells: int, reads: Clique, loss: Loss
+    def count_by_rule(
+        self, rule: CellRule, cells: int, reads: Clique, loss: Loss
     ) -> Marginal:
-        """Measure the number of rows that a public rule puts into each of `cells`
-        cells.
+        """Measure the rows that a public rule puts into each of `cells` cells.
 
         A person's rows change these counts by at most `rows` in all. Costs `loss`.
 
         Args:
+            rule: from rows to the cell of each, from 0; must treat each row on its own,
+                and follow from public or already noisy facts alone.
             cells: of the rule.
+            reads: the columns that the rule reads; it is given no others.
             loss: spent whole.
-            assign: from rows to the cell of each, from 0; must look at each row for
-                itself, and follow from public or already noisy facts alone.
-            reads: the columns that it looks at; it is given no others.
         """
-        if self._assigned is None:
+        if self._count_rule is None:
             raise UsageError(
                 "this measurer applies no rules", remedy="ask through a curator"
             )
         reads = self.domain.clique(reads)
         scale = noise_scale(rows=self.rows, queries=1, loss=loss)
-        self._spend(loss, [self._event(self._additive, (reads,), scale)])
-        return self._noisy(self._assigned(assign, cells, reads), scale)
+        self._spend(loss, [self._make_event(self._additive_mechanism, (reads,), scale)])
+        return self._add_noise(self._count_rule(rule, cells, reads), scale)
 
     @property
-    def _additive(self) -> Mechanism:
+    def _additive_mechanism(self) -> Mechanism:
         return "discrete laplace" if self.noise == "laplace" else "discrete gaussian"
 
-    def _event(
+    def _make_event(
         self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float
     ) -> Event:
         return Event(
@@ -395,10 +402,8 @@ class Measurer:
             part=self.part,
         )
 
-    def _levels(self, name: str, levels: Integers) -> Integers:
-        """Return levels of the declared cells, none of which counts a row for more than
-        one.
-        """
+    def _declared_levels(self, name: str, levels: Integers) -> Integers:
+        """Return the levels of the declared cells; refuse those beyond one row."""
         whole = np.asarray(levels)
         size = (self.domain.size(name),)
         if (
@@ -416,7 +421,7 @@ class Measurer:
             )
         return whole[self._groups[name]] if name in self._groups else whole
 
-    def _lines(self, by: Clique, sums: Integers) -> Integers:
+    def _merge_lines(self, by: Clique, sums: Integers) -> Integers:
         """Sum the lines of declared cells to the cells of this view."""
         cell = np.zeros(1, dtype=np.int64)
         for name in by:
@@ -428,7 +433,7 @@ class Measurer:
         np.add.at(lines, cell, sums)
         return lines
 
-    def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
+    def _exact_counts(self, cliques: Sequence[Clique]) -> list[Counts]:
         """Return the private exact counts of this view."""
         return (
             self._counts(cliques, groups=self._groups)
@@ -437,7 +442,7 @@ class Measurer:
         )
 
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
-        """Take `loss` off what is left, before anything is read."""
+        """Take `loss` off the rest, before anything is read."""
         if type(loss) is not type(self.loss):
             raise UsageError(
                 f"this run spends {self.loss.name}, not {loss.name}",
@@ -450,7 +455,7 @@ class Measurer:
         self._purse.loss -= loss.amount
         self.events.extend(events)
 
-    def _noisy(self, counts: Counts, scale: float) -> Marginal:
+    def _add_noise(self, counts: Counts, scale: float) -> Marginal:
         return Marginal(
             clique=counts.clique,
             values=self._draw(counts.values, scale).astype(np.float64),
@@ -464,9 +469,12 @@ class Measurer:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
         return draw(values, noise_scale=scale, on_draw=self.on_draw)
 
-    def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
-        """Return the cliques, and refuse estimates of another shape, where a row would
-        count often.
+    def _check_estimates(
+        self, estimates: Mapping[Clique, Values]
+    ) -> tuple[Clique, ...]:
+        """Return the cliques; refuse estimates of another shape.
+
+        Broadcast, such an estimate would count a row several times.
         """
         for clique, estimate in estimates.items():
             if np.shape(estimate) != self.domain.shape(clique):
@@ -481,19 +489,21 @@ class Measurer:
 
     def _distances(self, estimates: Mapping[Clique, Values]) -> npt.NDArray[np.int64]:
         """Return the private exact L1 distances in units of 1 / GRAIN rows."""
-        counts = self._exact(tuple(estimates))
+        counts = self._exact_counts(tuple(estimates))
         return np.array(
             [
                 np.abs(
-                    each.values * GRAIN
-                    - _grains(estimates[each.clique], FARTHEST / each.values.size),
+                    count.values * GRAIN
+                    - _to_grains(
+                        estimates[count.clique], MAX_ESTIMATE / count.values.size
+                    ),
                 ).sum()
-                for each in counts
+                for count in counts
             ],
             dtype=np.int64,
         )
 
 
-def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
-    """Public numbers of rows in whole units of 1 / GRAIN, none beyond `limit` rows."""
+def _to_grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
+    """Return public numbers of rows in units of 1 / GRAIN, at most `limit` rows."""
     return np.rint(np.nan_to_num(np.clip(rows, -limit, limit)) * GRAIN).astype(np.int64)

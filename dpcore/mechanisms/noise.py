@@ -1,5 +1,6 @@
-"""Noise on integer counts, one draw per cell, exact, from OpenDP and the system's
-randomness.
+"""Exact noise on integer counts, one draw per cell.
+
+It comes from OpenDP and the system's randomness.
 """
 
 import functools
@@ -10,19 +11,19 @@ import numpy as np
 
 from dpcore.tables.counts import Integers
 
-_BLOCK = 4_096
+_BLOCK_CELLS = 4_096
 """Cells that get noise in about a tenth of a second."""
 
 
-def unheeded() -> None:
-    """Ignore how far the drawing is."""
+def ignore_progress() -> None:
+    """Ignore the progress of drawing."""
 
 
 def discrete_laplace(
     counts: Integers,
     *,
     noise_scale: float,
-    on_draw: Callable[[], object] = unheeded,
+    on_draw: Callable[[], object] = ignore_progress,
 ) -> Integers:
     """Add independent two-sided geometric noise, one draw per cell.
 
@@ -31,21 +32,21 @@ def discrete_laplace(
     Args:
         counts: int64 array of any shape, in rows.
         noise_scale: above 0, in rows; P(k) ~ exp(-|k| / noise_scale).
-        on_draw: called several times a second before further draws; what it raises ends
-            them.
+        on_draw: called several times a second before further draws; an error that it
+            raises ends them.
 
     Returns: int64 array of the same shape.
 
     Source: Canonne, Kamath, Steinke (2020), section 5; sampled by OpenDP.
     """
-    return _apply(_laplace(noise_scale), counts, on_draw)
+    return _add_noise(_laplace(noise_scale), counts, on_draw)
 
 
 def discrete_gaussian(
     counts: Integers,
     *,
     noise_scale: float,
-    on_draw: Callable[[], object] = unheeded,
+    on_draw: Callable[[], object] = ignore_progress,
 ) -> Integers:
     """Add independent discrete Gaussian noise, one draw per cell.
 
@@ -60,12 +61,13 @@ def discrete_gaussian(
 
     Source: Canonne, Kamath, Steinke (2020), theorem 4; sampled by OpenDP.
     """
-    return _apply(_gaussian(noise_scale), counts, on_draw)
+    return _add_noise(_gaussian(noise_scale), counts, on_draw)
 
 
 def opendp_measurements() -> Any:
-    """Return OpenDP's measurements with the proved ones enabled, without its slow
-    prelude.
+    """Return OpenDP's measurements with the proved ones enabled.
+
+    This avoids OpenDP's slow prelude.
     """
     import opendp.measurements
     from opendp.mod import enable_features
@@ -76,8 +78,9 @@ def opendp_measurements() -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _laplace(noise_scale: float) -> Any:
-    """Return the mechanism of a scale, cached as it takes longer to make than to draw
-    from.
+    """Return the mechanism of a scale.
+
+    It is cached, as making it takes longer than drawing.
     """
     from opendp.metrics import l1_distance
 
@@ -101,9 +104,13 @@ def _integers() -> Any:
     return vector_domain(atom_domain(T="i64"))
 
 
-def _apply(mechanism: Any, counts: Integers, on_draw: Callable[[], object]) -> Integers:
+def _add_noise(
+    mechanism: Any, counts: Integers, on_draw: Callable[[], object]
+) -> Integers:
     noisy = np.array(counts, dtype=np.int64).ravel()
-    for start in range(0, noisy.size, _BLOCK):
+    for start in range(0, noisy.size, _BLOCK_CELLS):
         on_draw()
-        noisy[start : start + _BLOCK] = mechanism(noisy[start : start + _BLOCK])
+        noisy[start : start + _BLOCK_CELLS] = mechanism(
+            noisy[start : start + _BLOCK_CELLS]
+        )
     return noisy.reshape(counts.shape)

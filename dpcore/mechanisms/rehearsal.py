@@ -1,6 +1,4 @@
-"""The dry run of a recipe, which refuses all that public facts can refuse before a
-charge.
-"""
+"""The dry run of a recipe, to refuse before a charge all that public facts refuse."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -16,10 +14,9 @@ from dpcore.tables.sums import Entry, Integers
 
 
 class Rehearsal(Measurer):
-    """A measurer of a table without rows and without noise, for a dry run that costs
-    nothing.
+    """A measurer of a table without rows and without noise, for a free dry run.
 
-    It spends, checks and refuses as a real one does, so that what public facts alone
+    It spends, checks and refuses as a real one does: so a run that public facts alone
     can refuse is refused before anything is charged.
     """
 
@@ -61,7 +58,7 @@ class Rehearsal(Measurer):
             texts=lambda column: {},
             sums=sums,
             delta=delta,
-            assigned=None
+            count_rule=None
             if part
             else lambda assign, cells, reads: Counts(
                 clique=(), values=np.zeros(cells, dtype=np.int64)

@@ -15,25 +15,29 @@ from dpcore.mechanisms.noise import opendp_measurements
 def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) -> int:
     """Choose the index of a high score.
 
-    Costs, with scores that one person changes by at most s: 2 s / noise_scale in
+    Costs, if one person changes each score by at most s: 2 s / noise_scale in
     epsilon when `pure` (permute and flip), else (2 s / noise_scale)^2 / 8 in rho
     (exponential mechanism).
 
     Args:
-        pure: True for permute and flip, False for the exponential mechanism.
         scores: int64, one a candidate, at least one.
         noise_scale: above 0, in the unit of the scores.
+        pure: True for permute and flip, False for the exponential mechanism.
+
     Source: McKenna, Sheldon (2020); Cesar, Rogers (2021); drawn by OpenDP.
     """
     if not len(scores):
         raise UsageError("a choice needs at least one candidate", remedy="give a score")
-    return int(_choice(noise_scale, pure)(scores.astype(np.int64).tolist()))
+    return int(
+        _selection_mechanism(noise_scale, pure)(scores.astype(np.int64).tolist())
+    )
 
 
 @functools.lru_cache(maxsize=256)
-def _choice(noise_scale: float, pure: bool) -> Any:
-    """Return the mechanism of a scale, cached as it takes longer to make than to
-    choose.
+def _selection_mechanism(noise_scale: float, pure: bool) -> Any:
+    """Return the mechanism of a scale.
+
+    It is cached, as making it takes longer than choosing.
     """
     from opendp.domains import atom_domain, vector_domain
     from opendp.measures import max_divergence, zero_concentrated_divergence
@@ -54,21 +58,21 @@ def thresholded_counts(
     epsilon: Fraction,
     delta: Fraction,
 ) -> dict[str, int]:
-    """Return noisy counts of the categories whose noisy count is above a threshold.
+    """Return the noisy counts above a threshold, by category.
 
-    Costs epsilon and delta, where a person holds at most `rows` rows, in at most `rows`
+    Costs epsilon and delta, if a person has at most `rows` rows, in at most `rows`
     categories.
 
     Args:
         counts: exact number of rows of each category that occurs. Private.
-        rows: rows a person may have, at least 1.
+        rows: most rows of a person, at least 1.
         epsilon: above 0.
         delta: above 0.
 
     Returns: category -> noisy count, for categories over the threshold only, in
-        alphabetical order, which says nothing about the counts.
+        alphabetical order, which reveals nothing about the counts.
 
-    Raises: ParameterError when delta is not above 0: without it no unknown category may
+    Raises: ParameterError if delta is not above 0: without it no unknown category may
         be named.
 
     Source: Rogers (2023), "A unifying privacy analysis framework for unknown domain
@@ -81,15 +85,15 @@ def thresholded_counts(
         )
     # numbers stand for the texts: OpenDP would cut a text at a NUL and take two for one
     texts = list(counts)
-    named = _naming(rows, epsilon, delta)(
+    noisy = _threshold_mechanism(rows, epsilon, delta)(
         {str(i): int(counts[text]) for i, text in enumerate(texts)}
     )
-    return dict(sorted((texts[int(i)], count) for i, count in named.items()))
+    return dict(sorted((texts[int(i)], count) for i, count in noisy.items()))
 
 
 @functools.lru_cache(maxsize=256)
-def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
-    """Return the mechanism with the lowest threshold that keeps epsilon and delta."""
+def _threshold_mechanism(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
+    """Return the mechanism with the lowest threshold for epsilon and delta."""
     measurements = opendp_measurements()
     from opendp.domains import atom_domain, map_domain
     from opendp.metrics import absolute_distance, l01inf_distance
@@ -114,7 +118,7 @@ def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
             return measurements.make_laplace_threshold(
                 *space, scale=scale, threshold=threshold
             )
-        # wider far out, or it would take minutes
+        # steps grow with the threshold, or the search would take minutes
         threshold += max(1, round(scale / 4), threshold // 64)
     raise InfeasibleError(
         "this epsilon and delta are too small together", remedy="raise epsilon"

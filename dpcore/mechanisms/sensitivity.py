@@ -10,21 +10,19 @@ from dpcore.tables.sums import GRID
 
 
 def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
-    """Return the smallest scale for `queries` tables that a person changes by `rows`
-    each in L1, in rows.
+    """Return the smallest Laplace scale for `queries` tables, in rows.
 
-    Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork
-    et al. (2006).
+    A person changes each by `rows` in L1. Costs rows * queries / scale <= epsilon,
+    compared as exact fractions. Source: Dwork et al. (2006).
     """
-    return at_least(Fraction(rows * queries) / epsilon)
+    return round_up_to_float(Fraction(rows * queries) / epsilon)
 
 
 def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
-    """Return the smallest scale for `queries` tables that a person changes by `rows`
-    each in L2, in rows.
+    """Return the smallest Gaussian scale for `queries` tables, in rows.
 
-    Costs rows^2 * queries / (2 scale^2) <= rho, compared as exact fractions. Source:
-    Canonne, Kamath, Steinke (2020), theorem 4.
+    A person changes each by `rows` in L2. Costs rows^2 * queries / (2 scale^2) <= rho,
+    compared as exact fractions. Source: Canonne, Kamath, Steinke (2020), theorem 4.
     """
     square = Fraction(rows**2 * queries) / (2 * rho)
     scale = math.sqrt(square)
@@ -34,41 +32,39 @@ def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
 
 
 def noise_of(loss: Loss) -> Noise:
-    """Return the law of the additive noise that `loss` buys."""
+    """Return the law of the additive noise for a loss."""
     return "laplace" if isinstance(loss, PureDP) else "gaussian"
 
 
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
-    """Return the scale of the additive noise that `loss` buys, Laplace or Gaussian."""
+    """Return the scale of the additive noise for a loss, Laplace or Gaussian."""
     if isinstance(loss, PureDP):
         return laplace_scale(rows=rows, queries=queries, epsilon=loss.epsilon)
     return gaussian_scale(rows=rows, queries=queries, rho=loss.rho)
 
 
 def selection_scale(*, rows: int, loss: Loss) -> float:
-    """Return the scale of a private choice among scores that one person changes by at
-    most `rows` each.
+    """Return the scale of a private choice, in the unit of the scores.
 
-    Permute and flip for epsilon: 2 rows / scale <= epsilon. Exponential mechanism for
-    rho, with (2 rows / scale)^2 / 8 <= rho. Source: McKenna, Sheldon (2020); Cesar,
-    Rogers (2021).
+    One person changes each score by at most `rows`. Permute and flip for epsilon: 2
+    rows / scale <= epsilon. Exponential mechanism for rho, with (2 rows / scale)^2 / 8
+    <= rho. Source: McKenna, Sheldon (2020); Cesar, Rogers (2021).
     """
     if isinstance(loss, PureDP):
-        return at_least(Fraction(2 * rows) / loss.epsilon)
+        return round_up_to_float(Fraction(2 * rows) / loss.epsilon)
     return gaussian_scale(rows=rows, queries=1, rho=loss.rho)
 
 
 def sums_noise(loss: Loss) -> Noise:
-    """Return the law of the noise on sums that `loss` buys."""
+    """Return the law of the noise on sums for a loss."""
     return "max norm" if isinstance(loss, PureDP) else "gaussian"
 
 
 def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
-    """Return the scale of the noise on sums that a person changes by `rows` in every
-    entry, in rows.
+    """Return the scale of the noise on sums, in rows.
 
-    Max-norm noise for epsilon, Gaussian noise for rho, where the entries are as many
-    queries.
+    A person changes the sums by `rows` in every entry. Max-norm noise for epsilon,
+    Gaussian noise for rho, where the entries are as many queries.
     """
     if isinstance(loss, PureDP):
         return max_norm_scale(rows=rows, entries=entries, epsilon=loss.epsilon) / GRID
@@ -76,9 +72,7 @@ def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
 
 
 def sums_deviation(*, rows: int, entries: int, loss: Loss) -> float:
-    """Return the standard deviation of the noise on each of `entries` sums of one draw,
-    in rows.
-    """
+    """Return the noise standard deviation of each sum of one draw, in rows."""
     scale = sums_scale(rows=rows, entries=entries, loss=loss)
     return (
         math.sqrt(max_norm_variance(entries, scale))
@@ -88,19 +82,19 @@ def sums_deviation(*, rows: int, entries: int, loss: Loss) -> float:
 
 
 def noise_variance(noise_scale: float, loss: Loss) -> float:
-    """Variance of one draw, in rows squared.
+    """Return the variance of one draw, in rows squared.
 
     Discrete Laplace: 1 / (2 sinh(1 / (2 scale))^2), from P(k) ~ exp(-|k| / scale).
-    Discrete Gaussian: below scale^2 (Canonne, Kamath, Steinke 2020, corollary 9), and
-    taken as that.
+    Discrete Gaussian: scale^2, an upper bound (Canonne, Kamath, Steinke 2020, corollary
+    9).
     """
     if isinstance(loss, PureDP):
         return 0.5 / math.sinh(0.5 / noise_scale) ** 2 if noise_scale > 1e-2 else 0.0
     return noise_scale**2
 
 
-def at_least(number: Fraction) -> float:
-    """Return the smallest float that is not below a number."""
+def round_up_to_float(number: Fraction) -> float:
+    """Return the smallest float not below a number."""
     scale = float(number)
     while Fraction(scale) < number:
         scale = math.nextafter(scale, math.inf)

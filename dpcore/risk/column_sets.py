@@ -15,7 +15,7 @@ from dpcore.errors import too_many_columns
 from dpcore.tables.classes import IntArray, check_columns, dense
 from dpcore.tables.people import crowds
 
-MOST_SETS = 20_000
+MAX_COLUMN_SETS = 20_000
 """Sets of columns that are looked at, at most; 30,162 rows of Adult take about a
 millisecond a set.
 """
@@ -77,7 +77,7 @@ def column_sets(
     return [figures for _, _, figures in sorted(sets, key=lambda each: each[:2])]
 
 
-def affordable(columns: int, largest: int, most: int = MOST_SETS) -> int:
+def affordable(columns: int, largest: int, most: int = MAX_COLUMN_SETS) -> int:
     """Return the columns of the largest sets that can be looked at, at most `largest`
     and at least 1.
 

@@ -60,8 +60,8 @@ class Cells:
         if has_numbers and not (self.name or self.kind or self.of_numbers):
             return False
         has, has_not = (
-            re.search(rf"\b({each})\b", name_words(column))
-            for each in (self.name, self.unless)
+            re.search(rf"\b({words})\b", name_words(column))
+            for words in (self.name, self.unless)
         )
         return (
             (not self.kind or kind in self.kind)
@@ -96,7 +96,7 @@ class Cells:
 @functools.cache
 def _large(ranges: str) -> frozenset[str]:
     """Return the three digits of these ranges, and 000, which stands for all others."""
-    ends = [(int(each[:3]), int(each[-3:])) for each in ranges.split()]
+    ends = [(int(part[:3]), int(part[-3:])) for part in ranges.split()]
     return frozenset(
         {"000", *(f"{n:03}" for low, high in ends for n in range(low, high + 1))}
     )
@@ -148,9 +148,9 @@ class Criterion:
             else {}
         )
         clauses = tuple(
-            Clause(**each)
-            for each in fields.get("clause", ())
-            if only in ("", each["id"])
+            Clause(**clause)
+            for clause in fields.get("clause", ())
+            if only in ("", clause["id"])
         )
         if not clauses:
             raise UsageError(
@@ -163,7 +163,7 @@ class Criterion:
 
 def rules() -> tuple[str, ...]:
     """Return the names of all criteria."""
-    return tuple(sorted(each.stem for each in FOLDER.glob("*.toml")))
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,13 +191,13 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
         question or a day that cannot be.
     """
     answers = {}
-    asked = {each.id for each in criterion.clauses if each.question}
+    asked = {clause.id for clause in criterion.clauses if clause.question}
     try:
         fields = tomllib.loads(text)
         is_wrong = fields.pop("rule") != criterion.rule or not set(fields) <= asked
-        for clause, each in fields.items():
-            yes = {"yes": True, "no": False}[each["answer"]]
-            answers[clause] = Answer(yes=yes, by=each["by"].strip(), on=each["on"])
+        for clause, answer in fields.items():
+            yes = {"yes": True, "no": False}[answer["answer"]]
+            answers[clause] = Answer(yes=yes, by=answer["by"].strip(), on=answer["on"])
             is_wrong |= (
                 not answers[clause].by or answers[clause].on > datetime.date.today()
             )
@@ -246,7 +246,7 @@ def judge(
     seen = tuple(seen)
     outcomes = []
     for clause in criterion.clauses:
-        columns = tuple(each for each in seen if each.clause == clause.id)
+        columns = tuple(evidence for evidence in seen if evidence.clause == clause.id)
         answer = answers.get(clause.id)
         state: State = "violation" if columns else "none"
         if clause.question:
@@ -278,5 +278,5 @@ def judge(
 
 def exit_code(outcomes: Iterable[Outcome]) -> int:
     """Return 1 where a clause is violated, 2 where a question is open, else 0."""
-    states = {each.state for each in outcomes}
+    states = {outcome.state for outcome in outcomes}
     return 1 if "violation" in states else 2 if "question" in states else 0

@@ -16,7 +16,7 @@ from dpcore.tables.classes import IntArray, ascending, class_index, counted_pair
 from dpcore.tables.people import largest_each, once_each
 from dpcore.tables.value_counts import ValueCounts
 
-MOST_AT_ONCE = 2_000_000
+ROWS_PER_BATCH = 2_000_000
 """Rows of which the classes are looked at together, about."""
 
 
@@ -83,7 +83,7 @@ def attribute_risk(
         person = class_index([person[once]])
     number = int(classes.max()) + 1
     order = ascending(classes, number)
-    together = max(1, number * MOST_AT_ONCE // len(classes))
+    together = max(1, number * ROWS_PER_BATCH // len(classes))
     of_class = classes[order]
     of_value = sensitive[order]
     parts = list[tuple[float, ...]]()

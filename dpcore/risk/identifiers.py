@@ -14,17 +14,17 @@ from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import IntArray, leaves_of
 from dpcore.text import Text
 
-NEARLY_ALL = 0.95
+UNIQUE_SHARE_OF_KEYS = 0.95
 """Share of rows with a value of their own from which a text or a whole number looks
 like a key.
 """
 
-FEW_ROWS = 10
+MIN_ROWS = 10
 """In smaller tables uniqueness says nothing."""
 
 FREE_TEXT = Text("free text")
 RUNNING = Text("running number")
-MOST_SENTENCES = 0.3
+MIN_SENTENCE_SHARE = 0.3
 """Share of the distinct values that are sentences in a column of free text; some
 answers are short.
 """
@@ -84,7 +84,7 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
     share = sum(_SENTENCE.fullmatch(text.strip()) is not None for text in values) / max(
         1, len(values)
     )
-    if len(values) < max(FEW_ROWS, rows / 10) or share < MOST_SENTENCES:
+    if len(values) < max(MIN_ROWS, rows / 10) or share < MIN_SENTENCE_SHARE:
         return None
     reason = Text(
         "{share:.0%} of its distinct values are sentences, which may hold names.",
@@ -99,7 +99,7 @@ def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
     Fractions are so without being keys.
     """
     share = float((counts == 1).sum() / len(frame))
-    if share < NEARLY_ALL or len(frame) < FEW_ROWS or is_amount(frame[name]):
+    if share < UNIQUE_SHARE_OF_KEYS or len(frame) < MIN_ROWS or is_amount(frame[name]):
         return None
     reason = Text("{share:.0%} of the rows have a value of their own.", share=share)
     kind = RUNNING if _counts_rows(frame[name]) else Text("unique values")

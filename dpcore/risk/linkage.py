@@ -63,6 +63,6 @@ def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     """(rows,) whether no cell of these columns is missing."""
     leaves = [leaves_of(frame, name) for name in columns]
     complete: BoolArray = np.all(
-        [(each.labels != MISSING)[each.codes] for each in leaves], axis=0
+        [(column.labels != MISSING)[column.codes] for column in leaves], axis=0
     )
     return complete

@@ -33,7 +33,7 @@ from dpcore.tables.classes import (
 )
 from dpcore.tables.people import people_per_class
 
-MOST_SETS = 600
+MAX_COLUMN_SETS = 600
 """Sets of columns that are looked at where nobody says how large they may be: all sets
 of nine columns.
 """
@@ -107,7 +107,7 @@ def special_uniques(
             remedy="give a share, such as 0.01",
         )
     largest = (
-        affordable(len(columns), len(columns), MOST_SETS)
+        affordable(len(columns), len(columns), MAX_COLUMN_SETS)
         if largest is None
         else min(largest, len(columns))
     )
@@ -118,13 +118,13 @@ def special_uniques(
     tuples = class_index([together] if person is None else [together, person])
     first = np.unique(tuples, return_index=True)[1]
     search = _UniqueSets(
-        codes=[each[first] for each in codes],
+        codes=[column[first] for column in codes],
         rows=np.bincount(tuples) if person is None else None,
         person=None if person is None else person[first],
         largest=largest,
     )
     search.run()
-    score, by_column, smallest, sets = _scored(search, len(first), len(columns))
+    score, by_column, smallest, sets = _score(search, len(first), len(columns))
     crowd = people_per_class(together, person)
     dis = dis_scores(
         score,
@@ -249,7 +249,7 @@ class _UniqueSets:
         return minimal
 
 
-def _scored(
+def _score(
     search: _UniqueSets,
     tuples: int,
     columns: int,

@@ -14,7 +14,7 @@ from dpcore.roots import crossing
 from dpcore.tables.classes import FloatArray, IntArray
 
 TINY = 1e-300
-MUCH_LARGER = 10
+LARGE_POPULATION_FACTOR = 10
 """A population of so many times theta counts as far above it."""
 
 
@@ -43,7 +43,9 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     theta, alpha = _fit_pitman(sizes)
     rest = 1 - alpha
     whole = population**rest
-    if theta >= population / MUCH_LARGER:  # the power of N is what this tends to
+    if (
+        theta >= population / LARGE_POPULATION_FACTOR
+    ):  # the power of N is what this tends to
         whole = poch(theta + population - rest, rest)
     return min(1.0, float(poch(theta + alpha, rest) / whole))
 

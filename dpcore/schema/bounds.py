@@ -1,6 +1,4 @@
-"""Checks of public bounds, cuts and special values, with one sentence for each that
-does not hold.
-"""
+"""Checks of public bounds, cuts and special values."""
 
 import itertools
 import math
@@ -13,9 +11,7 @@ from dpcore.text import Text
 
 
 def no_number(name: str, label: str, value: object) -> ParameterError:
-    """Return the error of a fact that is no number, or none of the kind that its column
-    needs.
-    """
+    """Return the error of a fact that is not a number of the needed kind."""
     return ParameterError(
         (
             "{label} ({value}) of column {name!r} must be a number, whole for whole "
@@ -39,7 +35,7 @@ def check_special(name: str, special: Sequence[float]) -> None:
 
 
 def whole_number(name: str, label: str, value: object) -> int:
-    """`value` as a whole number that a float64 holds exactly."""
+    """Return `value` as a whole number that a float64 holds exactly."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, np.integer))
@@ -52,9 +48,7 @@ def whole_number(name: str, label: str, value: object) -> int:
 def check_bounds(
     name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool
 ) -> None:
-    """Refuse bounds that are not finite, ascending numbers, and cuts outside of
-    them.
-    """
+    """Refuse bounds that are not finite and ascending, and cuts outside of them."""
     for label, value in (
         ("low", low),
         ("high", high),

@@ -31,6 +31,7 @@ from dpcore.schema.origin import (
     TEXTS,
     VALUES,
     WORDS,
+    CellSearch,
     Origin,
     censored_number,
     fold,
@@ -72,7 +73,7 @@ class Outside:
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Registered, ABC, home="dpcore.schema"):
-    """A column with its public facts, the base of every kind.
+    """A column with its public facts; the base of every kind.
 
     Attributes:
         name: as in the table's header.
@@ -84,9 +85,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         from_data: names of the facts that were taken from the data and not known from
             outside.
         known_from: where the other facts are known from, in one line.
-        found: the loss for which the cells were found privately, and a digest of the
-            search, such as "epsilon 1/20 #5d41402abc4b2a76"; empty for others. Files
-            of before have no digest.
+        found: the search that found the cells privately; None for others.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with
             nothing.
     """
@@ -101,7 +100,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
     synonyms: tuple[tuple[str, str], ...] = ()
     from_data: tuple[str, ...] = ()
     known_from: str = field(default="", compare=False)
-    found: str = field(default="", compare=False)
+    found: CellSearch | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -138,11 +137,11 @@ class Column(Registered, ABC, home="dpcore.schema"):
     @property
     @abstractmethod
     def values_size(self) -> int:
-        """Cells without the one for missing."""
+        """Number of cells without the one for missing."""
 
     @property
     def size(self) -> int:
-        """All cells."""
+        """Number of all cells."""
         return self.values_size + self.missing
 
     @cached_property
@@ -152,14 +151,16 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Names of all that is declared, whose origins differ."""
+        """Names of the declared facts, each with an origin."""
         fields = (
-            each.name for each in dataclasses.fields(self) if each.name not in _NO_FACTS
+            field.name
+            for field in dataclasses.fields(self)
+            if field.name not in _NO_FACTS
         )
         return ("kind", *fields, *(("spellings",) if SPELLINGS in self.rules else ()))
 
     def origin(self, fact: str) -> Origin:
-        """Return where a fact is from."""
+        """Return the origin of a fact."""
         if fact in self.from_data:
             return Origin.DATA
         if self.found and fact in CELLS:
@@ -170,22 +171,21 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
     @property
     def values_origin(self) -> Origin:
-        """Where it is known from which values there are: the least public origin of
-        what says so.
-        """
+        """Least public origin among the facts about the column's values."""
         origins = {self.origin(fact) for fact in self.facts if fact in VALUES}
         return next(
-            each
-            for each in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD)
-            if each in origins
+            origin
+            for origin in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD)
+            if origin in origins
         )
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """Facts that are the word of whoever declared them, but for those that every
-        column has where nothing is said.
+    def declared_facts(self) -> tuple[str, ...]:
+        """Facts known only from whoever declared them.
+
+        Defaults that hold for every column are not among them.
         """
-        defaults = {each.name: each.default for each in dataclasses.fields(self)}
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
         return tuple(
             fact
             for fact in self.facts
@@ -194,16 +194,14 @@ class Column(Registered, ABC, home="dpcore.schema"):
         )
 
     def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
-        """Return the column without texts that stay in the account, and without the
-        reason.
-        """
+        """Return the column without its private texts and its reason."""
         without: dict[str, Any] = dict.fromkeys(facts, ())
         return dataclasses.replace(self, reason="", **without)
 
     def encode(self, values: pd.Series) -> Codes:
-        """Cell numbers of a whole column, int64, one per row.
+        """Return the cell number of each row, int64.
 
-        Raises: SchemaError when a value has no cell to go to.
+        Raises: SchemaError for a value without a cell.
         """
         codes, outside = self._encode(self.read(values))
         if outside.refused:
@@ -225,34 +223,40 @@ class Column(Registered, ABC, home="dpcore.schema"):
         return self._encode(self.read(values))[1]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
-        """Draw values for cell numbers, inside an interval along the slope of the cells
-        around it.
+        """Draw a value for each cell number.
+
+        Inside an interval, values follow the slope of the cells around it.
         """
         present = codes < self.values_size
         return self._decode(np.where(present, codes, 0), present, rng)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, `kind` first, without defaults and the reason, which may
-        reveal the data.
+        """Return plain data, `kind` first.
+
+        Defaults are left out, and so is the reason, which may reveal the data.
         """
         fields: dict[str, Any] = {"kind": self.kind}
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
-            if value != each.default and each.name != "reason":
-                fields[each.name] = list(value) if isinstance(value, tuple) else value
+        for fact in dataclasses.fields(self):
+            value = getattr(self, fact.name)
+            if value != fact.default and fact.name != "reason":
+                fields[fact.name] = list(value) if isinstance(value, tuple) else value
+        if self.found is not None:
+            fields["found"] = self.found.to_json()
         return fields
 
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> Column:
-        """Read what `to_dict` wrote.
+        """Read the output of `to_dict`.
 
         Raises: ParameterError for an unknown kind, or a declaration that breaks its
-            rules; KeyError or TypeError for what is no declaration.
+            rules; KeyError or TypeError for plain data that is no declaration.
         """
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in fields.items()
         }
+        if "found" in values:
+            values["found"] = CellSearch.from_json(values["found"], values["name"])
         return Column.of_kind(values.pop("kind"))(**values)
 
     @abstractmethod
@@ -270,8 +274,9 @@ class Column(Registered, ABC, home="dpcore.schema"):
     ) -> pd.Series: ...
 
     def read(self, values: pd.Series) -> pd.Series:
-        """Replace each text that counts as another value, by a synonym or a rule, each
-        by itself.
+        """Replace each text that counts as another value, by synonyms and rules.
+
+        Each value is replaced on its own, whatever the others are.
         """
         by_rule = CENSORED in self.rules and values.dtype.kind not in _NO_TEXTS
         if not self.synonyms and not by_rule:
@@ -294,9 +299,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         return values.astype(object).where(replaced.isna(), replaced)
 
     def is_missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
-        """Mark missing values, those that a rule or a declared text says are missing
-        too.
-        """
+        """Mark missing values, including words for missing by rule or declaration."""
         missing = values.isna().to_numpy(dtype=bool)
         if WORDS in self.rules and values.dtype.kind not in _NO_TEXTS:
             texts = as_text(values)
@@ -319,14 +322,14 @@ class Column(Registered, ABC, home="dpcore.schema"):
     def _means_missing(self, text: str) -> bool:
         return means_missing(text)
 
-    def _placed(
+    def _place_missing(
         self,
         codes: Codes,
         missing: npt.NDArray[np.bool_],
         unreadable: npt.NDArray[np.bool_],
         clipped: int,
     ) -> tuple[Codes, Outside]:
-        """Put missing rows into their cell, and count what has none."""
+        """Put missing rows into their cell; count rows without a cell."""
         refused = int(unreadable.sum())
         if self.missing:
             codes[missing] = self.values_size
@@ -358,7 +361,8 @@ class Categorical(Column):
     def __post_init__(self) -> None:
         super().__post_init__()
         plain = (
-            int(each) if _is_whole(each) else str(each) for each in self.categories
+            int(category) if _is_whole(category) else str(category)
+            for category in self.categories
         )
         object.__setattr__(self, "categories", tuple(plain))
         texts = list(self._index)
@@ -390,46 +394,51 @@ class Categorical(Column):
         if ONLY_NUMBERS in self.rules:
             words = [text for text in texts.dropna().unique() if not _is_number(text)]
             missing = missing | texts.isin(words).to_numpy(dtype=bool)
-        names = pd.Index(self.folded(texts))
+        names = pd.Index(self.fold_texts(texts))
         codes: Codes = self._index.get_indexer(names).astype(np.int64)
-        if self._rounded is not self._index:
-            codes = np.where(codes < 0, self._rounded.get_indexer(names), codes)
+        if self._as_floats is not self._index:
+            codes = np.where(codes < 0, self._as_floats.get_indexer(names), codes)
         unknown = (codes < 0) & ~missing
         codes[codes < 0] = len(self.categories) if self.other else 0
         if not self.other:
-            return self._placed(codes, missing, unknown, 0)
-        placed, outside = self._placed(codes, missing, np.zeros_like(missing), 0)
+            return self._place_missing(codes, missing, unknown, 0)
+        placed, outside = self._place_missing(codes, missing, np.zeros_like(missing), 0)
         return placed, dataclasses.replace(outside, other=int(unknown.sum()))
 
-    def folded(self, texts: pd.Series) -> pd.Series:
-        """Return texts in the spelling in which they are compared."""
+    def fold_texts(self, texts: pd.Series) -> pd.Series:
+        """Return texts in the spelling used for comparison."""
         if SPELLINGS not in self.rules:
             return texts
         return each_text(texts, fold)
 
-    def spelled(self, texts: pd.Series) -> pd.Series:
-        """Return texts in the spelling of their category, those of none as they are."""
+    def category_spelling(self, texts: pd.Series) -> pd.Series:
+        """Return texts in their category's spelling; unknown texts stay as they are."""
         if SPELLINGS not in self.rules:
             return texts
         categories = dict(zip(self._index, texts_of(self.categories), strict=True))
         return each_text(texts, lambda text: categories.get(fold(text), text))
 
     def _means_missing(self, text: str) -> bool:
-        return means_missing(text) and self._compared([text])[0] not in self._index
+        return (
+            means_missing(text) and self._comparison_text([text])[0] not in self._index
+        )
 
     @cached_property
     def _index(self) -> pd.Index:
-        return pd.Index(self._compared(map(exact_text, self.categories)), dtype="str")
+        return pd.Index(
+            self._comparison_text(map(exact_text, self.categories)), dtype="str"
+        )
 
-    def _compared(self, texts: Iterable[str]) -> list[str]:
+    def _comparison_text(self, texts: Iterable[str]) -> list[str]:
         return [fold(text) if SPELLINGS in self.rules else text for text in texts]
 
     @cached_property
-    def _rounded(self) -> pd.Index:
-        """Categories of more digits than a float holds, as floats have them, the first
-        of those that meet.
+    def _as_floats(self) -> pd.Index:
+        """Map each category with more digits than a float holds to its float.
+
+        If several meet in one float, the first one counts.
         """
-        near = pd.Index(self._compared(texts_of(self.categories)), dtype="str")
+        near = pd.Index(self._comparison_text(texts_of(self.categories)), dtype="str")
         is_new = ~near.isin(self._index) & ~near.duplicated()
         if not is_new.any():
             return self._index
@@ -450,7 +459,7 @@ class Categorical(Column):
 
 @dataclass(frozen=True, kw_only=True)
 class Boolean(Column):
-    """A truth value. The texts of true and false are declared."""
+    """A truth value; the texts of true and false are declared."""
 
     kind: ClassVar[str] = "boolean"
 
@@ -476,7 +485,7 @@ class Boolean(Column):
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self.is_missing(values)
         if pd.api.types.is_bool_dtype(values.dtype):
-            return self._placed(
+            return self._place_missing(
                 values.fillna(False).to_numpy(np.int64),
                 missing,
                 np.zeros_like(missing),
@@ -486,7 +495,7 @@ class Boolean(Column):
         labels = texts_of([self.true_label.lower(), self.false_label.lower()])
         true = texts.isin([labels[0], "true"]).to_numpy(dtype=bool)
         false = texts.isin([labels[1], "false"]).to_numpy(dtype=bool)
-        return self._placed(
+        return self._place_missing(
             true.astype(np.int64), missing, ~(true | false | missing), 0
         )
 
@@ -505,7 +514,7 @@ def _is_number(text: str) -> bool:
 
 
 def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:
-    """Whole numbers as int64, or as nullable Int64 where some are missing."""
+    """Return whole numbers as int64, or nullable Int64 if some are missing."""
     if present.all():
         return pd.Series(numbers)
     return pd.Series(pd.arrays.IntegerArray(numbers.copy(), ~present))

@@ -1,4 +1,4 @@
-"""Columns of days. Their cells are days, weeks, months, quarters or years."""
+"""Columns of days; their cells are days, weeks, months, quarters or years."""
 
 import datetime
 from dataclasses import dataclass
@@ -31,8 +31,9 @@ _STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 
 @dataclass(frozen=True, kw_only=True)
 class Date(IntervalColumn):
-    """Days from `low` to `high` (ISO texts such as "1990-01-31", both included), in
-    cells of one `step`.
+    """Days from `low` to `high`, both included, in cells of one `step`.
+
+    Bounds are ISO texts such as "1990-01-31".
 
     Attributes:
         step: "day", "week", "month", "quarter" or "year"; cells start at whole steps,
@@ -115,8 +116,9 @@ class Date(IntervalColumn):
 
 
 def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """Return the day of each value, of a text as written, of an instant in UTC, NaT for
-    what is none.
+    """Return the day of each value, NaT for a value that is no day.
+
+    A text's day is read as written, an instant's in UTC.
     """
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
@@ -131,9 +133,7 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
 
 
 def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
-    """Mark the values that are days of the years 1 to 9999, which are all that a
-    calendar here knows.
-    """
+    """Mark the values that are days of the years 1 to 9999, all that the calendar knows."""
     days = days_in(values)
     first = np.datetime64("0001-01-01")
     last = np.datetime64("9999-12-31")

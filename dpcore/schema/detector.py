@@ -1,11 +1,10 @@
-"""Identifiers in columns, such as names, numbers, contact data and dates, by values and
-by the column's name.
+"""Detection of identifiers in columns: names, numbers, contact data, dates.
 
-The one place that tells them, for schemas, audits and anonymization alike, in several
-languages and scripts. A column is of a kind when most of its distinct values are valid.
-Kinds with a check digit convince by themselves (python-stdnum knows their rules; a
-random number passes in 1 of 10 to 1 of 97 cases). Weak shapes (a five-digit number is
-not always a zip code) count only under a fitting column name.
+It looks at values and at the column's name, in several languages and scripts, for
+schemas, audits and anonymization alike. A column is of a kind when most of its distinct
+values are valid. Kinds with a check digit convince by themselves (python-stdnum knows
+their rules; a random number passes in 1 of 10 to 1 of 97 cases). Weak shapes (a
+five-digit number is not always a zip code) count only under a fitting column name.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from importlib.resources import files
 
 from dpcore.text import Text
 
-LOOKED_AT = 1_000
+MAX_DISTINCT_VALUES = 1_000
 """Distinct values of a column that are looked at, evenly spaced."""
 
-MOST = 0.8
+MIN_VALID_SHARE = 0.8
 """Share of the distinct values that must be valid for a kind to be named."""
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters of a column's name that are looked at."""
 
 PLACES = ("postal code", "address or place")
@@ -40,7 +39,7 @@ _CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class Detection:
-    """A kind of identifier that a column holds.
+    """The kind of identifier found in a column.
 
     Attributes:
         kind: a word such as "e-mail".
@@ -52,10 +51,13 @@ class Detection:
 
 
 def detect(name: str, values: Sequence[str]) -> Detection | None:
-    """Detect the kind of a column from its name and its distinct values, None where it
-    has none.
+    """Return the kind of identifier in a column, or None.
+
+    The column's name and its distinct values decide.
     """
-    looked_at = [text.strip() for text in values[:: len(values) // LOOKED_AT + 1]]
+    looked_at = [
+        text.strip() for text in values[:: len(values) // MAX_DISTINCT_VALUES + 1]
+    ]
     words = name_words(name)
     for kind in _KINDS:
         if not looked_at or not _fits(kind, words):
@@ -63,15 +65,13 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
         if not any(map(kind.valid, looked_at[:10])):
             continue
         share = sum(bool(kind.valid(text)) for text in looked_at) / len(looked_at)
-        if share >= MOST:
+        if share >= MIN_VALID_SHARE:
             return Detection(kind=kind.name, share=share)
     return None
 
 
 def may_be_id(name: str) -> bool:
-    """Return whether the name of a column says that it may name people, or number
-    them.
-    """
+    """Return whether a column's name may stand for people or their numbers."""
     words = name_words(name)
     return re.search(rf"\b({_DATA['id_words']})\b", words) is not None or any(
         _fits(kind, words)
@@ -81,10 +81,9 @@ def may_be_id(name: str) -> bool:
 
 
 def may_be_lookup(name: str, values: Sequence[str]) -> bool:
-    """Return whether a column may hold places, codes or names, of which a table has
-    some of many.
+    """Return whether a column may hold places, codes or names.
 
-    A label with a digit may be a code.
+    A table has some of many such values. A label with a digit may be a code.
     """
     words = name_words(name)
     return (
@@ -96,10 +95,11 @@ def may_be_lookup(name: str, values: Sequence[str]) -> bool:
 
 
 def name_words(name: str) -> str:
-    """Return a column's name in lower case, the same for `PatientName`, `patient_name`,
-    `patient.name`.
+    """Return a column's name as lower-case words.
+
+    The same for `PatientName`, `patient_name`, `patient.name`.
     """
-    apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:LONGEST_NAME])
+    apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:MAX_NAME_LENGTH])
     return re.sub(r"[\W_]+", " ", apart).lower()
 
 
@@ -110,7 +110,7 @@ def _fits(kind: IdentifierKind, words: str) -> bool:
 
 
 def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
-    """Return a check that accepts what one of these modules of python-stdnum does."""
+    """Return a validity check by these modules of python-stdnum."""
 
     def valid(text: str) -> bool:
         checks = (importlib.import_module(f"stdnum.{module}") for module in modules)
@@ -120,10 +120,10 @@ def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
 
 
 def _is_chinese_id(text: str) -> bool:
-    """Region, birth date, sequence, and a digit or X by ISO 7064 mod 11-2.
+    """Return whether a text is a Chinese identity number.
 
-    Regions that were renamed still begin the numbers of their people, so no list of
-    regions is used.
+    Region, birth date, sequence, and a digit or X by ISO 7064 mod 11-2. Regions that
+    were renamed still begin the numbers of their people, so no list of regions is used.
     """
     from stdnum.iso7064 import mod_11_2
 
@@ -132,7 +132,10 @@ def _is_chinese_id(text: str) -> bool:
 
 
 def _is_payment_card(text: str) -> bool:
-    """13 to 19 digits of a card network, with a Luhn digit (ISO/IEC 7812)."""
+    """Return whether a text is a payment card number.
+
+    13 to 19 digits of a card network, with a Luhn digit (ISO/IEC 7812).
+    """
     from stdnum import luhn
 
     number = re.sub(r"[ -]", "", text)
@@ -143,7 +146,7 @@ def _is_payment_card(text: str) -> bool:
 class IdentifierKind:
     """A kind of identifier.
 
-    Where `words` are given, the column's name must hold one of them.
+    If `words` are given, the column's name must hold one of them.
     """
 
     name: str
@@ -154,8 +157,8 @@ class IdentifierKind:
 
 def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
     parts = [
-        re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], each)
-        for each in patterns
+        re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], pattern)
+        for pattern in patterns
     ]
     return re.compile("|".join(parts), re.IGNORECASE).fullmatch
 
@@ -174,7 +177,7 @@ def _kind(
     words: str = "",
     is_mistakable: bool = False,
 ) -> IdentifierKind:
-    """Return a kind of `detector.toml`."""
+    """Return a kind listed in `detector.toml`."""
     valid = (
         _shape(shapes) if shapes else _RULES.get(name) or _has_check_digit(check_digits)
     )
@@ -183,4 +186,4 @@ def _kind(
     )
 
 
-_KINDS = [_kind(**each) for each in _DATA["kinds"]]
+_KINDS = [_kind(**fields) for fields in _DATA["kinds"]]

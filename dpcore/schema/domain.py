@@ -1,4 +1,4 @@
-"""The public shape of a coded table, by column names and how many cells each has."""
+"""The public shape of a coded table: column names and numbers of cells."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Domain:
             )
 
     def size(self, name: str) -> int:
-        """Cells of one column."""
+        """Return the number of cells of a column."""
         try:
             return self.sizes[self.names.index(name)]
         except ValueError:
@@ -55,15 +55,11 @@ class Domain:
         return tuple(self.size(name) for name in clique)
 
     def cells(self, clique: Clique) -> int:
-        """Return the number of cells of the table over `clique`, as an unbounded
-        integer.
-        """
+        """Return the number of cells of the table over `clique`, an unbounded integer."""
         return math.prod(self.shape(clique))
 
     def clique(self, columns: Iterable[str]) -> Clique:
-        """Return `columns` as a checked clique of known names, none twice, in the order
-        given.
-        """
+        """Return `columns` as a clique of known, distinct names, in the order given."""
         clique = tuple(columns)
         if len(set(clique)) != len(clique):
             raise UsageError(
@@ -78,7 +74,7 @@ class Domain:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Domain:
-        """Read what `to_dict` wrote, also among other fields."""
+        """Read the output of `to_dict`, also among other fields."""
         return cls(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
 
     def project(self, clique: Clique) -> Domain:

@@ -1,5 +1,6 @@
-"""Texts that a spreadsheet would run as formulas, made harmless by an apostrophe in
-front, and back.
+"""Disarming of texts that a spreadsheet would run as formulas.
+
+An apostrophe in front makes them harmless; `rearm` removes it.
 """
 
 import re
@@ -18,13 +19,13 @@ def disarm(text: str) -> str:
 
 
 def disarm_both_ways(text: str) -> str:
-    """Disarm a text for files that are read again.
+    """Disarm a text so that `rearm` can restore it.
 
-    One that looks disarmed gets one more apostrophe.
+    A text that looks disarmed already gets one more apostrophe.
     """
     return "'" + text if _FORMULA.match(text) or _DISARMED.match(text) else text
 
 
 def rearm(text: str) -> str:
-    """Return the text that `disarm_both_ways` was given."""
+    """Undo `disarm_both_ways`."""
     return text[1:] if _DISARMED.match(text) else text

@@ -1,4 +1,4 @@
-"""Columns of whole and real numbers. Their cells are half-open intervals."""
+"""Columns of whole and real numbers; their cells are half-open intervals."""
 
 import math
 import re
@@ -31,17 +31,17 @@ _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
 
 def says_age(name: str) -> bool:
-    """Return whether the name of a column says that it holds ages."""
+    """Return whether a column's name says that it holds ages."""
     return _AGE.search(name) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalColumn(Column):
-    """A column whose cells are half-open intervals, the last one closed.
+    """A column of half-open intervals, the last one closed.
 
     Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It
-    ends where the next one begins, or at a bound of the column, if special values lie
-    beyond that bound.
+    ends at the beginning of the next one, or at a bound of the column if special values
+    lie beyond that bound.
 
     Attributes:
         unreadable_is_missing: whether a value that is no number, or no day, counts as
@@ -82,7 +82,7 @@ class IntervalColumn(Column):
 
     @property
     def single(self) -> npt.NDArray[np.bool_]:
-        """Marks of the cells that hold one special value alone."""
+        """Marks of the cells of one special value."""
         return np.zeros(self.values_size, dtype=np.bool_)
 
     @property
@@ -91,16 +91,16 @@ class IntervalColumn(Column):
 
     @property
     def bounds(self) -> list[float | str]:
-        """Bounds of the cells as people write them, one more than the cells, with dates
-        as ISO texts.
+        """Bounds of the cells as people write them, one more than cells.
+
+        Dates are ISO texts.
         """
         return [float(edge) if edge % 1 else int(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:
-        """Return the cell that starts at `bound`, and `values_size` for the end of the
-        last one.
+        """Return the cell that starts at `bound`; `values_size` for the end of the last.
 
-        Raises: ParameterError when no cell starts there.
+        Raises: ParameterError if no cell starts there.
         """
         bound = float(bound)
         index = int(np.searchsorted(self.edges, bound))
@@ -127,7 +127,7 @@ class IntervalColumn(Column):
         numbers: npt.NDArray[np.float64],
         missing: npt.NDArray[np.bool_],
     ) -> tuple[Codes, Outside]:
-        """Return the cells of numeric values. NaN that is not missing is unreadable."""
+        """Return the cells of numeric values; NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
         if self.unreadable_is_missing:
             missing, unreadable = missing | unreadable, np.zeros_like(missing)
@@ -138,10 +138,12 @@ class IntervalColumn(Column):
         )
         codes = np.searchsorted(self.edges, placed, side="right").astype(np.int64) - 1
         codes = np.clip(codes, 0, self.values_size - 1)
-        return self._placed(codes, missing, unreadable, int((placed != readable).sum()))
+        return self._place_missing(
+            codes, missing, unreadable, int((placed != readable).sum())
+        )
 
     def _numbers(self, values: pd.Series) -> npt.NDArray[np.float64]:
-        """Return a number in the cell of each value.
+        """Return a number inside the cell of each value.
 
         Decimals are compared in all their digits.
         """
@@ -157,14 +159,15 @@ class IntervalColumn(Column):
         )
         if not pd.api.types.is_object_dtype(values.dtype):
             return numbers
-        decimals = [isinstance(each, Decimal) for each in values]
+        decimals = [isinstance(value, Decimal) for value in values]
         numbers = numbers.copy()
-        numbers[decimals] = [self._float(each) for each in values[decimals]]
+        numbers[decimals] = [self._float(value) for value in values[decimals]]
         return numbers
 
     def _float(self, number: Decimal) -> float:
-        """Return the largest float that is not above a decimal, or the next one where
-        that is special.
+        """Return the largest float that is not above a decimal.
+
+        If that float is a special value, return the next one.
         """
         if number.is_nan():
             return math.nan
@@ -181,8 +184,9 @@ class IntervalColumn(Column):
         present: npt.NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> npt.NDArray[np.float64]:
-        """Draw the place of each value in its cell, in [0, 1), along the slope of the
-        drawn cells.
+        """Draw the position of each value in its cell, in [0, 1).
+
+        Positions follow the slope of the drawn cells.
         """
         drawn = np.bincount(codes[present], minlength=self.values_size)
         slope = slopes(drawn, self.edges[:-1], self.ends, alone=self.single)
@@ -194,7 +198,7 @@ class IntervalColumn(Column):
         present: npt.NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> npt.NDArray[np.int64]:
-        """Draw a whole number of each cell."""
+        """Draw a whole number from each cell."""
         first = self.edges[:-1].astype(np.int64)
         last = self.ends.astype(np.int64)
         starts: npt.NDArray[np.int64] = first[codes]
@@ -218,8 +222,9 @@ class IntervalColumn(Column):
 
 
 class NumberColumn(IntervalColumn):
-    """A column of numbers, in cells of one width or between cuts, with cells of single
-    values.
+    """A column of numbers in cells of one width or between cuts.
+
+    Special values have cells of their own.
 
     Attributes:
         low, high: public bounds; values beyond are clipped to them.
@@ -252,8 +257,7 @@ class NumberColumn(IntervalColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Integer(NumberColumn):
-    """Whole numbers from `low` to `high`, both included, in cells of `bin_width`
-    numbers.
+    """Whole numbers from `low` to `high`, both included.
 
     Attributes:
         low, high: public bounds; values beyond are clipped to them.
@@ -308,9 +312,7 @@ class Integer(NumberColumn):
 
     @property
     def has_conventional_ages(self) -> bool:
-        """Whether the name says age, and the bounds are those that the public rule
-        allows.
-        """
+        """Whether this is a column of ages with the bounds of the public rule."""
         return (
             says_age(self.name)
             and (self.low, self.high) in CONVENTIONAL_AGES
@@ -355,8 +357,7 @@ class Integer(NumberColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Real(NumberColumn):
-    """Real numbers from `low` to `high`, in cells of width `bin_width` or between
-    `cuts`.
+    """Real numbers from `low` to `high`, in cells of one width or between `cuts`.
 
     Attributes:
         special: numbers that are cells of their own, such as a 0.0 that most people
@@ -423,9 +424,7 @@ class Real(NumberColumn):
 
     @staticmethod
     def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return the next numbers that a float64 holds, at which the cell of a single
-        value ends.
-        """
+        """Return the next float64 after each number: the end of a single value's cell."""
         return np.nextafter(values, np.inf)
 
     @property

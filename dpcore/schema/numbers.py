@@ -1,5 +1,6 @@
-"""Cells for a column of numbers, for classes, lists, short ranges, wide ones, and heavy
-tails.
+"""Proposal of cells for a column of numbers.
+
+It knows classes, lists, short ranges, wide ones, and heavy tails.
 """
 
 import math
@@ -16,24 +17,24 @@ from dpcore.schema.values import as_text
 from dpcore.text import Text
 
 TARGET_CELLS = 100
-MOST_LISTED = 40
-ROWS_LISTED = 5
+MAX_LISTED_NUMBERS = 40
+MIN_ROWS_PER_LISTED_NUMBER = 5
 """Different numbers that are listed where they are far apart, and rows that each has on
 average.
 """
 SPECIAL_SHARE = 0.002
-MOST_SPECIAL = 20
-SPECIAL_ROWS = 10
-STANDS_OUT = 5
+MAX_SPECIAL_NUMBERS = 20
+MIN_SPECIAL_ROWS = 10
+SPECIAL_ROWS_OVER_MEDIAN = 5
 """Of a number with a cell of its own: rows at least, and times the rows of the median
 one among all.
 """
-TAIL = 20
+TAIL_OVER_MEDIAN = 20
 """Times the median number that the largest is, from which cells grow with the
 numbers.
 """
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-MOST_DECADES = 6
+MAX_DECADES = 6
 
 
 def column_of_numbers(
@@ -61,7 +62,9 @@ def column_of_numbers(
     if singled_out:
         return _wide(base, numbers, whole=False, singled_out=singled_out)
     if distinct == 2:
-        return _listed(base, numbers, whole=whole, reason="it has few different values")
+        return _as_categories(
+            base, numbers, whole=whole, reason="it has few different values"
+        )
     if whole and high - low < TARGET_CELLS:
         return Integer(
             **base,
@@ -70,10 +73,13 @@ def column_of_numbers(
             from_data=("low", "high", "bin_width"),
             reason="it has few different values",
         )
-    if 2 < distinct <= MOST_LISTED and distinct * ROWS_LISTED <= len(numbers):
+    if (
+        2 < distinct <= MAX_LISTED_NUMBERS
+        and distinct * MIN_ROWS_PER_LISTED_NUMBER <= len(numbers)
+    ):
         reason = Text("it has few different values")
         if whole:
-            return _listed(base, numbers, whole=True, reason=reason)
+            return _as_categories(base, numbers, whole=True, reason=reason)
         facts = ("low", "high", "bin_width", "special")
         listed = tuple(np.sort(numbers.unique()).tolist())
         return Real(
@@ -88,10 +94,10 @@ def column_of_numbers(
     return _wide(base, numbers, whole=whole)
 
 
-def _listed(
+def _as_categories(
     base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str
 ) -> Categorical:
-    """Declare the numbers as classes, in rising order; what is no number is missing."""
+    """Declare the numbers as ascending categories; anything else is missing."""
     rising = np.sort(numbers.unique())
     categories = (
         rising.astype(np.int64).tolist()
@@ -114,9 +120,7 @@ def _wide(
     whole: bool,
     singled_out: tuple[float, ...] = (),
 ) -> Column:
-    """Cells of one width, or rising ones, with cells of their own for numbers that many
-    share.
-    """
+    """Return cells of equal or rising width; frequent numbers get their own cells."""
     special = tuple(sorted({*_special(numbers), *singled_out}))
     inner = numbers[~numbers.isin(_far(numbers))]
     low = float(inner.min())
@@ -131,7 +135,7 @@ def _wide(
     edges = list[float]()
     if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
         edges = [0, *_rising(high, last=3, steps=(1, 2, 5), whole=True)]
-    elif high > 0 and len(usual) and usual.median() * TAIL <= largest:
+    elif high > 0 and len(usual) and usual.median() * TAIL_OVER_MEDIAN <= largest:
         last = _decades(usual)
         above = _rising(high, last=last, steps=STEPS, whole=whole)
         below = _rising(-low, last=last, steps=STEPS, whole=whole) if low < 0 else []
@@ -184,20 +188,21 @@ def _wide(
 
 
 def _special(numbers: pd.Series) -> tuple[float, ...]:
-    """Return numbers that deserve a cell each, shared by many rows or far from all
-    others.
-    """
+    """Return numbers with a cell each: shared by many rows, or far from all others."""
     counts = numbers.value_counts()
     least = max(
-        SPECIAL_SHARE * len(numbers), SPECIAL_ROWS, STANDS_OUT * counts.median()
+        SPECIAL_SHARE * len(numbers),
+        MIN_SPECIAL_ROWS,
+        SPECIAL_ROWS_OVER_MEDIAN * counts.median(),
     )
-    many = counts[counts >= least].index[:MOST_SPECIAL]
+    many = counts[counts >= least].index[:MAX_SPECIAL_NUMBERS]
     return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
 
 
 def _far(numbers: pd.Series) -> list[float]:
-    """Return a largest or smallest number, such as 99999, further from all others than
-    they are wide.
+    """Return an isolated largest or smallest number, such as 99999.
+
+    It is further from all others than these are wide.
     """
     values = np.sort(numbers.unique().astype(np.float64))
     if len(values) < 4:
@@ -207,16 +212,14 @@ def _far(numbers: pd.Series) -> list[float]:
         far.append(float(values[-1]))
     if values[1] - values[0] > values[-1] - values[1]:
         far.append(float(values[0]))
-    return [value for value in far if (numbers == value).sum() >= SPECIAL_ROWS]
+    return [value for value in far if (numbers == value).sum() >= MIN_SPECIAL_ROWS]
 
 
 def _decades(numbers: pd.Series) -> int:
-    """Return how many powers of ten, from the largest number down, hold nearly all of
-    these.
-    """
+    """Return the number of powers of ten, from the largest down, of nearly all numbers."""
     small = float(numbers.quantile(0.02, interpolation="lower"))
     return min(
-        MOST_DECADES,
+        MAX_DECADES,
         math.floor(math.log10(numbers.max())) - math.floor(math.log10(small)) + 1,
     )
 
@@ -224,8 +227,9 @@ def _decades(numbers: pd.Series) -> int:
 def _rising(
     high: float, *, last: int, steps: Sequence[float], whole: bool
 ) -> list[float]:
-    """Return the steps times 1, 10, 100, ... of the `last` powers of ten, to the first
-    above `high`.
+    """Return the steps times 1, 10, 100, ..., up to the first above `high`.
+
+    Only the `last` powers of ten are used.
     """
     top = math.floor(math.log10(high))
     first = max(1, top - last + 1) if whole else top - last + 1
@@ -238,14 +242,12 @@ def _rising(
 
 
 def multiple(times: int, width: float) -> float:
-    """In twelve digits, so that 3 times 0.1 is 0.3."""
+    """Multiply in twelve digits, so that 3 times 0.1 is 0.3."""
     return float(f"{times * width:.12g}")
 
 
 def round_width(width: float) -> float:
-    """Return the next width of the series 1, 2, 5, 10, ..., and 1 for next to
-    nothing.
-    """
+    """Return the next width of the series 1, 2, 5, 10, ...; 1 for nearly nothing."""
     if width < 1e-300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))

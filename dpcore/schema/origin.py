@@ -1,19 +1,24 @@
-"""Where each fact of a declaration comes from, and the public rules that declare some
-of them.
+"""Origins of declared facts, and the public rules that declare some of them.
 
 A rule is the same for every table, so that no row can change what it says. Its name
 carries a version: a declaration means the same values tomorrow as today.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from dpcore.errors import ParameterError
 from dpcore.schema.words import means_missing as means_missing
 
 
 class Origin(StrEnum):
-    """Where a fact is from."""
+    """Source of a fact."""
 
     RULE = "public rule"
     TOLD = "told by the owner"
@@ -70,13 +75,74 @@ LARGEST = 1e300
 _CENSORED = re.compile(r"([<>≤≥]=?) ?(-?[0-9]+(?:[.,][0-9]+)?)")
 
 
-def loss_of_search_in(found: str) -> str:
-    """Return the loss in a text of `Column.found`, without the search that cost it."""
-    return found.partition(" #")[0]
+@dataclass(frozen=True, kw_only=True)
+class CellSearch:
+    """A private search that found cells, and its cost.
+
+    Attributes:
+        measure: of its loss: epsilon or rho.
+        amount: of its loss, an exact number such as "1/20".
+        id: a digest of its request; empty in earlier files, which do not name it.
+    """
+
+    measure: str
+    amount: str
+    id: str = ""
+
+    @property
+    def loss(self) -> dict[str, str]:
+        """The search's loss as plain data."""
+        return {self.measure: self.amount}
+
+    @property
+    def unnamed(self) -> CellSearch:
+        """Return the search without its id, as earlier files and request ids have it."""
+        return CellSearch(measure=self.measure, amount=self.amount)
+
+    def to_json(self) -> str | dict[str, str]:
+        """Return plain data; without an id, the text that earlier files hold."""
+        if not self.id:
+            return f"{self.measure} {self.amount}"
+        return {**self.loss, "search": self.id}
+
+    @classmethod
+    def from_json(cls, written: Any, column: str) -> CellSearch:
+        """Read the output of `to_json`, or an earlier text "epsilon 1/20 #id".
+
+        Raises: ParameterError with the column's name.
+        """
+        text = written
+        if isinstance(written, Mapping):
+            losses = [f"{name} {written[name]}" for name in written if name != "search"]
+            text = f"{' '.join(losses)} #{written.get('search')}"
+        match = _SEARCH.fullmatch(text) if isinstance(text, str) else None
+        if match is None:
+            raise found_wrongly(column, written)
+        return cls(**match.groupdict(default=""))
+
+
+_SEARCH = re.compile(
+    r"(?P<measure>epsilon|rho) (?P<amount>[1-9]\d{0,29}(/[1-9]\d{0,29})?)"
+    r"( #(?P<id>[0-9a-f]{16}))?"
+)
+
+
+def found_wrongly(column: str, written: Any) -> ParameterError:
+    """Return the error of a file whose found cells contradict themselves."""
+    return ParameterError(
+        (
+            "column {name!r} says that its cells were found privately, which "
+            "cannot "
+            "be: {found!r}"
+        ),
+        remedy="find them again, or mark them as taken from the data",
+        name=column,
+        found=written,
+    )
 
 
 def censored_number(text: str) -> float | None:
-    """Return what a text such as `<0.5` counts as; None for any other text.
+    """Return the number that a text such as `<0.5` counts as; None for other texts.
 
     >>> censored_number("<0.5"), censored_number("> 40"), censored_number("0.5")
     (0.25, 40.0, None)
@@ -88,8 +154,7 @@ def censored_number(text: str) -> float | None:
 
 
 def fold(text: str) -> str:
-    """Return the one spelling of all texts that differ in case, blanks or Unicode form
-    alone.
+    """Return the common spelling of texts that differ in case, blanks or Unicode form.
 
     >>> fold("  sURGERY ") == fold("Surgery")
     True
@@ -101,7 +166,7 @@ def fold(text: str) -> str:
 
 
 def label_of(folded: str) -> str:
-    """Return what is printed for a folded text, whichever of its spellings occur.
+    """Return the printed label of a folded text, whichever spellings occur.
 
     >>> label_of("surgery"), label_of("a1")
     ('Surgery', 'A1')

@@ -1,4 +1,4 @@
-"""Roles, by what a column is to an attacker who wants to recognize a person."""
+"""Roles of columns for an attacker who wants to recognize a person."""
 
 from typing import Literal
 

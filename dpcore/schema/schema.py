@@ -1,4 +1,4 @@
-"""The schema, with what is publicly known about a table, and who is protected."""
+"""The schema: public facts about a table, and who is protected."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import hmac
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,8 +27,9 @@ from dpcore.schema.origin import (
     CELLS,
     MISSING_FACTS,
     TEXTS,
+    CellSearch,
     Origin,
-    loss_of_search_in,
+    found_wrongly,
 )
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING
@@ -40,10 +40,9 @@ DECLARED = "declared"
 """What a file says of facts of which nobody said where they are known from."""
 LEFT_OUT = "left out"
 """The mark of a column that is not in the schema because of what the table holds."""
-_LOOKED_UP = (*MISSING_FACTS, "synonyms")
+_LOOKED_UP = (*MISSING_FACTS, "synonyms", "spellings")
 """Facts that files of version 1 call known, though they followed the rows."""
 _WHY_LEFT_OUT = Text("left out because of what the table holds")
-_LOSS = re.compile(r"(epsilon|rho) [1-9]\d{0,29}(/[1-9]\d{0,29})?( #[0-9a-f]{16})?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +50,7 @@ class Excluded:
     """A column that stays out of every release, such as a name, and why.
 
     Attributes:
-        from_data: `LEFT_OUT` where it was left out for what the data showed.
+        from_data: `LEFT_OUT` if it was left out for what the data showed.
     """
 
     name: str
@@ -173,15 +172,15 @@ class Schema:
     def part_on_file(
         self, part: tuple[str, str], key: bytes
     ) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return a part for the ledger, as (column with a keyed digest of its declared
-        cells, category).
+        """Return a part for the ledger: (column with a keyed digest of its cells, category).
 
-        The second one has a digest without a key, as older lines carry, beside which
-        alone it is written. Parts of one declaration are disjoint; those of another may
-        overlap, and add up, as those of different columns do. So do parts of people
-        that an earlier version charged, of whom other rows counted.
+        A second form has a digest without a key, as older lines carry; it is written
+        only beside such lines. Parts of one declaration are disjoint. Parts of another
+        declaration may overlap, and add up, as those of different columns do; so do
+        parts of people that an earlier version charged, of whom other rows counted.
         """
-        text = json.dumps(_as_planned(self.column(part[0])), sort_keys=True)
+        column = _as_planned(self.column(part[0]))
+        text = json.dumps(column.to_dict(), sort_keys=True)
         text += "" if self.unit.id_column is None else " by rank"
         digests = (
             hmac.new(key, text.encode(), hashlib.sha256).hexdigest(),
@@ -192,42 +191,39 @@ class Schema:
 
     @property
     def left_out(self) -> tuple[Excluded, ...]:
-        """Columns that were left out for what the data showed, without the reason: what
-        others may know of them.
+        """Columns left out for what the data showed, without the reason.
+
+        This much others may know of them.
         """
         return tuple(
-            dataclasses.replace(each, reason=_WHY_LEFT_OUT)
-            for each in self.excluded
-            if each.from_data
+            dataclasses.replace(excluded, reason=_WHY_LEFT_OUT)
+            for excluded in self.excluded
+            if excluded.from_data
         )
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
-        """Facts that were taken from the data, by column, empty when all is known from
-        outside.
-        """
+        """Facts taken from the data, by column; empty if all is known from outside."""
         columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
         return {column.name: column.from_data for column in columns if column.from_data}
 
     @property
-    def found(self) -> dict[str, str]:
-        """Losses for which cells were found privately, by column, as in
-        `Column.found`.
-        """
+    def found(self) -> dict[str, CellSearch]:
+        """Private searches for cells, by column."""
         return {column.name: column.found for column in self.columns if column.found}
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Columns of which facts were taken from the data; of cells that were found,
-        more than the kind.
+        """Columns with facts taken from the data.
+
+        Of a column with privately found cells, its kind alone does not count.
         """
         return tuple(taken_facts(self.from_data, self.found))
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
-        """Cell numbers of every declared column, int64, one per row.
+        """Return the cell number of each row for every declared column, int64.
 
-        Raises: SchemaError for a column that the table lacks, or a value without a
-            cell.
+        Raises: SchemaError for a missing column or a value without a cell.
         """
         self.check_names(frame)
         return {
@@ -235,7 +231,7 @@ class Schema:
         }
 
     def check_names(self, frame: pd.DataFrame) -> None:
-        """Refuse a table that lacks a declared column, or has it twice."""
+        """Refuse a table in which a declared column is missing or occurs twice."""
         wanted = [*self.domain.names] + (
             [self.unit.id_column] if self.unit.id_column else []
         )
@@ -252,37 +248,32 @@ class Schema:
                 )
 
     def to_json(self) -> str:
-        """Return JSON text with a version, the declared columns that may be read, and
-        the names of those that were left out for what the data showed.
+        """Return the schema as JSON text with a version.
+
+        It holds the declared columns, and the names of those left out for what the data
+        showed.
         """
         columns = [
-            self._as_read(column) if self.version == 1 else _written(column)
+            self._as_read(column) if self.version == 1 else _column_to_dict(column)
             for column in self.columns
         ]
         content = self._content(self.version, columns)
         if self.left_out:
             content["left_out"] = [
-                {"name": each.name, "from_data": list(each.from_data)}
-                for each in self.left_out
+                {"name": excluded.name, "from_data": list(excluded.from_data)}
+                for excluded in self.left_out
             ]
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     @property
     def plan_text(self) -> str:
-        """What a request stands on, by which it is found again; the same in every
-        version of the file.
-        """
-        planned = [
-            dataclasses.replace(column, found=loss_of_search_in(column.found))
-            for column in self.columns
-        ]
-        content = self._content(1, [self._as_read(column) for column in planned])
+        """Text that identifies requests under this schema, the same in every version."""
+        columns = [self._as_read(_as_planned(column)) for column in self.columns]
+        content = self._content(1, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     def shared(self) -> Schema:
-        """Return the schema as others may have it, without texts that were taken from
-        the data.
-        """
+        """Return the schema for other people, without texts taken from the data."""
         columns = [
             column.without_texts(
                 [fact for fact in TEXTS if column.origin(fact) == Origin.DATA]
@@ -306,14 +297,14 @@ class Schema:
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
-        """Read what `to_json` wrote.
+        """Read the output of `to_json`.
 
-        Of a file of version 1, facts are marked as taken from the data that followed
-        the rows then, or of which it does not say where they are known from.
+        In a file of version 1, facts that followed the rows then, or of which it does
+        not say where they are known from, are marked as taken from the data.
 
-        Raises: SchemaError when the text is not a schema of a known version,
-            ParameterError for a kind of column that is not known, a declaration that
-            breaks its rules, or facts that cannot be known from where the file says.
+        Raises: SchemaError for text that is not a schema of a known version,
+            ParameterError for an unknown kind of column, a declaration that breaks its
+            rules, or facts that cannot be known from where the file says.
         """
         try:
             content = json.loads(text)
@@ -329,9 +320,9 @@ class Schema:
             unsaid = {}
             if version == 1:
                 unsaid = {
-                    column.name: column.told
+                    column.name: _unsaid(column)
                     for column in columns
-                    if not column.known_from and column.told
+                    if not column.known_from and _unsaid(column)
                 }
                 if any(column.known_from for column in columns):
                     version = SCHEMA_VERSION
@@ -346,11 +337,11 @@ class Schema:
                 declared_by=content.get("declared_by", ""),
                 excluded=tuple(
                     Excluded(
-                        name=each["name"],
+                        name=fields["name"],
                         reason=_WHY_LEFT_OUT,
-                        from_data=tuple(each["from_data"]),
+                        from_data=tuple(fields["from_data"]),
                     )
-                    for each in content.get("left_out", ())
+                    for fields in content.get("left_out", ())
                 ),
             )
         except (
@@ -366,10 +357,10 @@ class Schema:
 def taken_facts(
     from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return what a promise does not cover, by column.
+    """Return the facts that a promise does not cover, by column.
 
-    Of columns whose cells were found privately, without the kind: the sentence about
-    the search says that it was read.
+    For columns with privately found cells the kind is left out: the sentence about the
+    search says that it was read.
     """
     taken = {
         name: tuple(fact for fact in facts if name not in found or fact != "kind")
@@ -378,37 +369,45 @@ def taken_facts(
     return {name: facts for name, facts in taken.items() if facts}
 
 
-def _as_planned(column: Column) -> dict[str, Any]:
-    """Write a column as requests stand on it, which do not name the search."""
-    loss = loss_of_search_in(column.found)
-    return dataclasses.replace(column, found=loss).to_dict()
+def _as_planned(column: Column) -> Column:
+    """Return a column without the name of its search, as request ids use it."""
+    if column.found is None:
+        return column
+    return dataclasses.replace(column, found=column.found.unnamed)
 
 
-def _written(column: Column) -> dict[str, Any]:
-    if column.told and not column.known_from:
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    if column.declared_facts and not column.known_from:
         column = dataclasses.replace(column, known_from=DECLARED)
     return column.to_dict()
 
 
 def _of_version_1(column: Column) -> Column:
-    """Mark what followed the rows then in a column that a page called known, and what
-    nobody said of another one.
+    """Mark facts of unknown origin in a column of a version 1 file."""
+    if column.known_from:
+        marks = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
+    else:
+        marks = _unsaid(column)
+    together = dict.fromkeys((*column.from_data, *marks))
+    return dataclasses.replace(column, from_data=tuple(together))
+
+
+def _unsaid(column: Column) -> tuple[str, ...]:
+    """Return the facts whose origin a version 1 file does not tell.
+
+    Joined spellings are among them: the rule is public, and somebody's spelling may be
+    why it is there.
     """
-    if not column.known_from:
-        marks = (*column.from_data, *column.told)
-        return dataclasses.replace(column, from_data=marks)
-    if column.from_data:
-        return column
-    looked_up = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
-    return dataclasses.replace(column, from_data=looked_up)
+    joined = column.origin("spellings") == Origin.RULE
+    return (*column.declared_facts, *(("spellings",) if joined else ()))
 
 
 def _check_origins(column: Column) -> None:
-    """Refuse facts that cannot be from where a file says they are.
+    """Refuse facts that cannot have the origin a file states.
 
     Raises: ParameterError.
     """
-    if column.told and not column.known_from:
+    if column.declared_facts and not column.known_from:
         raise ParameterError(
             (
                 "column {name!r} says that facts of its are publicly known, and not "
@@ -416,20 +415,10 @@ def _check_origins(column: Column) -> None:
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
-            facts=", ".join(column.told),
+            facts=", ".join(column.declared_facts),
         )
     if column.found and (
         not isinstance(column, NumberColumn)
-        or not _LOSS.fullmatch(column.found)
         or set(CELLS).intersection(column.from_data)
     ):
-        raise ParameterError(
-            (
-                "column {name!r} says that its cells were found privately, which "
-                "cannot "
-                "be: {found!r}"
-            ),
-            remedy="find them again, or mark them as taken from the data",
-            name=column.name,
-            found=column.found,
-        )
+        raise found_wrongly(column.name, column.found.to_json())

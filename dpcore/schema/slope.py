@@ -1,10 +1,9 @@
-"""Places of values inside the cells of a column, along a line with the slope of the
-neighboring cells.
+"""Positions of values inside a column's cells, by the slope of neighboring cells.
 
 Cells tell how many rows lie in an interval, not where. Drawn evenly, a cell whose rows
 crowd at one end (as incomes do) gets a wrong mean. So the density in a cell is a line
 through its mean: the slope is that of the neighbors, by the smaller of the two sides,
-and none where the sides disagree.
+and none if the sides disagree.
 
 Source: van Leer (1979), "Towards the ultimate conservative difference scheme V", the
 minmod limiter.
@@ -23,8 +22,9 @@ def slopes(
     *,
     alone: npt.NDArray[np.bool_],
 ) -> Floats:
-    """Return the slope of each cell in [-2, 2], the change of the density in the cell
-    over its mean.
+    """Return the slope of each cell, in [-2, 2].
+
+    It is the change of the density across the cell over its mean.
 
     Args:
         rows: drawn rows of each cell; of a noisy model, so that this is
@@ -56,8 +56,9 @@ def slopes(
 
 
 def place_in_cells(chances: Floats, slope: Floats) -> Floats:
-    """Map chances in [0, 1) to places in [0, 1) with density 1 + slope (place - 1/2),
-    by its inverse sum.
+    """Map uniform numbers in [0, 1) to positions with density 1 + slope (x - 1/2).
+
+    By the inverse of its integral.
     """
     start = 1 - slope / 2
     root = np.sqrt(np.maximum(start**2 + 2 * slope * chances, 0.0))

@@ -1,5 +1,6 @@
-"""Connected sources, tables that stay where they are, described so that a row comes
-from one person.
+"""Connected sources: tables that stay where they are.
+
+A source is described so that each row comes from one person.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from dpcore.registry import Registered
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 Value = str | bool | int | float | date
-_MOST_EXACT = 2**53
+_MAX_EXACT_INTEGER = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A condition on the rows that are read. A missing value never meets it.
+    """A condition on the rows that are read; a missing value never meets it.
 
     Attributes:
         comparison: one of =, !=, <, <=, >, >=.
         value: a text is compared with the text of the cell, in the order of its
-            letters' codes; a number, a truth value or a time with what the cell means
-            as one, and a cell that means none is not read.
+            letters' codes; a number, a truth value or a time with the cell's value as
+            one. A cell without such a value is not read.
     """
 
     column: str
@@ -35,7 +36,7 @@ class Condition:
     def __post_init__(self) -> None:
         value = self.value
         is_exact = not isinstance(value, int | float) or (
-            math.isfinite(value) and abs(value) <= _MOST_EXACT
+            math.isfinite(value) and abs(value) <= _MAX_EXACT_INTEGER
         )
         is_zoned = isinstance(value, datetime) and value.tzinfo is not None
         is_known = self.comparison in COMPARISONS and isinstance(
@@ -54,14 +55,15 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Join:
-    """Columns of another table, for each row from the one row there whose key has the
-    same text, if any.
+    """Columns of another table, joined on equal texts of a key.
+
+    Each row gets the one row there with its key, if there is one.
 
     Attributes:
         table: the other table.
         columns: names in the other table.
         on: the column of the first table that is compared.
-        key: the column of the other table, without two rows of one text; empty where it
+        key: the column of the other table, without two rows of one text; empty if it
             has the name of `on`.
         public: whether the other table is about no person. One that is not is joined on
             the id column alone.
@@ -78,7 +80,7 @@ class Join:
 
 
 class SourceKind(Registered, home="dpcore.engines.connect"):
-    """A kind of place where tables lie, by what its sources can say.
+    """A kind of place for tables, and what its sources can name.
 
     `dpcore.engines` opens each.
 
@@ -110,23 +112,22 @@ class Source:
     `docs/guarantees.md` proves it.
 
     Attributes:
-        name: its identity, one for all its days: what was spent on it is filed under
-            it.
+        name: its identity for good: what was spent on it is filed under it.
         kind: where it is.
         location: a file or folder; for PostgreSQL a connection string, which may hold a
             password; for Spark the name of a table, or a folder of Parquet.
-        table: a base table of a data base, with its schema and a dot before it where it
+        table: a base table of a data base, with its schema and a dot before it if that
             is not the usual one.
         columns: what is read; empty for all columns.
         where: conditions that a row must meet, all of them.
         joins: other tables of a data base.
-        delimiter: between the cells of CSV; empty for what the header shows.
+        delimiter: between the cells of CSV; empty for the one that the header shows.
         query: one SELECT of any kind in place of table, columns, where and joins; files
             are `source` in it.
-        declared_by: who declared that each row comes from one person, where a query or
-            a view is read and nobody can check it. Every guarantee repeats the name.
+        declared_by: who declared that each row comes from one person, if a query or a
+            view is read and nobody can check it. Every guarantee repeats the name.
         threads: how many read it at a time.
-        linked: whether a link may lead to the file, which else is held open as it was
+        linked: whether a link may lead to the file; otherwise it is held open as it was
             when it was opened.
     """
 
@@ -152,7 +153,7 @@ class Source:
             raise self._wrong("it needs a table")
         if self.table and not kind.has_tables:
             raise self._wrong("it has one table, which its location names")
-        if self.query and (self.table or self.described):
+        if self.query and (self.table or self.is_described):
             raise self._wrong(
                 "a query takes the place of table, columns, conditions and joins"
             )
@@ -181,13 +182,13 @@ class Source:
             raise self._wrong("the delimiter of CSV is one character, and no quote")
 
     @property
-    def described(self) -> bool:
+    def is_described(self) -> bool:
         """Whether a part of the table is read, or more than one table."""
         return bool(self.columns or self.where or self.joins)
 
     @property
     def output(self) -> tuple[str, ...]:
-        """Names of the columns that are listed, those of joins last."""
+        """Names of the columns that are read, those of joins last."""
         return (*self.columns, *(name for join in self.joins for name in join.columns))
 
     @property
@@ -196,10 +197,14 @@ class Source:
         return SourceKind.of_kind(self.kind).base(self)
 
     @property
-    def used(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Each table with the columns of it that the description names."""
+    def columns_by_table(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Each table with its columns that the description names."""
         joined = {name for join in self.joins for name in join.columns}
-        wanted = [each.column for each in self.where if each.column not in joined]
+        wanted = [
+            condition.column
+            for condition in self.where
+            if condition.column not in joined
+        ]
         first = (*self.columns, *wanted, *(join.on for join in self.joins))
         return (
             (self.base, first),
@@ -211,9 +216,7 @@ class Source:
 
 
 def wrong_source(name: str, problem: str) -> ParameterError:
-    """Return the error of a source whose description contradicts itself, or cannot be
-    read.
-    """
+    """Return the error of a source that contradicts itself or cannot be read."""
     return ParameterError(
         "source {name!r} is not understood: {problem}",
         remedy="correct the list of sources",

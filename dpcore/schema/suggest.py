@@ -1,4 +1,4 @@
-"""Propose a schema for a table. A person confirms it.
+"""Proposal of a schema for a table; a person confirms it.
 
 What it took from the data is marked.
 """
@@ -33,11 +33,11 @@ from dpcore.schema.words import YES_AND_NO
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
-MOST = 0.98
+KIND_SHARE = 0.98
 """Share of a column's values that decides what kind it is; the others count as
 missing.
 """
-LEAST_RUNNING = 20
+MIN_RUNNING_ROWS = 20
 """Rows from which on 1, 2, 3, ... are a running number."""
 _PERSON = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
@@ -117,9 +117,7 @@ def suggest_schema(
 
 
 def _with_rules(column: Column, *, missing: bool) -> Column:
-    """Put a column under the public rules of its kind, and mark that its kind was
-    looked up.
-    """
+    """Put a column under the public rules of its kind, and mark its kind."""
     rules = [rule for rule in (WORDS, CENSORED) if rule in column.readable_by]
     facts: dict[str, Any] = (
         {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
@@ -135,7 +133,7 @@ def _with_rules(column: Column, *, missing: bool) -> Column:
 
 
 def without_missing(column: Column) -> Column:
-    """Return a column of which its owner says that no value can be missing."""
+    """Return a column without a cell for missing values, on its owner's word."""
     if isinstance(column, IntervalColumn):
         column = dataclasses.replace(column, unreadable_is_missing=False)
     rules = tuple(rule for rule in column.rules if rule not in (WORDS, ONLY_NUMBERS))
@@ -146,9 +144,10 @@ def without_missing(column: Column) -> Column:
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
-    """Name people by the column whose name says so, whatever its values are.
+    """Propose the column that names people, by its name alone.
 
-    What holds no ids, such as a row without one, is refused when a table is opened.
+    A column without ids, or with a row without one, is refused when the table is
+    opened.
     """
     for pattern in _NAMES_PEOPLE:
         for name in frame.columns:
@@ -191,10 +190,10 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             name=name, reason="it has dates before the year 1 or after 9999"
         )
     days = present if is_stamp else _days(present)
-    if len(days) >= MOST * len(present):
+    if len(days) >= KIND_SHARE * len(present):
         return _date(base, days)
     numbers, censored = _numbers(present)
-    if len(numbers) >= MOST * len(present):
+    if len(numbers) >= KIND_SHARE * len(present):
         if _is_running(numbers) or (
             _PERSON.search(name) and distinct == len(present) > 1
         ):
@@ -226,7 +225,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
 
 
 def _days(present: pd.Series) -> pd.Series:
-    """Return the values that are written as days."""
+    """Return the values written as days."""
     if pd.api.types.is_numeric_dtype(present.dtype):
         return present[:0]
     texts = as_text(present)
@@ -236,7 +235,7 @@ def _days(present: pd.Series) -> pd.Series:
 
 
 def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
-    """Return the numbers of a column, and those that texts such as `<0.5` count as.
+    """Return the numbers of a column, counting texts such as `<0.5`.
 
     Codes such as the zip 01234 are texts, not numbers; a column with some has none.
     """
@@ -246,7 +245,7 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
             present = present.astype("float64")
         return present[present.abs() < LARGEST], ()
     texts = as_text(present)
-    if texts.str.match(r"0\d").mean() > 1 - MOST:
+    if texts.str.match(r"0\d").mean() > 1 - KIND_SHARE:
         return present[:0], ()
     numbers = pd.to_numeric(texts, errors="coerce")
     counts_as = {text: censored_number(text) for text in texts[numbers.isna()].unique()}
@@ -260,13 +259,11 @@ def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
 
 
 def _is_running(numbers: pd.Series) -> bool:
-    """Return whether the rows are numbered 0, 1, 2, ... or 1, 2, 3, ..., in any
-    order.
-    """
+    """Return whether the values number the rows from 0 or 1, in any order."""
     count = len(numbers)
     first = numbers.min()
     return bool(
-        count >= LEAST_RUNNING
+        count >= MIN_RUNNING_ROWS
         and first in (0, 1)
         # small types hold fewer numbers than there are rows
         and numbers.max() == int(first) + count - 1

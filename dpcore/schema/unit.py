@@ -1,4 +1,4 @@
-"""The privacy unit, with the people who are protected, and the neighboring relation."""
+"""The privacy unit: who is protected, and the neighboring relation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore.errors import ParameterError, SchemaError, UsageError
 
-MOST_ROWS = 2**53 - 1
+MAX_ROWS_PER_PERSON = 2**53 - 1
 """The largest whole number that every browser and every JSON reader keeps."""
 
 
@@ -38,12 +38,12 @@ class PrivacyUnit:
 
     def __post_init__(self) -> None:
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
-        if not whole or not 1 <= self.max_rows <= MOST_ROWS:
+        if not whole or not 1 <= self.max_rows <= MAX_ROWS_PER_PERSON:
             raise ParameterError(
                 "max_rows ({max_rows}) must be a whole number from 1 to {most}",
                 remedy="state how many rows one person may have",
                 max_rows=self.max_rows,
-                most=MOST_ROWS,
+                most=MAX_ROWS_PER_PERSON,
             )
         named = isinstance(self.id_column, str) and self.id_column != ""
         if not named and (self.id_column is not None or self.from_data or self.found):
@@ -88,15 +88,16 @@ class PrivacyUnit:
         )
 
     def covers(self, declared: PrivacyUnit) -> bool:
-        """Return whether this protects every person of another unit whole, also where
-        nothing checks rows.
+        """Return whether this unit protects every person of another one whole.
+
+        Also if nothing checks rows.
         """
         if declared.id_column is not None:
             return self == declared
         return self.id_column is None and self.max_rows >= declared.max_rows
 
     def check_covers(self, declared: PrivacyUnit | None) -> None:
-        """Refuse what protects less than whoever runs a source declared.
+        """Refuse a unit that protects less than the source's operator declared.
 
         Raises: SchemaError.
         """
@@ -118,9 +119,7 @@ class PrivacyUnit:
         return fields | ({"from_data": True} if self.from_data else {})
 
     def to_account(self) -> dict[str, object]:
-        """Return the unit as an account fixes it, without a number that is found
-        privately on it.
-        """
+        """Return the unit as an account stores it, without a privately found number."""
         fields = self.to_dict()
         return {
             name: fields[name]
@@ -130,7 +129,7 @@ class PrivacyUnit:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> PrivacyUnit:
-        """Read what `to_dict` wrote.
+        """Read the output of `to_dict`.
 
         Raises: KeyError, ParameterError.
         """

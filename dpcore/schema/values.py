@@ -1,9 +1,9 @@
-"""Values as texts, the one place where a value becomes text.
+"""Values as texts: the one place where a value becomes a text.
 
 A value is missing, a number or a text, and that follows from the value alone: never
 from the type of its column, the other values, their order, or what is equal to what
-(True is not 1, and 12.1 is not 12.10). `canonical` gives the values of a column so,
-each distinct one once; ids, digests and texts all start there.
+(True is not 1, and 12.1 is not 12.10). `canonical` gives each distinct value of a
+column once; ids, digests and texts all start there.
 """
 
 import datetime
@@ -65,17 +65,16 @@ class Canonical:
     values: list[str]
 
     def put(self, of_values: npt.NDArray[Any], of_missing: Any) -> npt.NDArray[Any]:
-        """One entry per row, from one per value and one for missing."""
+        """Return one entry per row, from one per value and one for missing."""
         return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[
             self.codes
         ]
 
     def persons(self) -> Codes:
-        """Return (rows,) a number from 0 for the person of each row.
+        """Return the number of each row's person, from 0, (rows,).
 
-        Ids of equal texts are one person.
-
-        So are 7 and "7". Rows without an id have the last number together.
+        Ids of equal texts are one person, so 7 and "7" are. Rows without an id have the
+        last number together.
         """
         place: dict[str, int] = {}
         of_values = [place.setdefault(value[1:], len(place)) for value in self.values]
@@ -103,25 +102,23 @@ def canonical(column: pd.Series) -> Canonical:
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
             distinct = np.asarray(distinct, dtype=str(dtype))
         values = (
-            [f"t{each}" for each in np.asarray(distinct, object)]
+            [f"t{text}" for text in np.asarray(distinct, object)]
             if texts
             else _of_one_type(distinct)
         )
         return Canonical(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)
-    for row, each in enumerate(column):
-        if isinstance(each, bytes | bytearray | memoryview):
+    for row, value in enumerate(column):
+        if isinstance(value, bytes | bytearray | memoryview):
             raise no_values(str(column.name))
-        value = canonical_text(each)
-        codes[row] = -1 if value is None else place.setdefault(value, len(place))
+        text = canonical_text(value)
+        codes[row] = -1 if text is None else place.setdefault(text, len(place))
     return Canonical(codes=codes, values=list(place))
 
 
 def is_exact(dtype: Any) -> bool:
-    """Return whether a column holds decimals of a declared number of digits, as Arrow
-    does.
-    """
+    """Return whether a column holds Arrow decimals."""
     return isinstance(dtype, pd.ArrowDtype) and bool(
         pa.types.is_decimal(dtype.pyarrow_dtype)
     )
@@ -178,21 +175,19 @@ def texts(values: Iterable[object]) -> list[str]:
 
 
 def texts_of(labels: Iterable[object]) -> list[str]:
-    """Return declared texts or numbers in the form in which `as_text` gives values."""
+    """Return declared texts or numbers in the form of `as_text`."""
     return [plain(f"t{label}") for label in labels]
 
 
 def each_text(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
-    """Change each distinct text by itself. Missing values stay missing."""
+    """Map each distinct text; missing values stay missing."""
     return texts.map({text: change(text) for text in texts.dropna().unique()}).astype(
         "str"
     )
 
 
 def exact_text(label: object) -> str:
-    """Return a declared text or number with all its digits, as `as_text` gives a
-    decimal.
-    """
+    """Return a declared text or number with all its digits, as `as_text` does."""
     text = str(label).strip()
     near = plain(f"t{label}")
     is_same = (
@@ -204,21 +199,20 @@ def exact_text(label: object) -> str:
 
 
 def number_in(text: str) -> float | None:
-    """Return the number that a text is written as, None for all else, such as the code
-    01.
-    """
+    """Return the number written in a text; None for others, such as the code 01."""
     return float(text) if _IS_NUMBER(text) else None
 
 
 def from_text(value: str) -> str:
-    """Return the canonical text of a file's text, of a number where it is written as
-    one.
+    """Return the canonical text of a text in a file.
+
+    A text that is written as a number becomes a number.
     """
     return f"n{plain(value)}" if value[0] == "t" and _IS_NUMBER(value[1:]) else value
 
 
 def plain(value: str) -> str:
-    """Return a canonical text for people, trimmed, and a number in its one text."""
+    """Return a canonical text for people: trimmed, and a number in its one form."""
     if not value.isascii():
         value = value.encode(errors="replace").decode()  # half a character is no text
     if value[0] == "o":
@@ -239,17 +233,17 @@ def _of_one_type(distinct: Any) -> list[str]:
     if kind == "f" and distinct.dtype.itemsize == 8:
         return _floats(np.asarray(distinct))
     if kind in "iu":
-        return _written(np.asarray(distinct))
+        return _texts_of_numbers(np.asarray(distinct))
     if kind == "M":
         zone = getattr(distinct, "tz", None)
         stamps = np.asarray(distinct if zone is None else distinct.tz_convert(None))
         write = _moment_text if zone is None else _instant_text
         return [write(stamp) for stamp in np.datetime_as_string(stamps).tolist()]
-    return [str(canonical_text(each)) for each in distinct]
+    return [str(canonical_text(value)) for value in distinct]
 
 
 def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """Write each as `_number` does.
+    """Return the text of each float, as `_number` writes it.
 
     Arrow gives the fewest digits that suffice too, but other exponents.
     """
@@ -257,15 +251,15 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
     is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
     output = np.empty(len(numbers), dtype=object)
-    output[is_whole] = _written(numbers[is_whole].astype(np.int64))
-    output[is_plain] = _written(numbers[is_plain])
+    output[is_whole] = _texts_of_numbers(numbers[is_whole].astype(np.int64))
+    output[is_plain] = _texts_of_numbers(numbers[is_plain])
     rest = ~(is_whole | is_plain)
     output[rest] = [f"n{_number(number)}" for number in numbers[rest].tolist()]
     return list(output.tolist())
 
 
 def _decimals(distinct: Any) -> list[str]:
-    """Write each as `_decimal` does.
+    """Return the text of each decimal, as `_decimal` writes it.
 
     Arrow gives all digits too, zeros at the end and other exponents.
     """
@@ -273,15 +267,15 @@ def _decimals(distinct: Any) -> list[str]:
     texts = pc.cast(numbers, pa.large_string())
     if numbers.type.scale > 0:
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
-    output = _written(texts)
+    output = _texts_of_numbers(texts)
     small = pc.match_substring_regex(texts, r"^-?0\.0000|[eE]")
     for place in np.flatnonzero(small.to_numpy(zero_copy_only=False)).tolist():
         output[place] = f"n{_decimal(numbers[place].as_py())}"
     return output
 
 
-def _written(numbers: Any) -> list[str]:
-    """Return the canonical texts of numbers, as Arrow writes them."""
+def _texts_of_numbers(numbers: Any) -> list[str]:
+    """Return the canonical texts of numbers, as written by Arrow."""
     text = pa.large_string()  # its buffer holds one text after the other
     before = pa.scalar("n", text)
     after = pa.scalar("\n", text)
@@ -293,8 +287,9 @@ def _written(numbers: Any) -> list[str]:
 
 
 def _number(number: float) -> str:
-    """Whole numbers in all their digits while 64 bits hold them, others in the fewest
-    that suffice.
+    """Write a number in the fewest digits that identify it.
+
+    Whole numbers that fit into 64 bits are written in full.
     """
     return (
         str(int(number))
@@ -304,8 +299,9 @@ def _number(number: float) -> str:
 
 
 def _decimal(number: decimal.Decimal) -> str:
-    """Write every digit but zeros at the end, placed as `repr` places those of a
-    float.
+    """Write a decimal with all its digits but trailing zeros.
+
+    The point stands where `repr` puts that of a float.
     """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
@@ -327,9 +323,7 @@ def _decimal(number: decimal.Decimal) -> str:
 
 
 def below(number: decimal.Decimal) -> tuple[float, bool]:
-    """Return the largest float that is written as no more than this number, and whether
-    it is equal.
-    """
+    """Return the largest float not above a decimal, and whether it is equal."""
     near = float(number)
     if not math.isfinite(near):
         return near, True
@@ -348,17 +342,13 @@ def _moment(moment: Any) -> str | None:
 
 
 def _instant_text(stamp: str) -> str:
-    """Write an instant, which is one time in UTC whatever zone shows it, always with
-    clock and zone.
-    """
+    """Write an instant in UTC, with clock and zone, whatever zone shows it."""
     day, _, clock = _moment_text(stamp).partition(" ")
     return f"{day} {clock or '00:00:00'}+00:00"
 
 
 def _moment_text(stamp: str) -> str:
-    """Write 2020-01-31T10:00:00.000 as a date at midnight, else with a blank and no
-    fraction of zeros.
-    """
+    """Write a time stamp; at midnight as a date, otherwise without a zero fraction."""
     day, _, clock = stamp.partition("T")
     seconds, _, fraction = clock.partition(".")
     fraction = fraction.ljust(6, "0")[:6] + fraction[6:].rstrip("0")

@@ -1,6 +1,4 @@
-"""Words that tables of many countries use for missing values, for yes and no, and for
-the sexes.
-"""
+"""Words in many countries' tables for missing values, yes and no, and the sexes."""
 
 import tomllib
 from importlib.resources import files
@@ -15,8 +13,6 @@ SEXES = frozenset[str](_WORDS["sexes"])
 
 
 def means_missing(text: str) -> bool:
-    """Return whether a text is a usual mark for a missing value, or a word for it in
-    whatever case.
-    """
+    """Return whether a text is a usual mark or word for missing, in any case."""
     text = text.strip()
     return text in _MARKS or text.lower() in _MISSING

@@ -1,6 +1,4 @@
-"""Recipes that learn from a table under a stated loss, and the models that they
-learn.
-"""
+"""Recipes that learn from a table under a stated loss, and their models."""
 
 from dpcore.model import Model as Model
 from dpcore.model import load_model as load_model
@@ -31,8 +29,8 @@ from dpcore.synthesis.marginals import Marginals as Marginals
 from dpcore.synthesis.release.pooling import Pooled as Pooled
 from dpcore.synthesis.release.read import read_release as read_release
 from dpcore.synthesis.release.row_count import RowCount as RowCount
-from dpcore.synthesis.release.row_count import askable as askable
 from dpcore.synthesis.release.row_count import count_rows as count_rows
+from dpcore.synthesis.release.row_count import queryable_columns as queryable_columns
 from dpcore.synthesis.statistics import Figure as Figure
 from dpcore.synthesis.statistics import Figures as Figures
 from dpcore.synthesis.statistics import Statistics as Statistics

@@ -1,4 +1,4 @@
-"""The base of recipes, and the error that they state before anything is read."""
+"""The base of recipes, and their expected errors before anything is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpcore.text import Text
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """The promise of a quote for one clique, from public facts alone.
+    """The expected error of one clique, from public facts alone.
 
     Attributes:
         clique: names of the columns.
@@ -39,48 +39,46 @@ class Expected:
     pooled: bool = False
 
     def half_width(self, level: float = 0.95) -> float:
-        """Return the half-width of the interval of one cell at a level between 0 and 1,
-        in rows.
+        """Return the half-width of a cell's interval at `level`, in rows.
+
+        The level is between 0 and 1.
         """
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
 
 class Recipe(Registered, ABC, home="dpcore.synthesis"):
-    """A frozen dataclass that describes the learning from a table, registered by its
-    `kind`.
-    """
+    """A frozen dataclass of what to learn from a table, registered by its `kind`."""
 
     @property
     def threshold_delta(self) -> Fraction:
-        """Part of the delta that the budget set aside for naming categories, taken by
-        one run.
-        """
+        """Part of the budget's delta for naming categories that one run takes."""
         return Fraction(0)
 
     @property
     def stands_on(self) -> tuple[Loss, ...]:
-        """Losses of earlier releases whose numbers the new one carries on."""
+        """Losses of earlier releases whose numbers the new one uses."""
         return ()
 
     @abstractmethod
     def check(self, domain: Domain) -> None:
-        """Refuse what cannot be done in this domain.
+        """Refuse a domain in which the recipe cannot run.
 
-        A dry run on no rows finds what else is refused.
+        A dry run on no rows finds further reasons.
         """
 
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the error to expect of each clique that is known in advance, without
-        reading data.
+        """Return the expected error of each clique known in advance.
+
+        Reads no data.
 
         Args:
             domain: of the columns.
-            loss: what the run would spend.
-            rows: that a person may hold.
-            table_rows: about how many rows there are, from public knowledge; 0 where
-                that is not known.
+            loss: of the run.
+            rows: most rows of a person.
+            table_rows: approximate number of rows, from public knowledge; 0 if it is
+                not known.
         """
         return ()
 
@@ -88,19 +86,15 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Spend the measurer's loss, and return the marginals to publish with the model
-        learned from them.
-        """
+        """Spend the measurer's loss; return the marginals to publish, and the model."""
 
     def reads(self, domain: Domain) -> Clique:
         """Return the columns of the domain that are read."""
         return domain.names
 
     @property
-    def choosing(self) -> Text | None:
-        """Duration of the private choice of cliques, in words, or None where they are
-        fixed.
-        """
+    def choice_time(self) -> Text | None:
+        """Duration of the private choice of cliques, in words; None without one."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,14 +108,12 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Recipe | None:
-        """Read what `to_dict` wrote, or return None where that was not all of the
-        recipe.
-        """
+        """Read what `to_dict` wrote; None if that was not all of the recipe."""
         return cls(**{name: value for name, value in fields.items() if name != "kind"})
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return a few words about the recipe that `to_dict` wrote."""
+        """Describe the recipe in a few words, from what `to_dict` wrote."""
         return Text(cls.kind)
 
 
@@ -150,34 +142,32 @@ class SomeColumns(Recipe):
         return self.recipe.stands_on
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, and what the recipe refuses for these columns."""
+        """Refuse unknown columns, and columns that the recipe refuses."""
         self.recipe.check(domain.project(domain.clique(self.columns)))
 
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the error that the recipe expects for these columns."""
+        """Return the recipe's expected error for these columns."""
         return self.recipe.expect(domain.project(self.columns), loss, rows, table_rows)
 
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Run the recipe on a view of these columns."""
-        return self.recipe.fit(measurer.only(self.columns), on_progress)
+        return self.recipe.fit(measurer.project(self.columns), on_progress)
 
     def reads(self, domain: Domain) -> Clique:
         """Return the columns that the recipe reads."""
         return self.recipe.reads(domain.project(self.columns))
 
     @property
-    def choosing(self) -> Text | None:
-        return self.recipe.choosing
+    def choice_time(self) -> Text | None:
+        return self.recipe.choice_time
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SomeColumns | None:
-        """Read what `to_dict` wrote, or return None where the inner recipe was not
-        written out whole.
-        """
+        """Read what `to_dict` wrote; None if the inner recipe was not written whole."""
         recipe = load_recipe(fields["recipe"])
         return (
             None
@@ -187,7 +177,7 @@ class SomeColumns(Recipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return a few words about the recipe, and its columns."""
+        """Describe the recipe in a few words, with its columns."""
         return Text(
             "{recipe}: {columns}",
             recipe=describe(fields["recipe"]),
@@ -196,8 +186,9 @@ class SomeColumns(Recipe):
 
 
 def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
-    """Read what `to_dict` of any recipe wrote, or return None where its kind or a part
-    is not known.
+    """Read what `to_dict` of any recipe wrote; None if its kind is unknown.
+
+    Also None if a part of it was not written.
     """
     family = Recipe.kinds()
     return (
@@ -206,8 +197,10 @@ def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
 
 
 def describe(fields: Mapping[str, Any]) -> str:
-    """Return a few words about the recipe that `to_dict` wrote, or its kind where that
-    is unknown.
+    """Describe a recipe in a few words; an unknown one by its kind.
+
+    Args:
+        fields: written by `to_dict`.
     """
     family = Recipe.kinds()
     return (
@@ -218,7 +211,7 @@ def describe(fields: Mapping[str, Any]) -> str:
 
 
 def columns_text(columns: Sequence[str]) -> str:
-    """Return a few names of columns, or their number."""
+    """Return the names of a few columns, or the number of many."""
     return (
         ", ".join(columns)
         if len(columns) <= 4
@@ -228,7 +221,7 @@ def columns_text(columns: Sequence[str]) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Fraction):

@@ -26,8 +26,8 @@ class Categories(Recipe):
     `threshold_delta`.
 
     Attributes:
-        column: a declared column; what it declares plays no part.
-        delta: chance, for one person, that a text of theirs alone is named; above 0.
+        column: a declared column; its declared categories play no part.
+        delta: chance that a text of one person alone is named; above 0.
     """
 
     kind: ClassVar[str] = "categories"
@@ -82,13 +82,13 @@ class FoundCategories(Summary):
 
     @property
     def total(self) -> float:
-        """Noisy number of rows whose text was found."""
+        """Noisy number of rows with a text above the threshold."""
         return float(sum(self.counts.values()))
 
     def declaration(self, *, missing: bool = False) -> Categorical:
-        """Return the column as it may now be declared, with all other texts in "other".
+        """Return a declaration of the column with these categories and "other".
 
-        A release under this declaration stands on this one: add the losses, and this
+        A release under this declaration depends on this one: add the losses, and this
         delta, to what is claimed.
         """
         return Categorical(

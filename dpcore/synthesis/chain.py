@@ -1,5 +1,6 @@
-"""Rows drawn along a chain of marginals, the new columns of each clique given those
-already drawn.
+"""Rows drawn along a chain of marginals.
+
+The new columns of each clique are drawn given those already drawn.
 """
 
 from __future__ import annotations
@@ -26,11 +27,10 @@ from dpcore.tables.nearest import nearest_distribution
 class ChainModel(Model):
     """A model made of consistent marginals.
 
-    The cliques are walked so that each overlaps as much as possible with the columns
+    The cliques are visited so that each overlaps as much as possible with the columns
     drawn before. Its other columns are drawn given that overlap, and independent of all
-    else. Where the cliques form a tree this is the distribution of largest entropy;
-    where they form a loop, the relations of the cliques walked last are kept only in
-    part.
+    else. If the cliques form a tree, this is the distribution of largest entropy; if
+    they form a loop, the relations of the cliques visited last are kept only in part.
     """
 
     kind: ClassVar[str] = "chain"
@@ -53,9 +53,7 @@ class ChainModel(Model):
         return tuple(name for name in self.domain.names if name in names)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers, one int64 array per column of the
-        cliques.
-        """
+        """Draw `rows` rows of cell numbers, one int64 array per column."""
         drawn: dict[str, Integers] = {}
         for given, new, table in self._steps:
             parents = flat_cells(
@@ -68,11 +66,10 @@ class ChainModel(Model):
         return drawn
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns, axes in
-        the order given.
+        """Return the expected rows in each cell of the table over any columns.
 
-        Where the cliques are joined too closely for that, of the most precise table
-        that holds these columns.
+        The axes are in the order given. If the cliques are joined too closely to
+        compute that, the most precise table over these columns is used.
         """
         if self.total <= 0 or not clique:
             return np.full(
@@ -89,10 +86,11 @@ class ChainModel(Model):
             )
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
-        """Return the marginal over a clique of a measured table, with intervals from
-        the most precise one.
+        """Return the marginal over a clique of a measured table, with intervals.
 
-        Raises: ParameterError where no table holds the clique.
+        These come from the most precise table.
+
+        Raises: ParameterError if no table covers the clique.
         """
         measured = table_of(self.marginals, clique).project(clique)
         return Answer.of(self.marginal(clique), measured, level)
@@ -100,7 +98,7 @@ class ChainModel(Model):
     def count(self, cells: Mapping[str, Sequence[int]]) -> float:
         """Return the expected number of rows with these cells.
 
-        Raises: LimitError where the cliques are joined so closely that this would take
+        Raises: LimitError if the cliques are joined so closely that this would take
             a large table.
         """
         weights = {
@@ -108,7 +106,7 @@ class ChainModel(Model):
             for name, numbers in cells.items()
         }
         try:
-            return self._graph.restricted(weights).total if self.total > 0 else 0.0
+            return self._graph.restrict(weights).total if self.total > 0 else 0.0
         except InfeasibleError:
             return 0.0
 
@@ -125,14 +123,12 @@ class ChainModel(Model):
         """Read what `to_dict` wrote."""
         return cls(
             domain=Domain.from_dict(fields),
-            marginals=tuple(Marginal.from_dict(each) for each in fields["marginals"]),
+            marginals=tuple(Marginal.from_dict(table) for table in fields["marginals"]),
         )
 
     @cached_property
     def _graph(self) -> GraphicalModel:
-        """The same distribution with all chances multiplied out along a junction
-        tree.
-        """
+        """The same distribution as a graphical model on a junction tree."""
         tree = JunctionTree.over(
             self.domain, [given + new for given, new, _ in self._steps]
         )
@@ -140,6 +136,7 @@ class ChainModel(Model):
             raise too_many_columns()
         factors = []
         for given, new, table in self._steps:
+            # lines of zeros get the overall shares, as in `sample_cells`
             lines = np.where(
                 table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0)
             )
@@ -151,8 +148,9 @@ class ChainModel(Model):
 
     @cached_property
     def _steps(self) -> list[tuple[Clique, Clique, Values]]:
-        """Steps of the walk in order, as (columns given, new columns, table of given x
-        new cells).
+        """The steps in order: (given columns, new columns, their table).
+
+        The table is of shape (cells of given, cells of new).
         """
         largest = [
             marginal
@@ -165,7 +163,9 @@ class ChainModel(Model):
         known: list[str] = []
         steps = []
         while largest:
-            marginal = max(largest, key=lambda each: len(set(each.clique) & set(known)))
+            marginal = max(
+                largest, key=lambda table: len(set(table.clique) & set(known))
+            )
             largest.remove(marginal)
             given = tuple(name for name in marginal.clique if name in known)
             new = tuple(name for name in marginal.clique if name not in known)

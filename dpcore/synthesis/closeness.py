@@ -1,10 +1,10 @@
 """Tests of drawn rows, and the record of a release with the charge of each step.
 
-Two tests of a drawn table. `sample_test` looks at the sample alone, and at declared
-public records: it is free, and may be repeated at will. `Closeness` compares the sample
-with the private table: a recipe like any other, which runs through the curator, is
-charged each time, and has a noisy answer. Nothing here sees a row, so a loop "until it
-passes" pays for every turn; pages offer `MAX_ATTEMPTS` of them.
+There are two tests of a drawn table. `sample_test` looks at the sample alone, and at
+declared public records: it is free, and may be repeated at will. `Closeness` compares
+the sample with the private table: a recipe like any other, which runs through the
+curator, is charged each time, and has a noisy answer. Nothing here sees a row, so a
+loop "until it passes" pays for every turn; pages offer `MAX_ATTEMPTS` of them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, hal
 from dpcore.tables.rows import PublicTable
 from dpcore.text import Text
 
-MAX_ATTEMPTS = 5
-Name = Literal["preprocess", "model", "sample", "privacy test"]
+MAX_ATTEMPTS = 5  # charged tests that pages offer
+StepName = Literal["preprocess", "model", "sample", "privacy test"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +42,11 @@ class Step:
     """One step of a record.
 
     Attributes:
-        loss: what was charged for it, in words of its loss; empty when it is free.
-        result: what came of it: plain numbers and texts, all public.
+        loss: charged for the step, in words; empty if it is free.
+        result: plain numbers and texts, all public.
     """
 
-    name: Name
+    name: StepName
     loss: str = ""
     result: Mapping[str, str | float | bool]
 
@@ -58,18 +58,17 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness(Recipe):
-    """The noisy L1 distance between a drawn table and the private one over a few
-    columns, in rows.
+    """The noisy L1 distance of a drawn table from the private one, in rows.
 
-    A table that is not surely apart from the private one may repeat its people. Choose
-    columns with many cells: over few, a release is close to the table because it is
-    good. Costs the stated loss each time.
+    A table that is not surely different from the private one may repeat its people.
+    Choose columns with many cells: over few, a release is close to the table because it
+    is good. Costs the stated loss each time.
 
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
         counts: the drawn table's rows in each joint cell, flattened; scaled to the
             release's number of rows.
-        earlier: the losses of the release that the table was drawn from.
+        earlier: the losses of the release from which the table was drawn.
     """
 
     kind: ClassVar[str] = "closeness"
@@ -86,8 +85,7 @@ class Closeness(Recipe):
     def of(
         cls, release: Release, sample: PublicTable, columns: Sequence[str]
     ) -> Closeness:
-        """Return the recipe for a table that was drawn from a release, or is public
-        anyway.
+        """Return the recipe for a drawn or otherwise public table.
 
         A digest of its counts goes into the ledger and the answer, so it must hold
         nothing private.
@@ -103,7 +101,7 @@ class Closeness(Recipe):
             )
         clique = release.schema.domain.clique(columns)
         check_cells(release.schema.domain, [clique])
-        counts = _counted(release, sample.frame, clique)
+        counts = _count_sample(release, sample.frame, clique)
         return cls(
             columns=clique,
             counts=tuple(counts.tolist()),
@@ -163,7 +161,7 @@ def model_steps(release: Release) -> tuple[Step, Step]:
     model = Step(
         name="model", loss=paid, result={"rows": round(max(release.model.total, 0))}
     )
-    return Step(name="preprocess", result=_bounds(release)), model
+    return Step(name="preprocess", result=_public_bounds(release)), model
 
 
 def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
@@ -173,8 +171,7 @@ def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
 
 
 def closeness_step(answer: Release, loss: Loss) -> Step:
-    """Return the step of a charged test, which passes where the distance is surely
-    above 0.
+    """Return the step of a charged test; it passes if the distance is surely above 0.
 
     Args:
         loss: of that run.
@@ -193,16 +190,15 @@ def closeness_step(answer: Release, loss: Loss) -> Step:
 
 
 def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) -> Step:
-    """Test for free whether every combination of some columns that a drawn table has is
-    there often enough.
+    """Test whether a drawn table has every combination of values often enough.
 
-    Drawn rows have no people behind them: this is no k-anonymity and protects nobody
-    further.
+    This is free. Drawn rows have no people behind them: it is no k-anonymity and
+    protects nobody further.
 
     Args:
         sample: drawn rows.
         columns: at least one; a missing value is a value.
-        least: rows that each combination should have.
+        least: rows that each occurring combination should have.
     """
     smallest = (
         int(sample.groupby(list(columns), dropna=False, observed=True).size().min())
@@ -220,8 +216,7 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
 def sample_test(
     sample: pd.DataFrame, records: pd.DataFrame | None = None
 ) -> dict[str, float | bool]:
-    """Test a drawn table for repeated rows, near rows and copies of public records, for
-    free.
+    """Test a drawn table for repeated rows and copies of public records. Free.
 
     Returns: rows that another row repeats; the smallest distance of two different rows,
         with numeric columns scaled to [0, 1]; copies of the records. It passes without
@@ -250,8 +245,9 @@ def sample_test(
 
 
 def _smallest_distance(numbers: Values) -> float:
-    """Return the smallest Euclidean distance of two rows, each column scaled to its
-    range.
+    """Return the smallest Euclidean distance of two rows.
+
+    Each column is scaled to its range.
     """
     if len(numbers) < 2:
         return 0.0
@@ -262,33 +258,32 @@ def _smallest_distance(numbers: Values) -> float:
     from scipy.spatial import cKDTree
 
     tree = cKDTree(scaled)
+    # Search from few rows first: their smallest distance bounds the search from more.
     smallest = np.inf
-    looked = 64
-    while True:  # what a few rows have found keeps the search for all of them short
+    searched = 64
+    while True:
         bound = np.nextafter(smallest, np.inf)
-        nearest, _ = tree.query(scaled[:looked], k=2, distance_upper_bound=bound)
+        nearest, _ = tree.query(scaled[:searched], k=2, distance_upper_bound=bound)
         smallest = min(smallest, float(nearest[:, 1].min()))
-        if looked >= len(scaled):
+        if searched >= len(scaled):
             return smallest
-        looked *= 4
+        searched *= 4
 
 
-def _bounds(release: Release) -> dict[str, str]:
-    """Return the public facts to which values were clipped or put."""
+def _public_bounds(release: Release) -> dict[str, str]:
+    """Return the columns, and where the bounds of their values come from."""
     columns = [release.schema.column(name) for name in release.model_columns]
-    taken = [column.name for column in columns if column.from_data]
+    from_data = [column.name for column in columns if column.from_data]
     return {
         "columns": ", ".join(column.name for column in columns),
-        "bounds": Text("taken from the data: {columns}", columns=", ".join(taken))
-        if taken
+        "bounds": Text("taken from the data: {columns}", columns=", ".join(from_data))
+        if from_data
         else Text("known from outside"),
     }
 
 
-def _counted(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
-    """Return the rows of a drawn table per joint cell, scaled to the release's noisy
-    number of rows.
-    """
+def _count_sample(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
+    """Return a drawn table's rows per joint cell, scaled to the release's total."""
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]
     counts = cell_counts(codes, schema.domain.shape(columns)).ravel()

@@ -1,14 +1,14 @@
 """Weighted least squares in closed form for overlapping noisy marginals.
 
 A table over a clique is the sum of one residual for each subset of its columns: the
-part of the subset's marginal that none of its smaller marginals shows. Residuals of
-different subsets have uncorrelated noise, and every clique that contains a subset
+part of the subset's marginal that does not follow from its smaller marginals. Residuals
+of different subsets have uncorrelated noise, and every clique around a subset
 measures the same residual. So the least-squares answer is the inverse-variance mean of
 each shared residual, put back into every clique.
 
 Source: Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism for
-noisy marginals", section 4, whose residual basis this uses for marginals that were
-measured as they are.
+noisy marginals", section 4, whose residual basis this applies to marginals measured
+directly.
 """
 
 import itertools
@@ -24,24 +24,30 @@ from dpcore.errors import too_many_columns
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Marginal, Noise, Values, aligned, project
 
-MAX_SHARED = 5_000
+MAX_SUBSETS = 5_000  # of the columns that cliques share
 
 
-def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal, ...]:
-    """Return the marginals with the least weighted squared change that agree on all
-    common columns.
+def make_consistent(
+    domain: Domain, marginals: Sequence[Marginal]
+) -> tuple[Marginal, ...]:
+    """Return the marginals with the least squared change that agree with each other.
+
+    Squares are weighted by inverse variances.
 
     Args:
         domain: of the columns.
         marginals: noisy, each with the same variance in all its cells, independent of
             each other.
 
-    Returns: in the same order, with the variance that remains.
+    Returns: in the same order, with the remaining variance.
     """
     cliques = [marginal.clique for marginal in marginals]
     values = [marginal.values.copy() for marginal in marginals]
-    for shared, holders in _shared(cliques).items():
-        residuals, mean, _ = _average(domain, [marginals[i] for i in holders], shared)
+    # Replace each shared residual by its mean over all cliques around it.
+    for shared, holders in _shared_subsets(cliques).items():
+        residuals, mean, _ = _average_residuals(
+            domain, [marginals[i] for i in holders], shared
+        )
         if mean is None:
             continue
         for i, residual in zip(holders, residuals, strict=True):
@@ -50,8 +56,8 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
     variances = consistent_variances(
         domain,
         cliques,
-        [each.measured_variance for each in marginals],
-        [each.signed for each in marginals],
+        [marginal.measured_variance for marginal in marginals],
+        [marginal.signed for marginal in marginals],
     )
     return tuple(
         Marginal(
@@ -67,10 +73,10 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
-    """The estimate of the marginal over some columns from all independent noisy tables.
+    """The estimate of a marginal from all independent noisy tables.
 
     The marginal is the sum of one residual for each subset of its columns. Every
-    measurement that holds a subset tells its residual; their inverse-variance mean is
+    measurement around a subset estimates its residual; their inverse-variance mean is
     the best linear unbiased estimate. Residuals of different subsets have uncorrelated
     noise, so that the variance of any sum of cells is exact.
 
@@ -79,7 +85,7 @@ class Evidence:
         shape: cells of each.
         residuals: subset -> centered table, and variance of one cell of the marginal
             over the subset if it were measured as well, in rows squared.
-        noise: the law of the noise, the widest where there are several.
+        noise: the law of the noise, the widest if there are several.
         pooled: whether several draws are averaged.
     """
 
@@ -90,16 +96,16 @@ class Evidence:
     pooled: bool
 
     def table(self) -> Marginal:
-        """Return the estimate of every cell, with the variance that is left of its
-        noise.
-        """
+        """Return the estimate of every cell, with its remaining variance."""
         values = np.zeros(self.shape)
         variance = 0.0
         size = dict(zip(self.clique, self.shape, strict=True))
-        for part, (table, drawn) in self.residuals.items():
+        for part, (table, cell_variance) in self.residuals.items():
             rest = values.size // math.prod(size[name] for name in part)
             values += aligned(table, part, self.clique) / rest
-            variance += drawn * math.prod(1 - 1 / size[name] for name in part) / rest**2
+            # centering takes 1 / cells of the variance off along each column
+            centered = math.prod(1 - 1 / size[name] for name in part)
+            variance += cell_variance * centered / rest**2
         return Marginal(
             clique=self.clique,
             values=values,
@@ -109,27 +115,33 @@ class Evidence:
         )
 
     def sum(self, masks: Mapping[str, npt.NDArray[np.bool_]]) -> Marginal:
-        """Return the number of rows with a cell of the mask in each column, as a table
-        without columns.
+        """Return the number of rows with a marked cell in each column.
 
         Args:
-            masks: column -> (cells,) which of its cells are added; all of a column that
-                is not named.
+            masks: column -> (cells,) which of its cells are added; all cells of a
+                column that is not named.
+
+        Returns: a table without columns.
         """
         value = variance = 0.0
-        every = {
+        full_masks = {
             name: masks.get(name, np.ones(size, dtype=np.bool_))
             for name, size in zip(self.clique, self.shape, strict=True)
         }
-        for part, (table, drawn) in self.residuals.items():
+        for part, (table, cell_variance) in self.residuals.items():
+            # a residual is spread evenly over the columns outside of its part
             share = math.prod(
-                float(every[name].mean()) for name in self.clique if name not in part
+                float(full_masks[name].mean())
+                for name in self.clique
+                if name not in part
             )
-            value += share * float(table[np.ix_(*(every[name] for name in part))].sum())
+            marked = table[np.ix_(*(full_masks[name] for name in part))]
+            value += share * float(marked.sum())
+            # the variance of a sum of marked cells of a centered table
             inside = math.prod(
-                every[name].sum() * (1 - every[name].mean()) for name in part
+                full_masks[name].sum() * (1 - full_masks[name].mean()) for name in part
             )
-            variance += share**2 * drawn * float(inside)
+            variance += share**2 * cell_variance * float(inside)
         return Marginal(
             clique=(),
             values=np.array(value),
@@ -139,41 +151,46 @@ class Evidence:
         )
 
 
-def evidence(
+def combine_evidence(
     domain: Domain, measured: Sequence[Marginal], clique: Clique
 ) -> Evidence | None:
-    """Return the best linear unbiased estimate of a marginal, or None where a part was
-    not measured.
+    """Return the best linear unbiased estimate of a marginal.
 
     Args:
         domain: of the columns.
-        clique: whose marginal is estimated.
         measured: noisy, each with the same variance in all its cells, independent of
             each other.
+        clique: whose marginal is estimated.
 
-    Raises: LimitError for a clique of so many columns that their subsets are too many.
+    Returns: None if a part was not measured.
+
+    Raises: LimitError for a clique with too many subsets.
     """
-    if 2 ** len(clique) > MAX_SHARED:
+    if 2 ** len(clique) > MAX_SUBSETS:
         raise too_many_columns()
     residuals: dict[Clique, tuple[Values, float]] = {}
     used: dict[int, Marginal] = {}
     for size in range(len(clique) + 1):
         for part in itertools.combinations(clique, size):
-            holders = [each for each in measured if set(part) <= set(each.clique)]
-            _, mean, total = _average(domain, holders, part)
+            holders = [
+                marginal for marginal in measured if set(part) <= set(marginal.clique)
+            ]
+            _, mean, total = _average_residuals(domain, holders, part)
             if mean is None:
                 return None
             residuals[part] = (mean, 1 / total)
             used |= {
-                id(each): each for each in holders if set(each.signed) <= set(part)
+                id(marginal): marginal
+                for marginal in holders
+                if set(marginal.signed) <= set(part)
             }
-    laws = {each.noise for each in used.values()}
+    laws = {marginal.noise for marginal in used.values()}
     return Evidence(
         clique=clique,
         shape=domain.shape(clique),
         residuals=residuals,
         noise=laws.pop() if len(laws) == 1 else "max norm",
-        pooled=len(used) > 1 or any(each.pooled for each in used.values()),
+        pooled=len(used) > 1 or any(marginal.pooled for marginal in used.values()),
     )
 
 
@@ -183,48 +200,53 @@ def consistent_variances(
     variances: Sequence[float],
     signed: Sequence[Clique] = (),
 ) -> tuple[float, ...]:
-    """Return the variance of one cell of each clique after `consistent`, from public
-    facts alone.
+    """Return the cell variance of each clique after `make_consistent`.
+
+    It follows from public facts alone.
 
     Args:
         domain: of the columns.
         cliques: as they are measured.
         variances: of one cell of each; of a contrast its own.
-        signed: of each clique the columns of which only differences were measured.
+        signed: for each clique, the columns of which only differences were measured.
     """
     signed = signed or [()] * len(cliques)
     remaining = [
         variance / math.prod(domain.size(name) for name in columns)
         for variance, columns in zip(variances, signed, strict=True)
     ]
-    for shared, holders in _shared(cliques).items():
+    for shared, holders in _shared_subsets(cliques).items():
         share = math.prod(1 - 1 / size for size in domain.shape(shared))
-        known = sum(
-            _weight(domain, cliques[i], variances[i], signed[i], shared)
+        precision = sum(
+            _inverse_variance(domain, cliques[i], variances[i], signed[i], shared)
             for i in holders
         )
-        for i in holders if known else ():
+        # The residual's own variance gives way to that of the mean.
+        for i in holders if precision else ():
             rest = domain.cells(cliques[i]) // domain.cells(shared)
-            drawn = variances[i] if set(signed[i]) <= set(shared) else 0.0
-            remaining[i] += share * (1 / known / rest**2 - drawn / rest)
+            own_variance = variances[i] if set(signed[i]) <= set(shared) else 0.0
+            remaining[i] += share * (1 / precision / rest**2 - own_variance / rest)
     return tuple(max(0.0, variance) for variance in remaining)
 
 
-def _average(
+def _average_residuals(
     domain: Domain,
     holders: Sequence[Marginal],
     part: Clique,
 ) -> tuple[list[Values], Values | None, float]:
-    """Return each table's residual of these columns, their inverse-variance mean, and
-    the sum of the weights.
+    """Return each table's residual, their inverse-variance mean, and its precision.
 
-    The mean is None where no table tells it.
+    The mean is None if no table measures the residual.
     """
     weights = [
-        _weight(domain, each.clique, each.measured_variance, each.signed, part)
-        for each in holders
+        _inverse_variance(
+            domain, marginal.clique, marginal.measured_variance, marginal.signed, part
+        )
+        for marginal in holders
     ]
-    residuals = [_residual(each.values, each.clique, part) for each in holders]
+    residuals = [
+        _residual(marginal.values, marginal.clique, part) for marginal in holders
+    ]
     total = sum(weights)
     if not total:
         return residuals, None, 0.0
@@ -234,20 +256,22 @@ def _average(
     return residuals, mean, total
 
 
-def _weight(
+def _inverse_variance(
     domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique
 ) -> float:
-    """Return the inverse variance of the noisy marginal over `shared`, or 0 where
-    nothing was measured.
+    """Return the inverse variance of the noisy marginal over `shared`.
+
+    It is 0 if nothing was measured of it.
     """
     if not set(signed) <= set(shared):
         return 0.0
     return 1 / (max(variance, 1e-12) * (domain.cells(clique) // domain.cells(shared)))
 
 
-def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
-    """Return every set of columns of two or more cliques, with the positions of those
-    cliques.
+def _shared_subsets(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
+    """Return every set of columns in two or more cliques.
+
+    Returns: columns -> positions of the cliques around them.
     """
     distinct = list(dict.fromkeys(map(frozenset, cliques)))
     commons = {a & b for a, b in itertools.combinations(distinct, 2)}
@@ -256,7 +280,7 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
         for clique, times in Counter(map(frozenset, cliques)).items()
         if times > 1
     }
-    if 2 ** max(map(len, commons), default=0) > MAX_SHARED:
+    if 2 ** max(map(len, commons), default=0) > MAX_SUBSETS:
         raise too_many_columns()
     parts = {
         frozenset(part)

@@ -1,4 +1,4 @@
-"""Recipes that measure cliques named in advance, and make those that overlap agree."""
+"""Recipes that measure cliques named in advance, and make overlapping ones agree."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpcore.accounting.loss import Loss, Number, exact, split
+from dpcore.accounting.loss import Loss, Number, exact, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -15,18 +15,18 @@ from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe, columns_text
 from dpcore.synthesis.chain import ChainModel
-from dpcore.synthesis.consistency import consistent, consistent_variances
+from dpcore.synthesis.consistency import consistent_variances, make_consistent
 from dpcore.tables.counts import Marginal, check_cells
 from dpcore.text import Text
 
 
 class FixedCliques(Recipe):
-    """A recipe whose cliques are known before anything is read."""
+    """A recipe with cliques known before anything is read."""
 
     @property
     @abstractmethod
-    def measured(self) -> tuple[Clique, ...]:
-        """The cliques that are measured, in order."""
+    def measured_cliques(self) -> tuple[Clique, ...]:
+        """The cliques to measure, in order."""
 
     @property
     def clique_weights(self) -> tuple[Fraction, ...] | None:
@@ -35,29 +35,29 @@ class FixedCliques(Recipe):
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and cliques with too many cells."""
-        for clique in self.measured:
+        for clique in self.measured_cliques:
             domain.clique(clique)
-        check_cells(domain, self.measured)
+        check_cells(domain, self.measured_cliques)
 
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
         """Return the error that remains after the marginals agree."""
-        parts = split(loss, len(self.measured), self.clique_weights)
+        parts = split_loss(loss, len(self.measured_cliques), self.clique_weights)
         variances = [
             noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
             for part in parts
         ]
-        remaining = consistent_variances(domain, self.measured, variances)
+        remaining = consistent_variances(domain, self.measured_cliques, variances)
         return tuple(
             Expected(
                 clique=clique,
                 cells=domain.cells(clique),
                 variance=variance,
                 noise=noise_of(loss),
-                pooled=len(self.measured) > 1,
+                pooled=len(self.measured_cliques) > 1,
             )
-            for clique, variance in zip(self.measured, remaining, strict=True)
+            for clique, variance in zip(self.measured_cliques, remaining, strict=True)
         )
 
     def fit(
@@ -65,9 +65,11 @@ class FixedCliques(Recipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure every clique once, then make them agree."""
         on_progress("measuring", 0.0)
-        measured = measurer.measure(self.measured, measurer.loss, self.clique_weights)
+        measured = measurer.measure(
+            self.measured_cliques, measurer.loss, self.clique_weights
+        )
         on_progress("fit", 0.8)
-        agreed = consistent(measurer.domain, measured)
+        agreed = make_consistent(measurer.domain, measured)
         model = ChainModel(
             domain=measurer.domain.project(self.reads(measurer.domain)),
             marginals=agreed,
@@ -79,7 +81,7 @@ class FixedCliques(Recipe):
         return tuple(
             name
             for name in domain.names
-            if any(name in clique for clique in self.measured)
+            if any(name in clique for clique in self.measured_cliques)
         )
 
 
@@ -139,7 +141,7 @@ class Marginals(FixedCliques):
                 )
 
     @property
-    def measured(self) -> tuple[Clique, ...]:
+    def measured_cliques(self) -> tuple[Clique, ...]:
         return self.cliques
 
     @property
@@ -187,7 +189,7 @@ class Independent(_Columns):
     kind: ClassVar[str] = "independent"
 
     @property
-    def measured(self) -> tuple[Clique, ...]:
+    def measured_cliques(self) -> tuple[Clique, ...]:
         return tuple((column,) for column in self.columns)
 
     @classmethod
@@ -197,7 +199,7 @@ class Independent(_Columns):
 
 
 class Joint(_Columns):
-    """One marginal over several columns together, which keeps all their relations.
+    """One marginal over several columns together, with all their relations.
 
     Costs the stated loss.
     """
@@ -205,7 +207,7 @@ class Joint(_Columns):
     kind: ClassVar[str] = "joint"
 
     @property
-    def measured(self) -> tuple[Clique, ...]:
+    def measured_cliques(self) -> tuple[Clique, ...]:
         return (self.columns,)
 
     @classmethod
@@ -223,7 +225,7 @@ class Histogram(FixedCliques):
     column: str
 
     @property
-    def measured(self) -> tuple[Clique, ...]:
+    def measured_cliques(self) -> tuple[Clique, ...]:
         return ((self.column,),)
 
     @classmethod

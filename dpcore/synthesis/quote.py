@@ -1,4 +1,4 @@
-"""Quotes of a run, and the loss that a wanted error needs, from public facts alone."""
+"""Quotes of a run, and the loss for a wanted error, from public facts alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Quote:
     """The cost and the expected error of a run, from public facts alone.
 
     Attributes:
-        charge: what the total would grow by, in units of 1e-12 of the account's rule.
-        own_charge: the same where nothing is shared with charges on other parts; never
+        charge: increase of the total, in units of 1e-12 of the account's rule.
+        own_charge: the same if nothing is shared with charges on other parts; never
             less.
         balance: before the charge.
-        expected: the error to expect, one entry per marginal that is known in advance.
-        memory: bytes that counting takes at most, beyond the rows; what needs more is
+        expected: the expected error, one entry per marginal known in advance.
+        memory: most bytes that counting takes, beyond the rows; runs that need more are
             refused uncharged.
     """
 
@@ -44,7 +44,7 @@ class Quote:
     ) -> Quote:
         """Return the quote of a charge on an account as it stands."""
         return cls(
-            charge=standing.extra(charge),
+            charge=standing.extra_units(charge),
             own_charge=charge.units,
             balance=standing.balance,
             expected=expected,
@@ -75,18 +75,17 @@ def smallest_loss(
     pure: bool,
     level: float,
 ) -> Loss:
-    """Return the smallest loss at which every cell is within `half_width` rows with
-    chance `level`.
+    """Return the smallest loss at which every cell is within `half_width` rows.
 
     Args:
         recipe: to run.
         domain: of the columns.
-        level: chance of the interval, between 0 and 1.
-        rows: that a person may hold.
+        rows: most rows of a person.
         half_width: in rows, above 0.
         pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+        level: chance that a cell is within, between 0 and 1.
 
-    Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error
+    Raises: ParameterError if no loss up to 10,000 is enough, or the recipe's error
         is not known.
     """
     if not half_width > 0:
@@ -102,9 +101,9 @@ def smallest_loss(
                 "the error of this recipe is not known in advance",
                 remedy="state a loss instead",
             )
-        return all(each.half_width(level) <= half_width for each in expected)
+        return all(error.half_width(level) <= half_width for error in expected)
 
-    # of 10^(1/200), so the answer is within 1.2 % of the smallest
+    # losses in steps of 10^(1/200): the answer is within 1.2 % of the smallest
     exponents = range(-1200, 801)
     place = bisect.bisect_left(exponents, True, key=enough)
     if place == len(exponents):

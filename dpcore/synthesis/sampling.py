@@ -15,8 +15,9 @@ Integers = npt.NDArray[np.int64]
 def flat_cells(
     codes: Sequence[Integers], shape: tuple[int, ...], rows: int
 ) -> Integers:
-    """Return the flat number of each row's cell in a table of this shape, last axis
-    fastest.
+    """Return the flat cell number of each row in a table of this shape.
+
+    The last axis is the fastest.
     """
     return (
         np.ravel_multi_index(tuple(codes), shape)
@@ -28,11 +29,11 @@ def flat_cells(
 def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
     """Yield random orders of the rows, any two of which are evenly mixed.
 
-    An order of the first p, a prime of about the root of `rows`, is made of p levels of
-    about p rows. Of any two of them no level of the one meets a level of the other in
-    more than one row. So cells handed out along the orders meet in about as many rows
-    as expected, where free orders leave the noise of a sample. Three orders are as free
-    of each other as by chance; those after the first p have only chance.
+    Let p be a prime of about the root of `rows`. Each of the first p orders consists of
+    p levels of about p rows, and a level of one order shares at most one row with a
+    level of another. So cells assigned along the orders coincide in about as many rows
+    as expected, where independent orders leave the noise of a sample. Any three orders
+    are as independent as random ones; orders after the first p are independent.
 
     Source: Owen (1992), randomized orthogonal arrays, of Bose's construction; Tang
     (1993) for the ranks inside levels.
@@ -43,6 +44,7 @@ def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
         for p in itertools.count(count)
         if all(p % q for q in range(2, math.isqrt(p) + 1))
     )
+    # Bose's construction: a row's level in order f is (first + f * second) mod p.
     first, second = np.divmod(rng.permutation(prime**2)[:rows], prime)
     for factor in range(prime):
         levels = rng.permutation(prime).astype(np.min_scalar_type(prime))[
@@ -61,18 +63,18 @@ def sample_cells(
     *,
     order: Integers | None = None,
 ) -> Integers:
-    """Draw for each row one cell of its parent's line of `table`.
+    """Draw one cell for each row from its parent's line of `table`.
 
     Rows are ranked at random inside each parent, or as they come in `order`, and cells
-    are handed out along the ranks, so that each cell gets its expected number of rows
+    are assigned along the ranks, so that each cell gets its expected number of rows
     rounded down or up. The fresh order in every parent keeps columns independent that
-    share nothing but this parent. A line of zeros falls back to the sum over all lines,
-    and a table of zeros to equal chances.
+    share nothing but this parent. A line of zeros is replaced by the sum over all
+    lines, and a table of zeros by equal chances.
 
     Args:
-        rng: of the post-processing.
         parents: int64, the line of each row, in 0 .. lines - 1.
         table: (lines, cells), at least 0; lines need not add up to 1.
+        rng: of the post-processing.
         order: int64, all rows in a random order, fresh for each call.
 
     Returns: int64, a cell number a row.
@@ -82,6 +84,7 @@ def sample_cells(
     weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)
     reached: Values = np.cumsum(weights, axis=1)
     reached /= reached[:, -1:]
+    # One random offset per parent rounds the expected rows of its cells up or down.
     shuffled = rng.permutation(len(parents)) if order is None else order
     offsets: Values = rng.random(size=(lines,))
     drawn = np.empty(len(parents), dtype=np.int64)
@@ -93,6 +96,7 @@ def sample_cells(
             max=cells - 1
         )
         return drawn
+    # Rank the rows inside each parent.
     group_sizes = np.bincount(parents, minlength=lines)
     # numpy sorts few bytes in linear time
     small = parents.astype(np.min_scalar_type(lines))
@@ -100,6 +104,7 @@ def sample_cells(
     sorted_parents = parents[order]
     first = np.cumsum(group_sizes) - group_sizes
     rank = np.arange(len(parents)) - first[sorted_parents]
+    # Look all ranks up at once, in the cumulative shares of all lines end to end.
     place = (rank + offsets[sorted_parents]) / group_sizes[sorted_parents]
     goals = sorted_parents + np.minimum(place, 1 - 1e-9)
     flat = (reached + np.arange(lines)[:, None]).ravel()

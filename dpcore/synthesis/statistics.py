@@ -3,9 +3,8 @@
 The number of rows, the sum and the sum of squares come from one noisy vector, of which
 a row changes every entry by at most one on the scale of the public bounds. A quantile
 comes from a private choice among the column's cells, or from a noisy histogram:
-whichever states the smaller error in ranks before anything is read. Cells are taken at
-their middle: what a wide cell hides stays hidden, and the intervals hold wherever in
-their cells the values lie.
+whichever has the smaller expected error in ranks. Values count as the middle of their
+cell, and the intervals hold wherever in their cells the values lie.
 """
 
 from __future__ import annotations
@@ -39,23 +38,21 @@ from dpcore.tables.counts import Marginal, Values, half_width
 from dpcore.tables.sums import Entry, levels
 from dpcore.text import Text
 
-LEVEL = 0.95
+LEVEL = 0.95  # chance with which each interval holds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(Recipe):
     """Mean, variance, standard deviation and quantiles of a column.
 
-    Costs the stated loss.
-
-    Half of it goes to the vector, half to the quantiles; all to the one where the other
-    is not asked for.
+    Costs the stated loss. Half of it goes to the vector, half to the quantiles; all to
+    one of them if only that is asked for.
 
     Attributes:
         centers: middle of each cell of values, rising; in the unit of the column. Cells
             after these, such as the one for missing values, are not counted.
-        half_cells: how far a value may be from the middle of each cell, in the same
-            unit; none where every cell is one value.
+        half_cells: largest distance of a value from the middle of its cell, in the same
+            unit; empty if every cell is one value.
         moments: whether mean, variance and standard deviation are asked for.
         quantiles: orders such as "1/2" for the median, each above 0 and below 1.
     """
@@ -124,7 +121,9 @@ class Statistics(Recipe):
         return cls(
             column=column,
             centers=tuple(map(float, centers_of(declared))),
-            half_cells=tuple(map(float, (_lasts(declared) - declared.edges[:-1]) / 2)),
+            half_cells=tuple(
+                map(float, (_highest_values(declared) - declared.edges[:-1]) / 2)
+            ),
             moments=moments,
             quantiles=tuple(quantiles),
         )
@@ -142,36 +141,36 @@ class Statistics(Recipe):
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the error of the number of rows, besides `mean_width` and
-        `rank_error`.
+        """Return the expected error of the number of rows.
+
+        See `mean_width` and `rank_error` for the rest.
         """
         if not self.moments:
             return ()
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._half_loss(loss))
         return (
             Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),
         )
 
     def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
-        """Return the largest half-width of the interval of the mean, from public
-        facts.
-        """
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
+        """Return the largest half-width of the mean's interval, from public facts."""
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._half_loss(loss))
         width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
-        return width / max(people, 1.0) * self._reach + max(self._halves)
+        return width / max(people, 1.0) * self._half_range + max(self._half_widths)
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
-        """Return the error of the rank of a quantile in rows at 0.95, and the method
-        with that error.
+        """Return the rank error of a quantile in rows at 0.95, and the better method.
 
         A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram:
         each of K sums of up to K noisy cells within its interval at the level 1 - 0.05
         / K.
         """
         cells = len(self.centers)
-        loss = self._part(loss)
-        each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
-        choice = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
+        loss = self._half_loss(loss)
+        quantile_loss = loss.share(Fraction(1, max(len(self.quantiles), 1)))
+        choice = selection_scale(rows=rows, loss=quantile_loss) * math.log(
+            cells / (1 - LEVEL)
+        )
         variance = (
             noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
         )
@@ -187,17 +186,17 @@ class Statistics(Recipe):
         marginals: dict[Clique, Marginal] = {}
         if self.moments:
             on_progress("measuring", 0.0)
-            total, moments = self._moments(measurer)
+            total, moments = self._measure_moments(measurer)
             figures += moments
         if self.quantiles:
             on_progress("measuring", 0.5)
-            error, way = self.rank_error(measurer.loss, rows=measurer.rows)
-            loss = self._part(measurer.loss)
-            if way == "histogram":
+            error, method = self.rank_error(measurer.loss, rows=measurer.rows)
+            loss = self._half_loss(measurer.loss)
+            if method == "histogram":
                 (counts,) = measurer.measure([(self.column,)], loss)
                 marginals[counts.clique] = counts
                 cells = [
-                    _crossed(counts.values[: len(self.centers)], order)
+                    _quantile_cell(counts.values[: len(self.centers)], order)
                     for order in self._orders
                 ]
             else:
@@ -214,8 +213,8 @@ class Statistics(Recipe):
                     value=self.centers[cell],
                     rank_error=error,
                     cell=(
-                        self.centers[cell] - self._halves[cell],
-                        self.centers[cell] + self._halves[cell],
+                        self.centers[cell] - self._half_widths[cell],
+                        self.centers[cell] + self._half_widths[cell],
                     ),
                 )
                 for order, cell in zip(self._orders, cells, strict=True)
@@ -233,25 +232,27 @@ class Statistics(Recipe):
         """Return its column."""
         return Text("Mean and quantiles of {column}", column=fields["column"])
 
-    def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
-        """Return the noisy number of rows, and moments with intervals to first order in
-        the noise.
+    def _measure_moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
+        """Return the noisy number of rows, and the moments with their intervals.
 
-        With q = (sum of 2 x^2 - 1) / n, m = (sum of x) / n and noise z: n (m' - m) = z1
-        - m z0, and n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h
-        from the middle of their cell move the mean by at most h, and the deviation s by
-        at most h, so the variance by at most (2 s + h) h.
+        Intervals are to first order in the noise. With q = (sum of 2 x^2 - 1) / n, m =
+        (sum of x) / n and noise z: n (m' - m) = z1 - m z0, and n (v' - v) = z2 / 2 - 2
+        m z1 + (2 m^2 - q / 2) z0. Values up to h from the middle of their cell move the
+        mean by at most h, and the standard deviation s by at most h, so the variance by
+        at most (2 s + h) h.
         """
-        loss = self._part(measurer.loss)
+        # 1. One noisy vector: rows, sum of x, sum of 2 x^2 - 1, with x in [-1, 1].
+        loss = self._half_loss(measurer.loss)
         size = measurer.domain.size(self.column)
         place = np.zeros(size)
         place[: len(self.centers)] = (
-            np.array(self.centers) - self._middle
-        ) / self._reach
+            np.array(self.centers) - self._midrange
+        ) / self._half_range
         counted = np.where(np.arange(size) < len(self.centers), 1.0, 0.0)
         vectors = (counted, place, (2 * place**2 - 1) * counted)
         entries: list[Entry] = [{self.column: levels(vector)} for vector in vectors]
         sums = measurer.sums((), entries, loss)
+        # 2. The moments on that scale.
         total = float(sums.values[0, 0])
         rows = max(total, 1.0)
         mean, square = np.clip(sums.values[0, 1:] / rows, -1.0, 1.0)
@@ -262,18 +263,21 @@ class Statistics(Recipe):
             spread = sums.deviation**2 * sum(factor**2 for factor in factors)
             return half_width(spread, sums_noise(loss), LEVEL) / rows
 
+        # 3. Half-widths. With variances within `off`, the root of v is at most
+        # sqrt(v + off) - sqrt(v) above and sqrt(v) - sqrt(v - off) below.
         off = width(0.5, 2 * mean, 2 * mean**2 - square / 2)
-        reach = self._reach
-        # sqrt(v) moves by at most sqrt(v + off) - sqrt(v) up and sqrt(v) - sqrt(v -
-        # off) down
+        reach = self._half_range
         down = deviation - math.sqrt(max(variance - off, 0.0))
         spread = max(down, math.sqrt(variance + off) - deviation)
-        hidden = max(self._halves)
+        # 4. Back to the unit of the column, with what wide cells hide.
+        hidden = max(self._half_widths)
         squared = (2 * reach * (deviation + spread) + hidden) * hidden
         off_mean = reach * width(1.0, mean) + hidden
         off_spread = reach * spread + hidden
         return total, [
-            Figure(name="mean", value=self._middle + reach * mean, half_width=off_mean),
+            Figure(
+                name="mean", value=self._midrange + reach * mean, half_width=off_mean
+            ),
             Figure(
                 name="variance",
                 value=reach**2 * variance,
@@ -287,7 +291,7 @@ class Statistics(Recipe):
         ]
 
     @property
-    def _halves(self) -> tuple[float, ...]:
+    def _half_widths(self) -> tuple[float, ...]:
         return self.half_cells or (0.0,) * len(self.centers)
 
     @property
@@ -295,17 +299,15 @@ class Statistics(Recipe):
         return tuple(Fraction(order) for order in self.quantiles)
 
     @property
-    def _middle(self) -> float:
+    def _midrange(self) -> float:
         return (self.centers[0] + self.centers[-1]) / 2
 
     @property
-    def _reach(self) -> float:
+    def _half_range(self) -> float:
         return (self.centers[-1] - self.centers[0]) / 2 or 1.0
 
-    def _part(self, loss: Loss) -> Loss:
-        """Return the part of the loss for the vector, which is also that of the
-        quantiles.
-        """
+    def _half_loss(self, loss: Loss) -> Loss:
+        """Return the loss for the vector, and again for the quantiles."""
         return loss.share(Fraction(1, 2)) if self.moments and self.quantiles else loss
 
 
@@ -316,10 +318,9 @@ class Figure:
     Attributes:
         half_width: of its interval at the level 0.95 over the noise, in the same unit,
             wherever values lie in their cells; None for a quantile.
-        rank_error: how many rows its rank may be off, with chance 0.95; None for a
-            moment.
-        cell: lowest and highest value of the cell that a quantile is the middle of;
-            None for a moment.
+        rank_error: error of its rank in rows, with chance 0.95; None for a moment.
+        cell: lowest and highest value of the quantile's cell, whose middle is the
+            value; None for a moment.
     """
 
     name: str
@@ -366,21 +367,20 @@ class Figures(Summary):
 
 
 def centers_of(column: IntervalColumn) -> Values:
-    """Return the middle of each cell of values, with whole numbers between their first
-    and last.
+    """Return the middle of each cell of values.
+
+    For whole numbers, it is the middle between the first and the last in the cell.
     """
-    middle: Values = (column.edges[:-1] + _lasts(column)) / 2
+    middle: Values = (column.edges[:-1] + _highest_values(column)) / 2
     return middle
 
 
-def _lasts(column: IntervalColumn) -> Values:
+def _highest_values(column: IntervalColumn) -> Values:
     """Return the highest value of each cell."""
     return column.ends - 1 if isinstance(column, Integer) else column.ends
 
 
-def _crossed(counts: Values, order: Fraction) -> int:
-    """Return the first cell at which the noisy counts add up to that part of their
-    sum.
-    """
+def _quantile_cell(counts: Values, order: Fraction) -> int:
+    """Return the first cell at which noisy counts reach this part of their sum."""
     reached = np.cumsum(counts)
     return int(np.argmax(reached >= float(order) * reached[-1]))

@@ -13,10 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.accounting.composition import Rule, compare, optimal_epsilon, total
+from dpcore.accounting.composition import Rule, compare, optimal_epsilon, total_units
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Account, Charge
-from dpcore.accounting.loss import UNIT, AnyLoss, loss_fields, loss_from, rho_of_pure
+from dpcore.accounting.loss import (
+    UNIT,
+    AnyLoss,
+    loss_fields,
+    loss_from_fields,
+    rho_of_pure,
+)
 from tests.contracts.ledger_kinds import balance
 
 PARTS = (None, ("sex", "Female"), ("sex", "Male"), ("region", "north"))
@@ -48,7 +54,7 @@ def test_an_accepted_sequence_fits_the_budget(
     accepted = []
     for i, (units, part) in enumerate(asked):
         charge = Charge(units=units, part=part)
-        growth = ledger.standing("d").extra(charge)
+        growth = ledger.standing("d").extra_units(charge)
         before = balance(account, ledger.lines("d"))
         try:
             ledger.reserve("d", str(i), charge, {})
@@ -59,31 +65,33 @@ def test_an_accepted_sequence_fits_the_budget(
         accepted.append((units, part))
         assert balance(account, ledger.lines("d")).left == before.left - growth >= 0
         assert ledger.standing("d").balance == balance(account, ledger.lines("d"))
-    assert total(accepted) <= UNIT
+    assert total_units(accepted) <= UNIT
     whole = sum(units for units, part in accepted if part is None)
     by_sex = [
         sum(u for u, part in accepted if part == ("sex", sex))
         for sex in ("Female", "Male")
     ]
     north = sum(units for units, part in accepted if part == ("region", "north"))
-    assert total(accepted) == whole + max(by_sex) + north
+    assert total_units(accepted) == whole + max(by_sex) + north
 
 
 @given(charges)
 def test_order_does_not_matter(asked: list[tuple[int, tuple[str, str] | None]]) -> None:
     """The total is a fact about the charges, not about when they came."""
-    assert total(asked) == total(reversed(asked))
-    assert all(total(asked[:i]) <= total(asked) for i in range(len(asked)))
+    assert total_units(asked) == total_units(reversed(asked))
+    assert all(total_units(asked[:i]) <= total_units(asked) for i in range(len(asked)))
 
 
 def test_parts_of_one_column_cost_the_largest() -> None:
     """Parts of one column are disjoint; parts of two columns are not, and add up."""
     assert (
-        total([(3, ("sex", "Female")), (5, ("sex", "Male")), (4, ("sex", "Female"))])
+        total_units(
+            [(3, ("sex", "Female")), (5, ("sex", "Male")), (4, ("sex", "Female"))]
+        )
         == 7
     )
-    assert total([(3, ("sex", "Female")), (5, ("region", "north"))]) == 8
-    assert total([(3, ("sex", "Female")), (5, None)]) == 8
+    assert total_units([(3, ("sex", "Female")), (5, ("region", "north"))]) == 8
+    assert total_units([(3, ("sex", "Female")), (5, None)]) == 8
 
 
 def test_rules_follow_from_the_budget() -> None:
@@ -95,13 +103,13 @@ def test_rules_follow_from_the_budget() -> None:
         is Rule.ZCDP
     )
     with pytest.raises(dp.ParameterError, match="pure"):
-        Rule.BASIC.spends(dp.ApproxDP(epsilon=1, delta="1e-6"))
+        Rule.BASIC.convert(dp.ApproxDP(epsilon=1, delta="1e-6"))
     with pytest.raises(dp.ParameterError, match="pure"):
-        Rule.BASIC.spends(dp.ZCDP(rho=1))
+        Rule.BASIC.convert(dp.ZCDP(rho=1))
     assert Rule.BASIC.units(dp.PureDP(epsilon=1)) == UNIT
     assert Rule.ZCDP.units(dp.PureDP(epsilon=1)) == math.ceil(math.tanh(0.5) * UNIT)
     approx = dp.ApproxDP(epsilon=1, delta="1e-6")
-    assert Rule.ZCDP.units(Rule.ZCDP.spends(approx)) == approx.rho * UNIT
+    assert Rule.ZCDP.units(Rule.ZCDP.convert(approx)) == approx.rho * UNIT
 
 
 def test_rules_are_stored_as_their_text() -> None:
@@ -127,7 +135,7 @@ def test_rules_are_stored_as_their_text() -> None:
 )
 def test_a_loss_is_read_back(loss: AnyLoss) -> None:
     """A table on file would be opened again with another budget than its own."""
-    assert loss_from(loss_fields(loss)) == loss
+    assert loss_from_fields(loss_fields(loss)) == loss
 
 
 def test_costs_of_events() -> None:
@@ -257,8 +265,8 @@ def test_every_pair_of_parts() -> None:
         hers = sum(
             u for u, part in asked if part in (None, ("sex", sex), ("region", region))
         )
-        assert hers <= total(asked)
-    assert total(asked) == 2 + 4 + 5
+        assert hers <= total_units(asked)
+    assert total_units(asked) == 2 + 4 + 5
 
 
 def worst_delta(epsilon: float, times: int, at: float) -> Decimal:

@@ -18,7 +18,7 @@ from dpcore.accounting.loss import (
     epsilon_of,
     log_delta,
     rho_of_pure,
-    split,
+    split_loss,
     units_down,
     units_up,
 )
@@ -89,8 +89,11 @@ def test_shares_add_up(amount: Fraction, weights: list[float]) -> None:
     it.
     """
     for loss in (dp.PureDP(epsilon=amount), dp.ZCDP(rho=amount)):
-        assert sum(part.amount for part in split(loss, len(weights), weights)) == amount
-        assert sum(part.amount for part in split(loss, len(weights))) == amount
+        assert (
+            sum(part.amount for part in split_loss(loss, len(weights), weights))
+            == amount
+        )
+        assert sum(part.amount for part in split_loss(loss, len(weights))) == amount
 
 
 @given(st.fractions(min_value=0, max_value=10**6))

@@ -81,7 +81,7 @@ def test_every_row_by_frontier(
     rows = reference(shared / "reference" / "arx_adult.csv").query("setup == @setup")
     assert len(rows) > 50
     # all of them take part in one walk below
-    monkeypatch.setattr(frontiers, "walked", lambda *_: ())
+    monkeypatch.setattr(frontiers, "walk_with_progress", lambda *_: ())
     monkeypatch.setattr(Classes, "histogram", lru_cache(maxsize=1)(Classes.histogram))
     asked: dict[Tuples, list[tuple[Frontier, Any]]] = defaultdict(list)
     for others, group in rows.groupby("others"):

@@ -313,7 +313,7 @@ def test_holdings_in_many_slices_and_some_at_a_time(
     )
     monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS", 13)
     monkeypatch.setattr(holders, "_WAITING", 1)
-    monkeypatch.setattr(people, "OWNERS", 3)
+    monkeypatch.setattr(people, "OWNERS_AT_ONCE", 3)
     cut = distinct(frame, "zip", "ill")
     for found in (whole, cut):
         assert found.held is not None

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPS = ("app", "navigation", "pages", "workbench", "dpcore")
+TOPS = ("app", "pages", "workbench", "dpcore")
 
 
 def name_of(path: Path) -> str:

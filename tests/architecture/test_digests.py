@@ -25,7 +25,7 @@ PUBLIC = {
     ): "the worker of a text, which goes there too",
     (
         "dpcore.evaluation.table.cells_of_numbers",
-        "found_words",
+        "search_of",
     ): "the id of a request, keyed or random",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",

@@ -22,7 +22,6 @@ from tests.architecture.modules import (
 
 LAYERS = {
     "app": 10,
-    "navigation": 10,
     "pages": 9,
     "workbench": 8,
     "dpcore.curator": 7,

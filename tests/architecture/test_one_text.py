@@ -39,7 +39,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "public facts of a declaration": {
         "engines.sql.postgres": {"str(value)"},
         "schema.column": {
-            "str(each)",
+            "str(category)",
             "map(str, self.categories)",
             "str(value)",
             "pd.array([str(value) for value in values], dtype='str')",
@@ -54,7 +54,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         # to whole years, named as from the data
         "schema.suggest": {"str(days.min())", "str(days.max())"},
         "synthesis.release.row_count": {"str(label)"},
-        "synthesis.discrete.suggested": {"str(_YEARS.index(label) + 1)"},
+        "synthesis.discrete.suggested": {"str(_EDUCATION_LEVELS.index(label) + 1)"},
     },
     "arguments, and errors of libraries": {
         "accounting.loss": {"str(value)"},
@@ -85,7 +85,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.base": {"str(value)", "str(fields['kind'])"},
         "synthesis.closeness": {"str(loss)"},
         "synthesis.release.pooling": {
-            "str(together((Fraction(each[name]) for each in losses)))"
+            "str(together((Fraction(loss[name]) for loss in losses)))"
         },
         "synthesis.release.read": {"str(describe(release.recipe))"},
         "synthesis.discrete.model": {"str(loss.amount)"},

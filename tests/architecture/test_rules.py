@@ -149,7 +149,7 @@ def who_draws(module: str, imported: str) -> str | None:
         return None if last == "charts" else "only charts"
     if (
         library != "streamlit"
-        or module in ("app", "navigation")
+        or module in ("app", "workbench.navigation")
         or module.startswith(("pages.", "workbench.server.web."))
         or module in STREAMLIT
     ):

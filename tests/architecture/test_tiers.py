@@ -27,15 +27,11 @@ def _files(tests: list[str], marks: str) -> set[str]:
     return {name.partition("::")[0].removeprefix("tests/") for name in names}
 
 
-def _with_folder(test: str) -> str:
-    return test if (ROOT / "tests" / test).exists() else f"workbench/{test}"
-
-
 def test_every_guarantee_has_a_quick_test() -> None:
     """A promise could be broken while `make test` passes; a file of proofs alone is
     seen.
     """
-    tests = [_with_folder(test) for test in _named()]
+    tests = _named()
     assert len(tests) > 20
     proofs = "statistical/test_answers.py"
     assert (ROOT / "tests" / proofs).exists()

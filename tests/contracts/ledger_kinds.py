@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.composition import total
+from dpcore.accounting.composition import total_units
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerError
@@ -325,8 +325,8 @@ def balance(account: Account, lines: Sequence[Line]) -> Balance:
     charges = [
         (line.request_id, line.charge) for line in lines if line.state == "reserved"
     ]
-    spent = total(
+    spent = total_units(
         (charge.units, charge.part) for request, charge in charges if request in ended
     )
-    both = total((charge.units, charge.part) for _, charge in charges)
-    return Balance(budget=account.units, spent=spent, held=both - spent)
+    both = total_units((charge.units, charge.part) for _, charge in charges)
+    return Balance(budget=account.units, spent=spent, reserved=both - spent)

@@ -23,7 +23,10 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.engines.base import Engine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, widest
+from dpcore.evaluation.table.cells_of_numbers import (
+    NumberCellsQuestion,
+    with_public_cells,
+)
 from dpcore.evaluation.table.rows_of_people import RowsPerPersonQuestion
 from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,
@@ -38,7 +41,8 @@ from tests.contracts.test_recipes import RECIPES, SCHEMA
 
 UNIT = dp.PrivacyUnit(max_rows=2, id_column="person")
 WIDE = tuple(
-    widest(each) if isinstance(each, NumberColumn) else each for each in SCHEMA.columns
+    with_public_cells(each) if isinstance(each, NumberColumn) else each
+    for each in SCHEMA.columns
 )
 PURE = dp.PureDP(epsilon=1_000)
 MIXED = dp.ApproxDP(epsilon=500, delta="1e-6", threshold_delta="1e-4")
@@ -327,10 +331,10 @@ def another_question(patch: pytest.MonkeyPatch) -> None:
 
 def another_scale(patch: pytest.MonkeyPatch) -> None:
     """Noise grows with the number of rows, so that it tells of it."""
-    noisy = Measurer._noisy
+    noisy = Measurer._add_noise
     patch.setattr(
         Measurer,
-        "_noisy",
+        "_add_noise",
         lambda self, counts, scale: noisy(
             self, counts, scale * (1 + counts.values.sum())
         ),
@@ -339,14 +343,14 @@ def another_scale(patch: pytest.MonkeyPatch) -> None:
 
 def another_end(patch: pytest.MonkeyPatch) -> None:
     """A run fails after its charge where an even number of rows counts."""
-    noisy = Measurer._noisy
+    noisy = Measurer._add_noise
 
     def fails(self: Measurer, counts: Any, scale: float) -> Any:
         if type(self) is Measurer and counts.values.sum() % 2:
             raise dp.LimitError("too many rows", remedy="take fewer")
         return noisy(self, counts, scale)
 
-    patch.setattr(Measurer, "_noisy", fails)
+    patch.setattr(Measurer, "_add_noise", fails)
 
 
 def exact_bytes(patch: pytest.MonkeyPatch) -> None:

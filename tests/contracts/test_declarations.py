@@ -219,7 +219,7 @@ def test_a_list_of_what_occurs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_search_that_keeps_a_fact_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor may a search carry a synonym of the table into its answer."""
-    widest = cells_of_numbers.widest
+    widest = cells_of_numbers.with_public_cells
 
     def planted(column: Column) -> Column:
         wide = widest(column)

@@ -496,7 +496,7 @@ def test_rows_that_count_are_those_that_are_counted(
 ) -> None:
     """A release would be compared with other rows than those that it counted."""
     one = engine(make, table(), max_rows=2, id_column=id_column)
-    rows = one.counted(one.rows()).frame
+    rows = one.limit_rows(one.rows()).frame
     for column in COLUMNS:
         (counts,) = one.counts([(column.name,)])
         assert np.bincount(

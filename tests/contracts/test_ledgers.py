@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, Ledger, Line
 from dpcore.accounting.memory import MemoryLedger
-from dpcore.accounting.own import own_ledger
+from dpcore.accounting.own import ledger_of_person
 from dpcore.errors import (
     BudgetExceeded,
     BudgetFixed,
@@ -170,7 +170,7 @@ def test_accounts_are_apart(ledger: Ledger) -> None:
 def test_reserve_then_commit(ledger: Ledger) -> None:
     """The charge, the end and the release of a request would not be found together."""
     _spend(ledger, "a", 400_000)
-    assert balance(account(), ledger.lines(DATASET)).held == 400_000
+    assert balance(account(), ledger.lines(DATASET)).reserved == 400_000
     assert ledger.release(DATASET, "a") is None
     ledger.commit(DATASET, "a", {"events": []}, '{"release": "á\\u0000"}')
     assert _states(ledger)[1:] == [("a", "reserved"), ("a", "committed")]
@@ -520,7 +520,7 @@ def test_a_process_killed_after_the_charge_keeps_it(sql_kind: SqlKind) -> None:
     ledger = sql_kind.open()
     ledger.open(account())
     assert run_process(reserve_and_die, sql_kind.settings) == 7
-    assert balance(account(), ledger.lines(DATASET)).held == 600_000
+    assert balance(account(), ledger.lines(DATASET)).reserved == 600_000
     _refused(BudgetExceeded, _spend, ledger, "b", 400_001)
     ledger.verify(DATASET)
 
@@ -686,13 +686,13 @@ def test_what_others_opened_is_told_to_nobody_else(kind: Kind) -> None:
     )
     table = pd.DataFrame({"name": ["ann", "bob", "carol"], "hiv": [0, 1, 1]})
     budget = dp.PureDP(epsilon="0.1")
-    owner = own_ledger(ledger, "owner")
-    colleague = own_ledger(ledger, "colleague")
+    owner = ledger_of_person(ledger, "owner")
+    colleague = ledger_of_person(ledger, "colleague")
     opened = dp.Curator.open(table, schema, budget=budget, ledger=owner)
     opened.run(dp.Histogram("hiv"), budget)
     assert owner.account(dp.Curator.dataset_of(table, owner)) is not None
     assert (
-        own_ledger(ledger, "owner").account(dp.Curator.dataset_of(table, owner))
+        ledger_of_person(ledger, "owner").account(dp.Curator.dataset_of(table, owner))
         is not None
     )
     for other in (colleague, ledger):
@@ -701,6 +701,6 @@ def test_what_others_opened_is_told_to_nobody_else(kind: Kind) -> None:
         assert other.lines(dataset) == ()
     theirs = dp.Curator.open(table, schema, budget=budget, ledger=colleague)
     assert theirs.balance().spent == 0
-    assert theirs.stored(dp.Histogram("hiv"), budget) is None
+    assert theirs.stored_request(dp.Histogram("hiv"), budget) is None
     for curator in (opened, theirs):
         curator.verify()

@@ -129,11 +129,11 @@ class View:
 PAIRS = np.arange(A) // 2
 VIEWS = {
     "plain": View(),
-    "only": View(lambda whole: whole.only(("b", "text", "a"))),
+    "project": View(lambda whole: whole.project(("b", "text", "a"))),
     "coarsen": View(lambda whole: whole.coarsen({"a": PAIRS}), {"a": PAIRS}),
     "coarsen, twice, of some": View(
         lambda whole: (
-            whole.only(("a", "b", "text"))
+            whole.project(("a", "b", "text"))
             .coarsen({"a": PAIRS})
             .coarsen({"a": PAIRS[:6]})
         ),
@@ -353,7 +353,7 @@ def assigned(new: New, view: View, loss: Loss) -> Run:
         assert list(rows.columns) == ["b"]  # what is on record, and no more
         return rows["b"].to_numpy() * 20
 
-    found = measurer.assigned(rule, 800, ("b",), loss)
+    found = measurer.count_by_rule(rule, 800, ("b",), loss)
     noise = found.values - np.bincount(FRAME["b"] * 20, minlength=800)
     return (
         additive(noise.astype(np.int64), measurer.events[0], 1),
@@ -371,7 +371,7 @@ VERBS = {
     "sums": sums,
     "quantile": quantile,
     "name_texts": name_texts,
-    "assigned": assigned,
+    "count_by_rule": assigned,
 }
 
 
@@ -418,7 +418,7 @@ def test_every_verb_is_paid_before_it_reads(verb: str) -> None:
             paid.append((measurer._purse.loss, len(measurer.events)))
             raise Read
 
-        for reader in ("_counts", "_texts", "_sums", "_assigned"):
+        for reader in ("_counts", "_texts", "_sums", "_count_rule"):
             setattr(measurer, reader, read)
         return measurer
 
@@ -442,7 +442,7 @@ def test_draws_follow_the_law_on_record(
     than is charged.
     """
     seen = VIEWS[view]
-    if verb == "assigned" and seen.part:
+    if verb == "count_by_rule" and seen.part:
         does_not_apply("no rule is applied to a part")
     if verb.startswith("select, two") and view != "plain":
         does_not_apply("each choice is one of `select`, drawn in all views")

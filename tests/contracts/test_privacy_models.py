@@ -157,7 +157,7 @@ def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(
             for node, each in classes.items()
         }
         for node, each in classes.items():
-            held = each.most_held(SECRET)
+            held = each.upper_histogram(SECRET)
             if held is None:
                 continue
             lost = int(

@@ -200,7 +200,7 @@ def test_a_class_behind_one_address_answers(behind: tuple[Server, str]) -> None:
 
     with ThreadPoolExecutor(200) as phones:
         assert list(phones.map(answer, tokens)) == [[200] * 5] * 200
-    survey = surveys.of(key)
+    survey = surveys.survey_of(key)
     assert survey is not None
     assert survey.answered == 200
 

@@ -18,7 +18,7 @@ from dpcore.anonymization import (
     suggest_hierarchy,
 )
 from dpcore.anonymization.methods import Method
-from dpcore.evaluation.declared import as_declared
+from dpcore.evaluation.declared import fit_to_schema
 from dpcore.evaluation.utility.similarity import similarity
 from dpcore.schema import Column
 from tests.evaluation.people import SCHEMA, people
@@ -36,7 +36,7 @@ def test_a_foreign_table_as_far_as_it_fits() -> None:
     ]
     frame.loc[:19, "children"] = 99
     frame["city"] = frame["city"].where(frame.index >= 20, "Z")
-    table = as_declared(frame, SCHEMA)
+    table = fit_to_schema(frame, SCHEMA)
     assert table.left_out == ("married",)
     assert table.rows_left_out == pytest.approx(0.1)
     assert table.spread
@@ -44,7 +44,7 @@ def test_a_foreign_table_as_far_as_it_fits() -> None:
     assert len(SCHEMA.encode(table.frame.assign(married="yes"))["age"]) == 180
     tens = table.frame["age"].astype(int) // 10
     assert tens.tolist() == (people(200, 1)["age"][20:] // 10).tolist()
-    nothing = as_declared(pd.DataFrame({"x": [1, 2]}), SCHEMA)
+    nothing = fit_to_schema(pd.DataFrame({"x": [1, 2]}), SCHEMA)
     assert (nothing.left_out, nothing.spread, list(nothing.frame.columns)) == (
         (),
         False,
@@ -86,7 +86,7 @@ def test_a_label_counts_as_each_of_its_values(
     interval.
     """
     schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
-    table = as_declared(pd.DataFrame({"x": [label] * 600}), schema)
+    table = fit_to_schema(pd.DataFrame({"x": [label] * 600}), schema)
     cells = Counter(column.labels[code] for code in schema.encode(table.frame)["x"])
     assert cells == dict.fromkeys(values.split(), 600 // len(values.split()))
 
@@ -98,7 +98,7 @@ def test_values_and_strange_texts_stay() -> None:
     own = dp.Categorical("x", categories=("{a, b}", "*", "a", "b"))
     schema = dp.Schema(columns=(own,), unit=dp.PrivacyUnit(max_rows=1))
     frame = pd.DataFrame({"x": ["{a, b}", "*", "a", "{a, c}"]})
-    table = as_declared(frame, schema)
+    table = fit_to_schema(frame, schema)
     assert not table.spread
     assert table.frame["x"].tolist() == ["{a, b}", "*", "a"]
 
@@ -154,7 +154,7 @@ def test_every_row_of_the_census_is_read(method: Method) -> None:
         method=method,
     )
     made = apply(frame, plan)
-    table = as_declared(made, schema, plan.hierarchies)
+    table = fit_to_schema(made, schema, plan.hierarchies)
     assert (len(table.frame), table.rows_left_out, table.left_out) == (len(made), 0, ())
     report = similarity(frame, table.frame, schema)
     if method == LocalRecoding():
@@ -170,4 +170,4 @@ def test_every_row_of_the_census_is_read(method: Method) -> None:
             distances, key=lambda name: distances[name]
         )
     assert report.columns[0].distance < 0.1
-    assert as_declared(made, schema, plan.hierarchies).frame.equals(table.frame)
+    assert fit_to_schema(made, schema, plan.hierarchies).frame.equals(table.frame)

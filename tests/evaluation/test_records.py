@@ -8,8 +8,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.records import distances, numbers_of, records
-from dpcore.evaluation.utility.features import matrix
+from dpcore.evaluation.records import distances, read_numbers, records
+from dpcore.evaluation.utility.features import feature_matrix
 from tests.evaluation.people import SCHEMA, people
 
 
@@ -20,7 +20,7 @@ def test_written_intervals_count_as_their_middle() -> None:
         ["20-29", "[20, 30)", "20 to 29", "25", "25.0", "-5--1", "*", "?", "<20", None]
     )
     expected = [24.5, 25, 24.5, 25, 25, -3, np.nan, np.nan, np.nan, np.nan]
-    np.testing.assert_array_equal(numbers_of(column, values), expected)
+    np.testing.assert_array_equal(read_numbers(column, values), expected)
 
 
 def test_dates() -> None:
@@ -29,11 +29,11 @@ def test_dates() -> None:
     """
     column = dp.Date("born", low="1900-01-01", high="2030-01-01")
     texts = pd.Series(["1970-01-03", None, "nothing"])
-    np.testing.assert_array_equal(numbers_of(column, texts), [2, np.nan, np.nan])
+    np.testing.assert_array_equal(read_numbers(column, texts), [2, np.nan, np.nan])
     stamps = pd.to_datetime(pd.Series(["1970-01-03", None])).dt.tz_localize(
         "Asia/Tokyo"
     )
-    np.testing.assert_array_equal(numbers_of(column, stamps), [1, np.nan])
+    np.testing.assert_array_equal(read_numbers(column, stamps), [1, np.nan])
 
 
 def test_one_code_for_one_text() -> None:
@@ -128,7 +128,7 @@ def test_a_value_is_read_alone_as_among_others(low: float) -> None:
     schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
 
     def features(values: pd.Series) -> list[list[float]]:
-        return matrix(pd.DataFrame({"x": values}), schema, ("x",)).tolist()
+        return feature_matrix(pd.DataFrame({"x": values}), schema, ("x",)).tolist()
 
     together = features(pd.Series(ONE_BY_ONE, dtype=object))
     alone = [features(pd.Series([value]))[0] for value in ONE_BY_ONE]

@@ -101,14 +101,14 @@ def test_a_workbench_is_opened(tmp_path: Path) -> None:
         assert str(curator.balance().spent) == FACTS["spent"]
         for name, (recipe, loss) in recipes().items():
             assert curator.release(name).to_json() == _text(file_of(name, "release"))
-            assert curator.stored(recipe, loss) == name
+            assert curator.stored_request(recipe, loss) == name
         shares = Shares(store)
         released, anonymized = (shares.open(token, None) for token in FACTS["tokens"])
         assert released
-        assert shares.shown(released).text == _text(file_of("marginals", "release"))
+        assert shares.page_of(released).text == _text(file_of("marginals", "release"))
         assert anonymized
-        assert shares.shown(anonymized).syntactic()
-        survey = Surveys(store).of(FACTS["survey"])
+        assert shares.page_of(anonymized).syntactic()
+        survey = Surveys(store).survey_of(FACTS["survey"])
         assert survey is not None
         assert survey.invited == 3
 

@@ -29,7 +29,7 @@ def test_figures_of_the_properties() -> None:
     """
     first = laplace_law(0, noise_scale=1)
     third = laplace_law(0, noise_scale=0.5)
-    both = first.plus(first).mapped(lambda outcomes: outcomes / 2)
+    both = first.add(first).map(lambda outcomes: outcomes / 2)
     assert first.variance == pytest.approx(1.85, abs=0.01)
     assert np.abs(first.outcomes) @ first.chances == pytest.approx(0.85, abs=0.01)
     assert third.variance == pytest.approx(0.36, abs=0.005)
@@ -65,8 +65,8 @@ def test_the_loss_of_neighbors_is_the_stated_one() -> None:
     neighbor = laplace_law(6, noise_scale=2.0)
     assert largest_loss(law, neighbor) == pytest.approx(0.5, abs=1e-9)
     for after in (lambda x: np.maximum(x, 0), lambda x: np.round(x / 10), np.abs):
-        assert largest_loss(law.mapped(after), neighbor.mapped(after)) <= 0.5 + 1e-9
-    two = largest_loss(law.plus(law), neighbor.plus(neighbor))
+        assert largest_loss(law.map(after), neighbor.map(after)) <= 0.5 + 1e-9
+    two = largest_loss(law.add(law), neighbor.add(neighbor))
     assert 0.9 < two <= 1 + 1e-9
     assert largest_loss(law, laplace_law(7, noise_scale=2.0)) == pytest.approx(
         1.0, abs=1e-9

@@ -226,7 +226,7 @@ def test_views_add_up_the_same_rows() -> None:
         .sums(("sex", "age"), [{}], loss)
     )
     assert np.rint(by_two.values).ravel().tolist() == [2, 1, 0, 3]
-    some = measurer(loss).only(("sex",))
+    some = measurer(loss).project(("sex",))
     with pytest.raises(dp.ParameterError, match="not in the schema"):
         some.sums(("sex",), [{"age": AGE}], loss)
     with pytest.raises(dp.ParameterError, match="not in the schema"):

@@ -37,12 +37,12 @@ def test_a_coarser_view_of_a_coarser_view_merges_what_was_merged() -> None:
 
 
 VIEWS: dict[str, Callable[[Measurer], Measurer]] = {
-    "only": lambda whole: whole.only(("age",)),
+    "project": lambda whole: whole.project(("age",)),
     "coarsen": lambda whole: whole.coarsen({"age": np.arange(8) // 2}),
-    "only, coarsened": lambda whole: whole.only(("age",)).coarsen(
+    "project, coarsened": lambda whole: whole.project(("age",)).coarsen(
         {"age": np.arange(8) // 2}
     ),
-    "coarsen, only": lambda whole: whole.coarsen({"age": np.arange(8) // 2}).only(
+    "coarsen, project": lambda whole: whole.coarsen({"age": np.arange(8) // 2}).project(
         ("age",)
     ),
 }

@@ -5,23 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import local_script_runner
 
 from tests.pages.tab import Tab
 from workbench.server.web import guard, holders
 from workbench.store import settings, start
-
-_MAKE = PagesManager.__init__
-
-
-def _after_navigation(manager: PagesManager, *given: Any, **named: Any) -> None:
-    _MAKE(manager, *given, **named)
-    PagesManager.uses_pages_directory = False
 
 
 def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
@@ -38,9 +29,6 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     """A new ledger in a folder of its own; nothing of it outlives the test."""
     monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    # AppTest forgets before each run that st.navigation was called; see
-    # session._through_app
-    monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
     # each new tab would look for components in all installed packages, a quarter of a
     # second each time
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)

@@ -1,4 +1,4 @@
-"""One browser tab as AppTest drives it, from navigation.py."""
+"""One browser tab as AppTest drives it, from workbench/navigation.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.curator import Curator
 from workbench import session
 
-APP = Path(__file__).resolve().parents[2] / "navigation.py"
+APP = Path(__file__).resolve().parents[2] / "workbench" / "navigation.py"
 CSV = "\n".join(
     [
         "age,sex,city",
@@ -38,7 +38,7 @@ class Tab:
 
     def go(self, page: str) -> Tab:
         """Open a page by its file's name."""
-        self.at.switch_page(f"pages/{page}.py").run()
+        self.at.switch_page(str(session.page_script(page))).run()
         return self
 
     def press(self, label: str) -> Tab:
@@ -100,8 +100,8 @@ class Tab:
 
     def settle(self) -> Tab:
         """Wait for the run that is going on, if it has not ended yet."""
-        if self.session.running is not None:
-            assert self.session.running.done.wait(20)
+        if self.session.runs.current is not None:
+            assert self.session.runs.current.done.wait(20)
             self.at.run()
         return self
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
+from workbench import session
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.ui.examples import EXAMPLES
@@ -76,8 +77,8 @@ def offer(app: Tab, content: bytes) -> Tab:
 
 
 def made(app: Tab) -> pd.DataFrame:
-    assert app.session.anonymized is not None, app.errors
-    return app.session.anonymized.table.frame
+    assert app.session.own(session.AnonymizeResult).table is not None, app.errors
+    return app.session.own(session.AnonymizeResult).table.table.frame
 
 
 def smallest(table: pd.DataFrame, *names: str) -> int:
@@ -208,7 +209,7 @@ def test_models_on_a_secret(app: Tab) -> None:
             "slider", slider, value
         ).press(MAKE)
         assert app.errors == "", kind
-        models = app.session.anonymized.guarantee.models
+        models = app.session.own(session.AnonymizeResult).table.guarantee.models
         assert len(models) == 2, kind
         assert {
             "distinct": "distinct 3-div",
@@ -532,7 +533,7 @@ def the_same_choices_are_tried_once(app: Tab) -> None:
 def test_a_plan_is_loaded_again(app: Tab) -> None:
     """The plan "makes the same table again", and no page could read one."""
     page(app).set("number_input", K, 10).press(MAKE)
-    text = app.session.anonymized.plan
+    text = app.session.own(session.AnonymizeResult).table.plan
     before = made(app)
     app.set("number_input", K, 2)
     app.at.file_uploader[-1].upload(
@@ -573,7 +574,7 @@ def test_several_secrets_at_once(app: Tab) -> None:
     app.set("multiselect", "Columns with a demand of their own", ["visits"])
     app.set("selectbox", "visits", "entropy").press(MAKE)
     assert app.errors == ""
-    assert app.session.anonymized.guarantee.models[1:] == (
+    assert app.session.own(session.AnonymizeResult).table.guarantee.models[1:] == (
         "distinct 2-diversity of diagnosis",
         "entropy 2-diversity of visits",
     )
@@ -595,12 +596,12 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert app.errors == ""
     app.press(MAKE)
     assert app.errors == ""
-    assert app.session.anonymized.guarantee.models[1:] == (
+    assert app.session.own(session.AnonymizeResult).table.guarantee.models[1:] == (
         "recursive (5, 2)-diversity of diagnosis",
         "recursive (5, 2)-diversity of visits",
     )
     assert app.session.own(AnonymizeState).made_by.metric.weights == {"zip": 3.0}
-    assert app.session.anonymized.guarantee.unit == "households"
+    assert app.session.own(session.AnonymizeResult).table.guarantee.unit == "households"
     assert "households" in app.text
     assert "home" not in made(app).columns
     assert any(
@@ -620,7 +621,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     )
     app.press(MAKE)
     assert app.errors == ""
-    models = " ".join(app.session.anonymized.guarantee.models)
+    models = " ".join(app.session.own(session.AnonymizeResult).table.guarantee.models)
     assert "0.6-closeness of visits (ordered distance)" in models
     assert "8-map" in models
     assert "(0, 0.9)-presence" in models
@@ -644,7 +645,9 @@ def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     assert loaded.node is not None
     assert "A plan made earlier" in app.text
     app.press(MAKE)
-    assert json.loads(app.session.anonymized.plan)["node"] == dict(loaded.node)
+    assert json.loads(app.session.own(session.AnonymizeResult).table.plan)[
+        "node"
+    ] == dict(loaded.node)
     assert app.errors == ""
 
 
@@ -653,8 +656,10 @@ def test_names_leave_as_pseudonyms(app: Tab) -> None:
     page(app).set("selectbox", "Replace by pseudonyms", "name").press(MAKE)
     assert app.errors == ""
     assert not set(made(app)["name"]) & set(pd.read_csv(io.BytesIO(people()))["name"])
-    assert app.session.anonymized is not None
-    values = json.loads(app.session.anonymized.follow_up)["values"]
+    assert app.session.own(session.AnonymizeResult).table is not None
+    values = json.loads(app.session.own(session.AnonymizeResult).table.follow_up)[
+        "values"
+    ]
     assert set(values) == set(made(app)["name"])
     assert "Follow-up table (JSON, internal)" in [
         each.label for each in app.at.get("download_button")
@@ -686,7 +691,10 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     app.press(MAKE)
     assert app.errors == ""
     assert set(made(app)["wage"]) <= set(wages)
-    assert app.session.anonymized is not None
-    assert "average risk of at most 0.04" in app.session.anonymized.guarantee.models
+    assert app.session.own(session.AnonymizeResult).table is not None
+    assert (
+        "average risk of at most 0.04"
+        in app.session.own(session.AnonymizeResult).table.guarantee.models
+    )
     kept = made(app).groupby(["age", "sex", "zip"]).size()
     assert len(kept) / kept.sum() <= 0.04

@@ -283,7 +283,7 @@ def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
     assert sum(level > 0 for level in plan.node.values()) in (1, 2)
     app.press("Make the anonymized table")
     assert app.errors == ""
-    frame = app.session.anonymized.table.frame
+    frame = app.session.own(session.AnonymizeResult).table.table.frame
     assert "contact" not in frame
     for name, level in plan.node.items():
         assert frame[name].nunique() <= len(set(plan.hierarchies[name].levels[level]))

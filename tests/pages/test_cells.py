@@ -4,6 +4,9 @@ said, once.
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -45,7 +48,7 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
     assert app.curator.balance().spent == UNIT // 20
     score = app.curator.schema.column("score")
     assert {"1", "2", "3", "4", "5"} <= set(score.labels)
-    assert score.found.startswith("epsilon 1/20 #")
+    assert score.found.loss == {"epsilon": "1/20"}
     assert "low" not in score.from_data
     ledger = app.go("ledger")
     assert (
@@ -87,7 +90,7 @@ def test_cells_are_found_privately_where_that_is_asked_for(new_tab):
     toggle(app).set_value(True).run()
     app.press("Open the data set")
     pay, score = (app.curator.schema.column(name).found for name in ("pay", "score"))
-    assert (pay, score.partition(" #")[0]) == ("", "epsilon 1/20")
+    assert (pay, score.loss) == (None, {"epsilon": "1/20"})
     assert app.curator.schema.column("pay").known_from == "a law"
 
 
@@ -105,3 +108,28 @@ def test_a_search_that_cannot_be_paid_is_refused(app):
     app.press("Open the data set")
     assert "left" in app.errors
     assert app.session.draft is not None
+
+
+def test_a_codebook_whose_found_cells_were_changed_is_refused_where_it_is_given(app):
+    """It would be taken, asked about, and refused when the table is opened."""
+    content = LARGE.to_csv(index=False).encode()
+    app.go("upload").upload(content).press("Open the data set")
+    codebook = json.loads(app.curator.schema.to_json())
+    app.go("codebook").press("Declare it anew").go("upload").upload(content)
+    before = app.session.draft.schema
+    pay = next(each for each in codebook["columns"] if each["name"] == "pay")
+    pay["high"] += 1
+    bring_codebook(app, codebook)
+    assert "pay" in app.errors
+    assert "not those that were found" in app.errors
+    assert app.session.draft.schema == before
+    pay["high"] -= 1
+    bring_codebook(app, codebook)
+    assert app.errors == ""
+    assert app.session.draft.schema.found == before.found
+
+
+def bring_codebook(app: Tab, codebook: dict[str, Any]) -> None:
+    field = next(each for each in app.at.file_uploader if "codebook" in each.label)
+    text = json.dumps(codebook).encode()
+    field.upload("codebook.json", text, "application/json").run()

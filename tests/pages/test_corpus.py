@@ -9,6 +9,7 @@ import pytest
 from tests.pages.corpus import CORPUS, GROUPS, group
 from tests.pages.tab import Tab
 from tests.tiers import ROOT
+from workbench.session import TableChoice, page_script
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 OPENED = {"1,000 columns, two used"}
@@ -39,7 +40,7 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
     """A valid table would end in an error page, and its owner not get any further."""
     for name, (content, file) in group(number).items():
         app.go("upload")
-        if app.session.curator is not None and not app.session.choosing:
+        if app.session.curator is not None and not app.session.own(TableChoice).is_open:
             app.press("Open another table")
         app.upload(content, file, seconds=60)
         _look(app, f"{name}: upload")
@@ -62,5 +63,5 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
             app.press("Open another table")
             continue
         for page in PAGES:
-            app.at.switch_page(f"pages/{page}.py").run(timeout=60)
+            app.at.switch_page(str(page_script(page))).run(timeout=60)
             _look(app, f"{name}: {page}")

@@ -18,6 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpcore as dp
 from tests.pages.tab import CSV, Tab
+from workbench import session
 from workbench.server.web import holders
 from workbench.server.workers import reading
 from workbench.store.settings import read_settings
@@ -172,7 +173,7 @@ def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
         "it would stay after the reading"
     )
     assert "200 rows of 3 columns" in app.text
-    assert app.session.uploads == 1
+    assert [field.key for field in app.at.file_uploader] == ["codebook-1"]
     assert "upload-0" not in app.at.session_state
 
 
@@ -387,8 +388,8 @@ def test_a_second_table_and_the_way_back(opened):
     assert not [each for each in opened.at.selectbox if each.label == "Data set"]
     opened.set("radio", "Are both tables about the same people?", "different")
     opened.open_draft()
-    assert len(opened.session.curators) == 2
-    first = next(iter(opened.session.curators))
+    assert len(opened.session.open_tables) == 2
+    first = next(iter(opened.session.open_tables))
     opened.set("selectbox", "Data set", first)
     assert opened.curator.name == "people.csv"
 
@@ -577,7 +578,7 @@ def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
     assert app.go("synthesize").button("Release for epsilon 0.25")
     app.go("anonymize").press("Make the anonymized table")
     assert "groups of at least 20" in app.errors
-    assert app.session.anonymized is None
+    assert app.session.own(session.AnonymizeResult).table is None
 
 
 def test_the_purpose_decides_what_is_proposed(app):

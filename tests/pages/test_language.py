@@ -40,7 +40,9 @@ def test_the_address_names_a_language(own_ledger) -> None:
 def test_the_browser_names_a_language(own_ledger, monkeypatch) -> None:
     """Everybody would begin in English and look for the switch."""
     monkeypatch.setattr(session, "browser_language", lambda: "de")
-    monkeypatch.setattr(session, "chosen", lambda address, _accepted: address or "de")
+    monkeypatch.setattr(
+        session, "choose_language", lambda address, _accepted: address or "de"
+    )
     tab = Tab()
     tab.at.run()
     assert is_german(tab)

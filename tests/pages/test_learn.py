@@ -103,7 +103,7 @@ def test_every_control_moves_and_nothing_is_charged(learn: Tab) -> None:
             widget.set_value(ends[end])
         learn.at.run()
         assert learn.errors == ""
-    assert learn.session.curators == {}
+    assert learn.session.open_tables == {}
 
 
 def _controls(learn: Tab) -> list:

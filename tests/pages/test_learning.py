@@ -44,7 +44,8 @@ def test_a_table_for_learning(opened):
     ]
     opened.release()
     asked = [
-        line.content for line in opened.session.curators[opened.session.current].lines()
+        line.content
+        for line in opened.session.open_tables[opened.session.current].curator.lines()
     ]
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
@@ -278,7 +279,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     # the first cell, until another is chosen; noise may leave it empty
     assert kept.nunique() <= 1
     opened.set("multiselect", "Only rows with", [])
-    release = opened.curator.release(opened.session.shown)
+    release = opened.curator.release(opened.session.runs.shown)
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""

@@ -88,11 +88,13 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     shares = session.shares()
     share = shares.open(token, None)
     assert share is not None
-    shown = shares.shown(share)
+    shown = shares.page_of(share)
     assert (shown.title, shown.note) == ("Ages <b>", "hello")
     assert (
         json.loads(shown.text)["request_id"]
-        == opened.session.curators[opened.session.current].lines()[-1].request_id
+        == opened.session.open_tables[opened.session.current]
+        .curator.lines()[-1]
+        .request_id
     )
     opened.press("Make again")
     again = opened.at.code[0].value.rpartition("/share/")[2]
@@ -110,7 +112,7 @@ def test_charts_and_an_earlier_release(opened, answering):
     """The owner picks what is first and what is compared, and the link shows something
     else.
     """
-    curator = opened.session.curators[opened.session.current]
+    curator = opened.session.open_tables[opened.session.current].curator
     first = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1/4")).request_id
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert opened.errors == ""
@@ -126,7 +128,9 @@ def test_charts_and_an_earlier_release(opened, answering):
     opened.press("Make the link")
     token = opened.at.code[0].value.rpartition("/share/")[2]
     shares = session.shares()
-    release, earlier, pictures = shares.shown(shares.open(token, None) or "").releases()
+    release, earlier, pictures = shares.page_of(
+        shares.open(token, None) or ""
+    ).releases()
     assert earlier is not None
     last = curator.lines()[-1].request_id
     assert {earlier.request_id, release.request_id} == {first, last}
@@ -170,7 +174,7 @@ def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answerin
         assert ("explore.html" in seen) == turned_on
         opened.press("Make the link")
         token = opened.at.code[0].value.rpartition("/share/")[2]
-        shown = shares.shown(shares.open(token, None) or "")
+        shown = shares.page_of(shares.open(token, None) or "")
         assert ("explore" in shown.contents) == turned_on
 
 
@@ -190,7 +194,7 @@ def test_an_anonymized_table_is_a_second_choice(opened, answering):
     opened.press("Make the link")
     token = opened.at.code[0].value.rpartition("/share/")[2]
     shares = session.shares()
-    found = shares.shown(shares.open(token, None) or "").syntactic()
+    found = shares.page_of(shares.open(token, None) or "").syntactic()
     assert found is not None
     assert found[2]
 

@@ -136,7 +136,7 @@ def test_a_survey_from_design_to_estimate(served):
     key, tokens = served.session.own(LocalState).invitations
     assert len(tokens) == 30
     book = session.surveys()
-    question = book.asked(tokens[0])
+    question = book.question_of(tokens[0])
     for place, token in enumerate(tokens[:24]):
         report = question.protocol.perturb([0 if place < 18 else 1])
         assert book.accept(token, question.protocol.to_plain(report)[0])
@@ -148,7 +148,7 @@ def test_a_survey_from_design_to_estimate(served):
     assert "Most said yes" in served.text
     served.press("Close the survey")
     assert metric(served, "Links") == "closed"
-    assert book.asked(tokens[29]) is None
+    assert book.question_of(tokens[29]) is None
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_another_tab_reads_by_the_key(served, new_tab):
     """
     served.set("button_group", "Links work for", 7).press("Make 1,000 links")
     key, _tokens = served.session.own(LocalState).invitations
-    left = session.surveys().of(key).expires - datetime.now(UTC)
+    left = session.surveys().survey_of(key).expires - datetime.now(UTC)
     assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
     other = read(new_tab().go("local_dp"), "A survey made here")
     assert "The key was shown" in other.text

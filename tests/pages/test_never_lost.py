@@ -124,7 +124,7 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
     later.at.query_params["release"] = request[:LENGTH]
     later.at.run()
     assert later.session.current == dataset
-    assert later.session.shown == request
+    assert later.session.runs.shown == request
     for wrong in ("0" * LENGTH, dataset[:4], "%"):
         stranger = Tab()
         stranger.at.query_params["data"] = wrong

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from tests.io.arx_project import HIERARCHIES, project
 from tests.pages.tab import Tab
+from workbench import session
 from workbench.anonymize.state import AnonymizeState
 
 SUBSET = [True] * 5 + [False] * 2 + [True] * 3
@@ -34,8 +35,8 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     } == HIERARCHIES
     app.press("Make the anonymized table")
     assert app.errors == ""
-    assert app.session.anonymized is not None
-    table = app.session.anonymized.table.frame
+    assert app.session.own(session.AnonymizeResult).table is not None
+    table = app.session.own(session.AnonymizeResult).table.table.frame
     assert list(table.columns) == ["age", "sex", "diagnosis", "visits"]
     assert table.groupby(["age", "sex"]).size().min() >= 2
     assert len(table) <= sum(SUBSET)

@@ -98,8 +98,8 @@ def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     opened.press("Release for epsilon 0").press("Pay and release").settle()
     assert opened.errors == ""
     assert opened.curator.balance().spent == UNIT // 2
-    assert opened.session.shown is not None
-    assert opened.curator.release(opened.session.shown).part == ("sex", "M")
+    assert opened.session.runs.shown is not None
+    assert opened.curator.release(opened.session.runs.shown).part == ("sex", "M")
 
 
 def test_b12_the_attacker_recodes_the_list_too(app: Tab) -> None:
@@ -127,8 +127,10 @@ def test_g10_one_company_pays_once_and_another_asks(app: Tab) -> None:
     )
     app.release()
     assert app.errors == ""
-    assert app.session.shown is not None
-    release = dp.read_release(app.curator.release(app.session.shown).to_json().encode())
+    assert app.session.runs.shown is not None
+    release = dp.read_release(
+        app.curator.release(app.session.runs.shown).to_json().encode()
+    )
     spent = app.curator.balance().spent
     lines = len(app.curator.lines())
     pair = count_rows(release, {"age": (30, 40), "marital_status": ["single"]})

@@ -17,7 +17,7 @@ import pytest
 from dpcore.engines import base
 from tests.pages.tab import Tab
 from workbench import session
-from workbench.server.workers.callbacks import stopped
+from workbench.server.workers.callbacks import cancelled_error
 from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import job_of, notebook
@@ -60,7 +60,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def tell(rows: int) -> None:
         if rows:
-            raise stopped()
+            raise cancelled_error()
 
     with monkeypatch.context() as patched:
         patched.setattr(opening, "report_rows", tell)
@@ -107,7 +107,7 @@ def test_a_source_on_every_page(
 
     app.go("synthesize").release()
     assert app.errors == ""
-    release = curator.release(app.session.shown)
+    release = curator.release(app.session.runs.shown)
     assert app.session.data_set is not None
     cells = json.loads(notebook(*job_of(app.session.data_set, release)))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -179,7 +179,7 @@ def test_a_source_on_every_page(
     left = curator.balance().left
     with monkeypatch.context() as patched:
         patched.setattr(
-            Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
+            Run, "note_rows", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
         )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
@@ -188,4 +188,4 @@ def test_a_source_on_every_page(
     assert curator.balance().left < left
 
 
-LISTEN = Run.listen
+LISTEN = Run.note_rows

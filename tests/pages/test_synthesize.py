@@ -20,7 +20,7 @@ from workbench.synthesize.script import job_of, script
 def spent(tab: Tab) -> float:
     """Epsilon (or rho) that the ledger holds against the open data set."""
     balance = tab.curator.balance()
-    return (balance.spent + balance.held) / UNIT
+    return (balance.spent + balance.reserved) / UNIT
 
 
 def metric(tab: Tab, label: str) -> str:
@@ -298,7 +298,7 @@ def test_each_data_set_has_its_own_columns(opened):
     ).open_draft()
     opened.go("synthesize").press("A whole table")
     assert opened.at.multiselect[0].value == ["x", "y"]
-    first = next(iter(opened.session.curators))
+    first = next(iter(opened.session.open_tables))
     opened.set("selectbox", "Data set", first).press("One column")
     assert (
         next(each.value for each in opened.at.selectbox if each.label == "Column")
@@ -362,9 +362,9 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
     with one.turn(lambda place: None):
         opened.press("Release for").press("Pay and release")
         assert "Nothing is charged yet" in opened.text
-        assert opened.session.running.place == 1
+        assert opened.session.runs.current.place == 1
         opened.press("Stop")
-        assert opened.session.running.done.wait(20)
+        assert opened.session.runs.current.done.wait(20)
         opened.at.run()
     assert "was stopped before its end" in opened.errors
     assert "Nothing was charged." in opened.text

@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.accounting.loss import UNIT
 from tests.pages.tab import CSV, Tab
-from workbench.ui import charged
+from workbench.ui import verdict
 
 HEAD, *ROWS = CSV.decode().split("\n")
 MANY = "\n".join([HEAD, *(row for row in ROWS for _ in range(100))]).encode()
@@ -41,7 +41,7 @@ def test_after_not_fit_there_is_no_second_draw(app, monkeypatch):
     rows.
     """
     released(app)
-    monkeypatch.setattr(charged, "fitness", lambda content: "not fit")
+    monkeypatch.setattr(verdict, "level_of_answer", lambda content: "poor")
     app.press("Is it good enough?")
     shown = [
         each
@@ -67,17 +67,17 @@ def test_a_verdict_of_noise_alone_is_not_sold(opened):
 
 
 @pytest.mark.parametrize(
-    ("content", "fitness"),
+    ("content", "level"),
     [
-        ({"mean": 0.05, "half_width": 0.04}, "fit"),
+        ({"mean": 0.05, "half_width": 0.04}, "good"),
         ({"mean": 0.05, "half_width": 0.06}, "open"),
         ({"mean": 0.15, "half_width": 0.06}, "open"),
-        ({"mean": 0.17, "half_width": 0.06}, "not fit"),
-        ({"low": 0.7, "high": 0.8, "majority": 0.6}, "fit"),
+        ({"mean": 0.17, "half_width": 0.06}, "poor"),
+        ({"low": 0.7, "high": 0.8, "majority": 0.6}, "good"),
         ({"low": 0.5, "high": 0.8, "majority": 0.6}, "open"),
-        ({"low": 0.4, "high": 0.6, "majority": 0.6}, "not fit"),
+        ({"low": 0.4, "high": 0.6, "majority": 0.6}, "poor"),
     ],
 )
-def test_a_verdict_is_what_its_interval_says(content, fitness):
+def test_a_verdict_is_what_its_interval_says(content, level):
     """A verdict would be given that the noise of its figure does not bear."""
-    assert charged.fitness(content) == fitness
+    assert verdict.level_of_answer(content) == level

@@ -67,7 +67,7 @@ def test_column(app: Tab) -> None:
 def test_recipe(opened: Tab) -> None:
     opened.go("synthesize").press("Every pair").release()
     assert opened.errors == ""
-    release = opened.curator.release(opened.session.shown)
+    release = opened.curator.release(opened.session.runs.shown)
     recipe = load_recipe(release.recipe)
     assert isinstance(recipe, Recipe.of_kind("every pair"))
     assert "Every pair of age, sex" in describe(release.recipe)
@@ -87,9 +87,9 @@ def test_privacy_model(app: Tab) -> None:
     app.open(PATIENTS).go("anonymize").set("selectbox", "What should stay", "frequency")
     app.set("slider", "Share, at most", 0.8).press("Make the anonymized table")
     assert app.errors == ""
-    assert app.session.anonymized is not None
+    assert app.session.own(session.AnonymizeResult).table is not None
     assert (
-        app.session.anonymized.guarantee.models[1]
+        app.session.own(session.AnonymizeResult).table.guarantee.models[1]
         == "frequencies up to 0.8 of diagnosis"
     )
 
@@ -108,7 +108,7 @@ def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "Feather. It stays where it is" in app.text
     app.press("Show its first rows").open_draft().go("synthesize").release()
     assert app.errors == ""
-    assert app.curator.release(app.session.shown).marginals
+    assert app.curator.release(app.session.runs.shown).marginals
 
 
 def test_evaluation(opened: Tab) -> None:

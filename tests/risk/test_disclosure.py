@@ -36,7 +36,7 @@ def test_against_the_definitions(
     values = range(int(secret.max()) + 1)
     n = len(rows)
     prior = np.bincount(secret) / n
-    with mock.patch.object(disclosure, "MOST_AT_ONCE", together):
+    with mock.patch.object(disclosure, "ROWS_PER_BATCH", together):
         found = attribute_risk(classes, secret, l=l)
     distinct = []
     entropy = []

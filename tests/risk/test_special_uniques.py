@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError
 from dpcore.risk.column_sets import affordable
-from dpcore.risk.special_uniques import MOST_SETS, dis_scores, special_uniques
+from dpcore.risk.special_uniques import MAX_COLUMN_SETS, dis_scores, special_uniques
 from tests.tiers import examples
 
 ROWS = st.lists(
@@ -187,10 +187,13 @@ def test_many_columns_and_bad_input() -> None:
     """Broken: thirty columns take all their sets, or nonsense is answered."""
     wide = pd.DataFrame({f"c{i}": [0, 1, i] for i in range(30)})
     assert (
-        special_uniques(wide, list(wide)).largest == affordable(30, 30, MOST_SETS) == 2
+        special_uniques(wide, list(wide)).largest
+        == affordable(30, 30, MAX_COLUMN_SETS)
+        == 2
     )
     assert [
-        affordable(columns, columns, MOST_SETS) for columns in (1, 8, 9, 10, 200, 5000)
+        affordable(columns, columns, MAX_COLUMN_SETS)
+        for columns in (1, 8, 9, 10, 200, 5000)
     ] == [
         1,
         8,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,14 @@ from dpcore.schema.origin import (
     CENSORED,
     SPELLINGS,
     WORDS,
+    CellSearch,
     Origin,
     censored_number,
     fold,
     label_of,
     means_missing,
 )
+from workbench.language.wording import found_sentences
 from workbench.store.links.shares import SharedPage
 
 FRAME = pd.DataFrame(
@@ -51,6 +54,7 @@ BY_HAND = Schema(
     unit=dp.PrivacyUnit(max_rows=1),
 )
 PURE = {"budget": dp.PureDP(epsilon=3)}
+EPSILON_1_20 = CellSearch(measure="epsilon", amount="1/20")
 
 
 def fields(schema: Schema = SCHEMA) -> dict[str, Any]:
@@ -186,6 +190,11 @@ def test_rules_of_a_column_read_its_values() -> None:
         dp.Integer("age", low=3, high=119, rules=("ages 1",))
 
 
+def pay(content: dict[str, Any]) -> dict[str, Any]:
+    """What a schema file says of the column pay."""
+    return next(each for each in content["columns"] if each["name"] == "pay")  # type: ignore[no-any-return]
+
+
 def release_of(schema: Schema = BY_HAND) -> dp.Release:
     curator = dp.Curator.open(FRAME, schema, ledger=dp.MemoryLedger(), **PURE)
     return curator.run(dp.Histogram("age"), dp.PureDP(epsilon=1))
@@ -216,6 +225,15 @@ def without_owner(content: dict[str, Any]) -> None:
 
 def found_for_nothing(content: dict[str, Any]) -> None:
     content["columns"][2] |= {"from_data": ["kind"], "found": "epsilon 0"}
+
+
+def found_for_both(content: dict[str, Any]) -> None:
+    found = {"epsilon": "1/20", "rho": "1/20", "search": 16 * "0"}
+    content["columns"][2] |= {"from_data": ["kind"], "found": found}
+
+
+def found_by_no_search(content: dict[str, Any]) -> None:
+    content["columns"][2] |= {"from_data": ["kind"], "found": {"epsilon": "1/20"}}
 
 
 def found_and_no_kind(content: dict[str, Any]) -> None:
@@ -258,7 +276,9 @@ def other_ages(content: dict[str, Any]) -> None:
     ("change", "name"),
     [
         (without_owner, "sex"),
-        (found_for_nothing, "pay"),
+        (found_for_nothing, "'pay'.*cannot be"),
+        (found_for_both, "'pay'.*cannot be"),
+        (found_by_no_search, "'pay'.*cannot be"),
         (found_and_no_kind, "pay"),
         (found_and_read, "pay"),
         (kind_alone, "'sex'.*categories"),
@@ -290,18 +310,20 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
     curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
     again = read(fields(curator.schema))
     found = again.column("pay").found
-    assert found.startswith("epsilon 1/20 #")
+    assert found is not None
+    assert found.loss == {"epsilon": "1/20"}
+    assert re.fullmatch("[0-9a-f]{16}", found.id)
     opened = dp.Curator.open(FRAME, again, ledger=ledger, **PURE)
     assert opened.schema.found == {"pay": found}
-    other = "epsilon 1/20 #0123456789abcdef"
+    other = dataclasses.replace(found, id="0123456789abcdef")
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, with_found(again, other), ledger=ledger, **PURE)
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
 
 
-def with_found(schema: Schema, found: str) -> Schema:
-    """The schema with another text about the search for cells of pay."""
+def with_found(schema: Schema, found: CellSearch) -> Schema:
+    """The schema with another search for cells of pay."""
     columns = (
         dataclasses.replace(column, found=found) if column.name == "pay" else column
         for column in schema.columns
@@ -309,18 +331,61 @@ def with_found(schema: Schema, found: str) -> Schema:
     return dataclasses.replace(schema, columns=tuple(columns))
 
 
-def test_cells_of_before_that_name_no_search_stay_as_they_are() -> None:
+def test_cells_of_before_stand_on_the_same_requests() -> None:
     """After an update a codebook would be refused, and a release or a part on file be
     charged again.
     """
     ledger = dp.MemoryLedger()
     curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
-    before = read(fields(with_found(curator.schema, "epsilon 1/20")))
+    content = fields(curator.schema)
+    pay(content)["found"] = "epsilon 1/20"
+    before = read(content)
     assert before.plan_text == curator.schema.plan_text
     part = ("pay", curator.schema.column("pay").labels[0])
     assert before.part_on_file(part, b"k") == curator.schema.part_on_file(part, b"k")
     opened = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
-    assert opened.schema.found == {"pay": "epsilon 1/20"}
+    assert opened.schema.found == curator.schema.found
+
+
+def test_equal_searches_of_before_are_told_apart_by_the_ledger() -> None:
+    """An account that was charged for two searches of one loss would go on saying
+    one.
+    """
+    ledger = dp.MemoryLedger()
+    table = FRAME.assign(size=FRAME["pay"] * 3)
+    schema = dp.suggest_schema(table)
+    for name in ("pay", "size"):
+        curator = dp.open_with_cells(table, schema, [name], ledger=ledger, **PURE)
+        schema = curator.schema
+    content = fields(schema)
+    for column in content["columns"]:
+        if "found" in column:
+            column["found"] = "epsilon 1/20"
+    before = read(content)
+    assert before.found == {"pay": EPSILON_1_20, "size": EPSILON_1_20}
+    opened = dp.Curator.open(table, before, ledger=ledger, **PURE).schema
+    assert opened.found == schema.found
+    assert opened.found["pay"] != opened.found["size"]
+    assert len(found_sentences(opened.found)) == 2
+
+
+def test_texts_of_before_about_a_search_are_read() -> None:
+    """A codebook of before would no longer open, or be opened as another search's."""
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
+    found = curator.schema.column("pay").found
+    assert found is not None
+    content = fields(curator.schema)
+    assert pay(content)["found"] == {"epsilon": "1/20", "search": found.id}
+    pay(content)["found"] = f"epsilon 1/20 #{found.id}"
+    assert read(content).found == {"pay": found}
+    release = curator.run(dp.Histogram("pay"), dp.PureDP(epsilon=1))
+    text = release.to_json()
+    written = json.dumps({"epsilon": "1/20", "search": found.id})
+    assert text.count(written) == 2, "in the schema and in the guarantee"
+    old = json.loads(text.replace(written, f'"epsilon 1/20 #{found.id}"'))
+    old["digest"] = _digest(old)
+    assert dp.Release.from_dict(old).to_json() == text
 
 
 @pytest.mark.parametrize(
@@ -337,7 +402,7 @@ def test_cells_that_were_changed_after_they_were_found_are_refused(change: Any) 
     ledger = dp.MemoryLedger()
     curator = dp.open_with_cells(FRAME, SCHEMA, ["pay"], ledger=ledger, **PURE)
     content = fields(curator.schema)
-    change(next(each for each in content["columns"] if each["name"] == "pay"))
+    change(pay(content))
     with pytest.raises(ParameterError, match=r"'pay' .* not those that were found"):
         dp.Curator.open(FRAME, read(content), ledger=ledger, **PURE)
 
@@ -427,6 +492,36 @@ def test_an_older_file_is_read_as_from_the_data_where_it_is_not_known_better() -
     assert read(fields(read(content))) == read(content), "written anew, it stays so"
 
 
+def joined(**said: Any) -> dict[str, Any]:
+    """A file of version 1 with wards that are joined by the rule and by synonyms."""
+    ward = dp.Categorical(
+        "ward",
+        categories=("Surgery",),
+        missing=True,
+        rules=(WORDS, SPELLINGS),
+        synonyms=(("theatre", "surgery"),),
+        **said,
+    )
+    schema = Schema(columns=(ward,), unit=dp.PrivacyUnit(max_rows=1))
+    return of_version_1(schema)
+
+
+def test_joined_spellings_of_an_older_file_are_read_as_from_the_data() -> None:
+    """One person's spelling was why they were joined, and nothing would say so."""
+    content = joined()
+    old = read(content)
+    assert {"spellings", "synonyms"} <= set(old.from_data["ward"])
+    assert json.loads(old.to_json()) == content, "and it stands on the same requests"
+    assert old.plan_text == json.dumps(content, ensure_ascii=False, indent=1)
+    assert "theatre" not in old.shared().to_json()
+    for marks in ((), ("categories",)):
+        asked = read(joined(known_from="plainly public", from_data=marks))
+        assert {"spellings", "synonyms", *marks} <= set(asked.from_data["ward"])
+    new = json.loads(read(joined(known_from="a law")).to_json())
+    new["columns"][0] |= {"from_data": []}
+    assert read(new).from_data == {}, "a file of today is taken at its word"
+
+
 def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
     """A file that says nothing would make everything in it public; and a plan on file
     would be charged twice, if the request were another one.
@@ -479,9 +574,9 @@ def test_drawn_rows_and_charts_have_no_gaps_that_noise_made() -> None:
     assert not hidden.sample(2_000, seed=1).isna().any(axis=None)
     assert set(hidden.sample(2_000, seed=1)["sex"]) == {"F", "M"}
     assert told.sample(2_000, seed=1)["sex"].isna().any()
-    labels, counts = hidden.shown(hidden.answer(("sex",)))
+    labels, counts = hidden.chart_cells(hidden.answer(("sex",)))
     assert (labels, counts.values.shape) == ([("F", "M")], (2,))
-    assert told.shown(told.answer(("sex",)))[0] == [("F", "M", "(missing)")]
+    assert told.chart_cells(told.answer(("sex",)))[0] == [("F", "M", "(missing)")]
 
 
 def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
@@ -491,4 +586,4 @@ def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
     )
     release = counted(Schema(columns=(by_hand,), unit=dp.PrivacyUnit(max_rows=1)), 0)
     assert release.without_gaps == frozenset()
-    assert release.shown(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]
+    assert release.chart_cells(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]

@@ -14,10 +14,10 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.progress import silent
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete import columns, learner
 from dpcore.synthesis.discrete import model as synthetic
-from dpcore.synthesis.discrete.binary_contrasts import completed, pooled
+from dpcore.synthesis.discrete.binary_contrasts import complete_contrasts, pool_draws
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping
@@ -114,10 +114,10 @@ def test_completed_tables_taken_for_draws_are_found_out(
 
     def take(self: Learner, measured: list[Marginal]) -> None:
         held = {each.clique for each in (*self.joint, *measured)}
-        for pair in [pair for pair in self._told if pair in held]:
-            measured += self._told.pop(pair)
+        for pair in [pair for pair in self._contrasts if pair in held]:
+            measured += self._contrasts.pop(pair)
         known = [*self._columns.measurements, *self.joint]
-        agreed = consistent(self._domain, [*known, *measured])[len(known) :]
+        agreed = make_consistent(self._domain, [*known, *measured])[len(known) :]
         self.joint += [
             replace(each, values=table.values, variance=table.variance)
             for each, table in zip(measured, agreed, strict=True)
@@ -125,11 +125,11 @@ def test_completed_tables_taken_for_draws_are_found_out(
 
     def averaged(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
         alone = [each for each in measured if len(each.clique) < 2]
-        return completed(grouping.domain, alone) + pooled(
+        return complete_contrasts(grouping.domain, alone) + pool_draws(
             each for each in measured if len(each.clique) > 1
         )
 
-    monkeypatch.setattr(Learner, "_take", take)
-    monkeypatch.setattr(columns, "pooled", list)
-    monkeypatch.setattr(synthetic, "tables_of", averaged)
+    monkeypatch.setattr(Learner, "_add_measurements", take)
+    monkeypatch.setattr(columns, "pool_draws", list)
+    monkeypatch.setattr(synthetic, "complete_tables", averaged)
     assert too_large(squares(rounds, 5 * RUNS // (2 * rounds))[2])

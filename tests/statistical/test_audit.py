@@ -34,7 +34,7 @@ def as_they_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     own.
     """
     monkeypatch.setattr(
-        marginals, "consistent", lambda domain, measured: tuple(measured)
+        marginals, "make_consistent", lambda domain, measured: tuple(measured)
     )
 
 

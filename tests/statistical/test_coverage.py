@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.loss import Loss, split
+from dpcore.accounting.loss import Loss, split_loss
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema import Domain
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.tables.counts import Marginal, half_width
 from tests.statistical import laws
 from tests.tiers import but_first
@@ -39,7 +39,7 @@ def agreed(
             CLIQUES, noise, scales, parts, strict=True
         )
     ]
-    return consistent(DOMAIN, measured)[0]
+    return make_consistent(DOMAIN, measured)[0]
 
 
 def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
@@ -50,7 +50,7 @@ def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
     that cell does. Some runs are made to agree themselves, to see that it is.
     """
     draw = discrete_laplace if isinstance(loss, dp.PureDP) else discrete_gaussian
-    parts = split(loss, 2, weights)
+    parts = split_loss(loss, 2, weights)
     scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]
     noise = [
         draw(

@@ -17,8 +17,8 @@ from scipy.integrate import quad
 from dpcore.errors import LimitError
 from dpcore.mechanisms import max_norm
 from dpcore.mechanisms.max_norm import (
-    bernoulli_exp,
-    eulerian,
+    draw_bernoulli_exp,
+    eulerian_numbers,
     max_norm_density,
     max_norm_noise,
     max_norm_scale,
@@ -160,7 +160,7 @@ def test_eulerian_polynomial(entries: int) -> None:
     """
     x = Fraction(1, 7)
     direct = sum((2 * r + 1) ** entries * x**r for r in range(80))
-    coefficients = eulerian(entries)
+    coefficients = eulerian_numbers(entries)
     assert all(each > 0 for each in coefficients)
     assert sum(coefficients) == 2**entries * math.factorial(entries)
     closed = sum(c * x**k for k, c in enumerate(coefficients)) / (1 - x) ** (
@@ -172,7 +172,7 @@ def test_eulerian_polynomial(entries: int) -> None:
 @pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 3)])
 def test_bernoulli(numerator: int, denominator: int) -> None:
     """Every draw rests on these chances."""
-    found = sum(bernoulli_exp(numerator, denominator) for _ in range(DRAWS))
+    found = sum(draw_bernoulli_exp(numerator, denominator) for _ in range(DRAWS))
     assert laws.share_fits(found, DRAWS, math.exp(-numerator / denominator))
     if numerator:
         # twin
@@ -329,8 +329,8 @@ def test_audit_catches_a_shared_radius(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twin: a radius drawn for one entry fewer than there are must be caught by the
     law, by 900 draws.
     """
-    right = max_norm._radius
+    right = max_norm._draw_radius
     monkeypatch.setattr(
-        max_norm, "_radius", lambda entries, scale: right(entries - 1, scale)
+        max_norm, "_draw_radius", lambda entries, scale: right(entries - 1, scale)
     )
     assert p_value(draws(2, 2, 1_500), full_law(2, 2, 10)) < laws.FALSE_ALARM

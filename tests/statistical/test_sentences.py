@@ -16,7 +16,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.release import Release
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.tables.counts import Marginal
 from tests.statistical.laws import at_least
 from workbench.report import compare, of_release, sentences
@@ -60,7 +60,7 @@ def with_noise_of(
         tables.append(
             Marginal(clique=clique, values=values, variance=variance, noise="laplace")
         )
-    agreed = consistent(release.schema.domain, tables)
+    agreed = make_consistent(release.schema.domain, tables)
     model = dataclasses.replace(release.model, marginals=agreed)
     return dataclasses.replace(
         release, marginals={each.clique: each for each in agreed}, model=model

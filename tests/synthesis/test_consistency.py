@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Clique, Domain
-from dpcore.synthesis.consistency import consistent, consistent_variances, evidence
+from dpcore.synthesis.consistency import (
+    combine_evidence,
+    consistent_variances,
+    make_consistent,
+)
 from dpcore.tables.counts import Marginal
 from tests.statistical import laws
 from tests.tiers import examples
@@ -92,7 +96,7 @@ def test_agrees_with_dense_least_squares(
     promise them.
     """
     domain, marginals = problem
-    found = consistent(domain, marginals)
+    found = make_consistent(domain, marginals)
     tables, variances = least_squares(domain, marginals)
     for ours, table, variance, asked in zip(
         found, tables, variances, marginals, strict=True
@@ -137,7 +141,7 @@ def test_sums_of_cells_agree_with_dense_least_squares(
             [-1 if at == axis else 1 for at in range(len(clique))]
         )
     added = summing(domain, clique).T @ asked.ravel()
-    told = evidence(domain, marginals, clique)
+    told = combine_evidence(domain, marginals, clique)
     assert told is not None
     found = told.sum(masks)
     assert float(found.values) == pytest.approx(float(added @ table), abs=1e-7)
@@ -154,7 +158,7 @@ def test_common_columns_agree(problem: tuple[Domain, list[Marginal]]) -> None:
     """Two tables of one release must not contradict each other on a column they
     share.
     """
-    found = consistent(*problem)
+    found = make_consistent(*problem)
     for first, second in itertools.combinations(found, 2):
         common = tuple(sorted(set(first.clique) & set(second.clique)))
         np.testing.assert_allclose(
@@ -173,7 +177,7 @@ def test_noiseless_marginals_stay() -> None:
     asked = [
         whole.project(clique) for clique in (("a", "b"), ("c", "b"), ("c", "a"), ())
     ]
-    for before, after in zip(asked, consistent(domain, asked), strict=True):
+    for before, after in zip(asked, make_consistent(domain, asked), strict=True):
         np.testing.assert_allclose(after.values, before.values, atol=1e-9)
 
 
@@ -195,7 +199,7 @@ def test_variance_is_what_is_seen() -> None:
             )
             for c, v in zip(cliques, own, strict=True)
         ]
-        for place, marginal in zip(seen, consistent(domain, noisy), strict=True):
+        for place, marginal in zip(seen, make_consistent(domain, noisy), strict=True):
             place.append(marginal.values.ravel()[0])
     for place, variance in zip(seen, stated, strict=True):
         assert laws.variance_fits(np.array(place), 0.0, variance)
@@ -214,7 +218,7 @@ def test_too_many_shared_columns_are_refused() -> None:
         for clique in (names[:14], names[1:])
     ]
     with pytest.raises(dp.LimitError, match="too many to be computed together"):
-        consistent(domain, marginals)
+        make_consistent(domain, marginals)
 
 
 def contrast(
@@ -281,7 +285,7 @@ def test_differences_agree_with_tables_as_least_squares_say() -> None:
         stacked * np.sqrt(weights)[:, None], np.concatenate(seen) * np.sqrt(weights)
     )[0]
     inverse = np.linalg.pinv(stacked.T @ (stacked * weights[:, None]), rcond=1e-12)
-    for each, agreed in zip(tables, consistent(domain, tables), strict=True):
+    for each, agreed in zip(tables, make_consistent(domain, tables), strict=True):
         matrix = summing(domain, each.clique)
         np.testing.assert_allclose(agreed.values.ravel(), matrix @ best, atol=1e-8)
         np.testing.assert_allclose(
@@ -293,7 +297,7 @@ def test_differences_agree_with_tables_as_least_squares_say() -> None:
         for t in tables
     ]
     assert not np.allclose(
-        consistent(domain, plain)[4].values.ravel(),
+        make_consistent(domain, plain)[4].values.ravel(),
         summing(domain, ("a",)) @ best,
         atol=1e-2,
     )

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.composition import total
+from dpcore.accounting.composition import total_units
 from dpcore.schema.values import canonical
 from dpcore.tables.digests import row_digests
 from dpcore.tables.ranks import row_ranks
@@ -168,9 +168,11 @@ def test_parts_that_were_charged_for_other_rows_of_a_person_add_up() -> None:
             columns=(column,), unit=dp.PrivacyUnit(max_rows=2, id_column=id_column)
         )
         now, older = schema.part_on_file(("sex", "M"), KEY)
-        assert total([(3, (f"sex #{before}", "F")), (2, older)]) == number
+        assert total_units([(3, (f"sex #{before}", "F")), (2, older)]) == number
         assert before not in now[0]
-        assert total([(2, schema.part_on_file(("sex", "F"), KEY)[0]), (2, now)]) == 2
+        assert (
+            total_units([(2, schema.part_on_file(("sex", "F"), KEY)[0]), (2, now)]) == 2
+        )
 
 
 def siphash(key: bytes, message: bytes) -> int:

@@ -109,7 +109,7 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     marks = Marking()
     monkeypatch.setattr(messages, "catalogue", lambda _language: marks)
     # what a guarantee holds is compared whole
-    monkeypatch.setattr(messages, "_stored", str)
+    monkeypatch.setattr(messages, "_translate_stored", str)
     monkeypatch.setattr(
         examples, "computed", functools.cache(examples.computed.__wrapped__)
     )

@@ -457,8 +457,8 @@ def test_how_far_the_best_may_be_is_told(
     they are.
     """
     in_this_process(monkeypatch)
-    monkeypatch.setattr(searches, "MOST_NODES", 0)
-    monkeypatch.setattr(bounded, "MOST_WORK", 1)
+    monkeypatch.setattr(searches, "MAX_NODES", 0)
+    monkeypatch.setattr(bounded, "MAX_WORK", 1)
     seen, files, t = walked("visits", marking, monkeypatch)
     assert f"{UNSEEN}|gap" in compared(seen, files, marking, t)
 

@@ -30,6 +30,7 @@ from tests.tiers import but_first
 from tests.truth.figures import ROUNDED, MarkedTab, agrees, check, figures
 from tests.truth.released import Told, array
 from tests.truth.tables import TABLES, Odd, around, opened
+from workbench import session
 from workbench.report import downloads
 
 SEED = 20_210_417  # of dpcore/evaluation
@@ -91,7 +92,7 @@ class Truth:
         self.odd = odd
         self.schema = tab.curator.schema
         engine = tab.curator._engine
-        whole = engine.counted(engine.rows()).frame
+        whole = engine.limit_rows(engine.rows()).frame
         if odd.id is not None:
             sizes = odd.frame.groupby(odd.id).size().clip(upper=odd.cap)
             assert whole.groupby(odd.id).size().equals(sizes)
@@ -480,7 +481,7 @@ def test_anonymized_table() -> None:
     odd = TABLES["300 rows"]
     tab = opened(odd).go("anonymize").set("selectbox", "Method", "local recoding")
     tab.press("Make the anonymized table").press("Evaluate").go("evaluate")
-    made = tab.session.anonymized
+    made = tab.session.own(session.AnonymizeResult).table
     rows = len(odd.frame)
     trees = json.loads(made.plan)["hierarchies"]
     frame = made.table.frame.astype(str)

@@ -216,7 +216,7 @@ class Attacked:
             for rate in (each.rate, each.control, each.baseline)
         ]
         self.rates[:2] = self._copies()
-        self.works = sum(each.found is True for each in report.attacks)
+        self.works = sum(each.succeeds is True for each in report.attacks)
 
     def _copies(self) -> list[tuple[int, int]]:
         """Released rows that are a whole row of somebody in it, and of somebody

@@ -49,7 +49,7 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
         for _ in range(3)
     ][-1]
     tab.at.run()
-    (share,) = session.shares().of(tab.session.current)
+    (share,) = session.shares().links_of(tab.session.current)
     facts = facts_of(
         Told(downloads.content(release, "release.json")), release, odd
     ) | around(tab)

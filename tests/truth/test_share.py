@@ -598,10 +598,10 @@ def test_differences_taken_for_tables_are_caught(
     a measured one.
     """
     release, _told = under_zcdp(name)
-    right = consistency._weight
+    right = consistency._inverse_variance
     monkeypatch.setattr(
         consistency,
-        "_weight",
+        "_inverse_variance",
         lambda domain, clique, variance, _signed, shared: right(
             domain, clique, variance, (), shared
         ),

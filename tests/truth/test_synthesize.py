@@ -91,8 +91,8 @@ class Walk:
     @property
     def release(self) -> Any:
         assert self.tab.session.data_set is not None
-        assert self.tab.session.shown is not None
-        return self.tab.session.data_set.release(self.tab.session.shown)
+        assert self.tab.session.runs.shown is not None
+        return self.tab.session.data_set.release(self.tab.session.runs.shown)
 
 
 def counted(odd: Odd) -> int:

@@ -448,7 +448,7 @@ def test_a_source_is_read_under_the_key_of_whoever_opened_it(
     commands.ledger_of(ada).hand(curator.account.dataset, bob.address)
     source = commands.table_of("Visits", bob)
     assert isinstance(source, Source)
-    dataset, theirs = commands.ledger_of(bob).filed(source)
+    dataset, theirs = commands.ledger_of(bob).account_of(source)
     assert (dataset, theirs.key) == (curator.account.dataset, key)
     assert commands.ledger_of(bob).key != key
     again = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), bob.address)
@@ -624,7 +624,7 @@ def test_links_are_made_listed_and_revoked(
     )
     answer = json.loads(run(capsys, *asked, "--gives", "counts"))
     token = answer["address"].removeprefix("share/")
-    shown = shares.shown(shares.open(token, None) or "")
+    shown = shares.page_of(shares.open(token, None) or "")
     assert json.loads(shown.text)["request_id"] == made["request_id"]
     assert shown.contents == {"counts"}
     (listed,) = json.loads(run(capsys, "link", "Visits"))["links"]

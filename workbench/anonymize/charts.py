@@ -11,11 +11,11 @@ from workbench.report.charts import (
     SERIES,
     WARNING,
     Chart,
-    by,
+    describe_chart,
     drawing,
-    headed,
     tips,
     tips_of,
+    with_headings,
 )
 
 
@@ -72,9 +72,9 @@ def frontier(frame: pd.DataFrame) -> Chart:
         )
         .add_params(chosen)
     )
-    alt = by({"k": "k", "loss": _("information loss")})
+    alt = describe_chart({"k": "k", "loss": _("information loss")})
     return Chart(
-        spec=altair.layer(line, points, height=300), alt=alt, table=headed(shown)
+        spec=altair.layer(line, points, height=300), alt=alt, table=with_headings(shown)
     )
 
 
@@ -90,9 +90,9 @@ def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart
         ),
         tooltip=tips(x, "of", share=".1%"),
     )
-    table = headed(frame.rename(columns={x: x_title, "share": y_title}))
+    table = with_headings(frame.rename(columns={x: x_title, "share": y_title}))
     return Chart(
         spec=spec.properties(height=240),
-        alt=by({x: x_title, "share": y_title}),
+        alt=describe_chart({x: x_title, "share": y_title}),
         table=table,
     )

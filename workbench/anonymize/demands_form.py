@@ -30,7 +30,7 @@ from workbench.anonymize.plans import Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, capital, named, translated
+from workbench.language.messages import N_, _, capital, name_and_text, translate_table
 from workbench.language.wording import limit_words, plain
 from workbench.session import Widget
 from workbench.ui import widgets
@@ -78,7 +78,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         suppressed = widgets.by_title(
             st.selectbox,
             label,
-            translated(SUPPRESSED_WORDS),
+            translate_table(SUPPRESSED_WORDS),
             key=key,
             persist_state="session",
         )
@@ -144,7 +144,7 @@ def _columns(
         key: of the widget, and of its help.
         first: those at first.
     """
-    key, help = f"anonymize-{key}", translated(plans.MESSAGES).get(key)
+    key, help = f"anonymize-{key}", translate_table(plans.MESSAGES).get(key)
     chosen = st.multiselect(
         label, names, first, key=key, help=help, persist_state="session"
     )
@@ -157,7 +157,7 @@ def _column(label: str, names: list[str], key: str) -> str | None:
     Args:
         key: of the widget, and of its help.
     """
-    help = translated(plans.MESSAGES).get(key)
+    help = translate_table(plans.MESSAGES).get(key)
     column = st.selectbox(
         label,
         names,
@@ -226,11 +226,13 @@ def _coded(
         *places, last = st.columns(len(labels) + 1)
         given = {
             part: place.number_input(
-                named(plain(name), label), value=None, key=f"anonymize-{part}-{name}"
+                name_and_text(plain(name), label),
+                value=None,
+                key=f"anonymize-{part}-{name}",
             )
             for place, (part, label) in zip(places, labels.items(), strict=True)
         }
-        label = f"{named(plain(name), _('Change it at random'))} (%)"
+        label = f"{name_and_text(plain(name), _('Change it at random'))} (%)"
         percent = last.number_input(
             label, 0.1, 100.0, value=None, key=f"anonymize-pram-{name}"
         )
@@ -289,7 +291,7 @@ def ways_out(
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
-        label = named(capital("suppressed, at most"), limit_words(limit))
+        label = name_and_text(capital("suppressed, at most"), limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))
     k = max(
         (model.k for model in plan.models if isinstance(model, KAnonymity)), default=2
@@ -314,7 +316,7 @@ def _metric(current: AnonymizeState) -> Metric:
     kind = widgets.by_title(
         st.selectbox,
         capital("what is minimized"),
-        translated(METRIC_WORDS),
+        translate_table(METRIC_WORDS),
         key="anonymize-metric",
         persist_state="session",
     )

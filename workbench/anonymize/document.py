@@ -13,16 +13,16 @@ import pandas as pd
 
 import dpcore
 from dpcore.curator import Curator
-from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
+from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
-from workbench.language.messages import N_, _, capital, minute, named
+from workbench.language.messages import N_, _, capital, minute, name_and_text
 from workbench.language.wording import (
     COUNTED_WORDS,
     ROLE_WORDS,
     number,
     percent,
-    unmarked,
+    strip_markdown,
     whole,
 )
 from workbench.report.document import fragment
@@ -74,7 +74,7 @@ def to_html(
             (
                 _("What this does not promise"),
                 pd.DataFrame(),
-                [unmarked(each) for each in warnings],
+                [strip_markdown(each) for each in warnings],
             ),
         ],
         terms=_(
@@ -174,7 +174,7 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
         line = {_("column"): name, _("role"): _(ROLE_WORDS[role])}
         line |= dict.fromkeys((_("level"), _("labels"), _("generalized")), "")
         if name in plan.randomized:
-            line[_("generalized")] = named(
+            line[_("generalized")] = name_and_text(
                 _("Change it at random"), percent(plan.randomized[name])
             )
         if role == "quasi-identifier":
@@ -229,7 +229,7 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
 
 def levels(report: ResidualRiskReport) -> pd.DataFrame:
     """List the share of people at each level of risk."""
-    lows = [f"≥ 1/{round(1 / low)}" for low in LEVELS[1:-1]]
+    lows = [f"≥ 1/{round(1 / low)}" for low in RISK_LEVELS[1:-1]]
     names = ["1", *map("{}, < {}".format, lows, ["1", "1/2", "1/5", "1/10"]), "< 1/20"]
     return pd.DataFrame(
         {

@@ -38,7 +38,7 @@ from workbench.anonymize.plans import (
     whom,
 )
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import N_, _, capital, commas, digits, named
+from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
 from workbench.language.wording import limit_words, number, percent, plain, whole
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
@@ -197,7 +197,7 @@ def comparison(
         except DpcoreError as error:
             why = error.problem
         if why:
-            reasons.append(named(plain(name), plain(why, at_most=300)))
+            reasons.append(name_and_text(plain(name), plain(why, at_most=300)))
     return pd.DataFrame(lines), reasons
 
 
@@ -228,7 +228,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
         with widgets.in_line(), cancelled_by(session.unwanted()):
-            session.session().anonymized = curator.anonymize(
+            session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
         current.made_by = plan
@@ -499,13 +499,19 @@ def warnings(
         sentences.append(
             _(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym))
         )
+    if plan.randomized:
+        sentences.append(
+            _(plans.MESSAGES["changed at random"]).format(
+                columns=commas(plain(name) for name in plan.randomized)
+            )
+        )
     if side.with_others > 0.001:
         sentences.append(
             _(plans.MESSAGES["unique again"]).format(
                 share=percent(side.with_others), whom=whom(plan)
             )
         )
-    table = session.session().anonymized
+    table = session.own(session.AnonymizeResult).table
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
         sentences.append(_(plans.MESSAGES["versions"]).format(others=others))

@@ -17,7 +17,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.proposals import SearchSizeQuestion, default_plan
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import N_, _, capital, named, stored
+from workbench.language.messages import N_, _, capital, name_and_text, translate_stored
 from workbench.language.wording import COUNTED_WORDS, limit_words, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -79,6 +79,13 @@ MESSAGES = {
     "unique again": N_(
         "Unique again for somebody who also knows the columns left as they are: "
         "{share} of the {whom}."
+    ),
+    "changed at random": N_(
+        "{columns}: cells were changed at random (PRAM). This has no epsilon. Tables "
+        "made of the same rows show the same draws; a table to which rows were added, "
+        "or that lost some, shows others. Whoever has both knows that cells on which "
+        "they agree are more likely true, and almost surely where few rows share a "
+        "value. Hand out only one of them."
     ),
     "versions": N_(
         "Another version of this table was made before ({others} in all). Versions "
@@ -275,7 +282,7 @@ def words(plan: Plan, models: Iterable[str]) -> str:
         models: as they are stored, all that hold.
     """
     return _(MESSAGES["plan"]).format(
-        models=stored(*models),
+        models=translate_stored(*models),
         whom=whom(plan),
         method=_(METHOD_NAMES[plan.method.kind]),
         limit=limit_words(plan.limit),
@@ -286,7 +293,7 @@ def method_label(method: str) -> str:
     """Return a method's name and purpose for a list."""
     if method == SUGGESTED:
         return _("as suggested for this table")
-    return named(_(METHOD_NAMES[method]), _(METHOD_WORDS[method]))
+    return name_and_text(_(METHOD_NAMES[method]), _(METHOD_WORDS[method]))
 
 
 def whom(plan: Plan) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from workbench.anonymize import rules
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import _, translated
+from workbench.language.messages import _, translate_table
 from workbench.ui import widgets
 
 LONGEST = 200
@@ -26,7 +26,7 @@ def by_rule(current: AnonymizeState, name: str) -> None:
         _("Make the levels by a rule"),
         fitting,
         default=None,
-        format_func=translated(rules.RULES).__getitem__,
+        format_func=translate_table(rules.RULES).__getitem__,
         key=key,
     )
     if rule is None:
@@ -83,7 +83,7 @@ def _dates(values: list[str], key: str) -> Hierarchy:
     periods = widgets.by_title(
         st.multiselect,
         _(rules.RULES["dates"]),
-        translated(rules.PERIODS),
+        translate_table(rules.PERIODS),
         list(rules.PERIODS),
         key=f"{key}-periods",
     )

@@ -76,7 +76,7 @@ class AnonymizeState(session.OfDataSet):
             return False
         self.roles = roles
         self.loaded = None
-        session.session().anonymized = None
+        session.own(session.AnonymizeResult).table = None
         self.wants_frontier = self.wants_comparison = False
         self.version += 1
         return True
@@ -153,7 +153,7 @@ class AnonymizeState(session.OfDataSet):
     def _take(self, name: str, hierarchy: Hierarchy) -> None:
         self.hierarchies[name] = hierarchy
         self.version += 1
-        session.session().anonymized = None
+        session.own(session.AnonymizeResult).table = None
 
     def load(self, text: str) -> None:
         """Use a plan made earlier in place of the choices on the page.
@@ -171,7 +171,7 @@ class AnonymizeState(session.OfDataSet):
                 columns=commas(sorted(others)),
             )
         self.made_by = None
-        session.session().anonymized = None
+        session.own(session.AnonymizeResult).table = None
         self.use(plan)
 
     def use(self, plan: Plan | None) -> None:

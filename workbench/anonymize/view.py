@@ -18,7 +18,13 @@ from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, code, named, stored
+from workbench.language.messages import (
+    _,
+    capital,
+    code,
+    name_and_text,
+    translate_stored,
+)
 from workbench.language.wording import number, percent, plain
 from workbench.report import of_table
 from workbench.report.files import file_name
@@ -154,7 +160,7 @@ def _figures(report: TrialReport) -> None:
     unique.metric(
         _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
-        named(_("before"), percent(report.before.risk.uniques)),
+        name_and_text(_("before"), percent(report.before.risk.uniques)),
         **quiet,
     )
     risk.metric(
@@ -162,7 +168,7 @@ def _figures(report: TrialReport) -> None:
         _("{share}, 1 in {people}").format(
             share=percent(highest), people=number(1 / highest)
         ),
-        named(_("before"), percent(report.before.risk.highest)),
+        name_and_text(_("before"), percent(report.before.risk.highest)),
         **quiet,
     )
     loss.metric(
@@ -228,7 +234,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     )
     st.success(
         _(plans.MESSAGES["ready"]).format(
-            models=plain(stored(*table.guarantee.models), at_most=800)
+            models=plain(translate_stored(*table.guarantee.models), at_most=800)
         )
     )
     widgets.show_rows(table.table.frame.head(200))
@@ -258,12 +264,10 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         offer(_("Download as one HTML file"), page, made, "html", icon="description")
         if st.button(_("Evaluate"), icon=":material/balance:"):
             session.leave(session.Judge())
-            st.switch_page("pages/evaluate.py")
+            st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().offered = session.Offered(
-                made=table, not_promised=tuple(warnings)
-            )
-            st.switch_page("pages/links.py")
+            session.leave(session.Offered(made=table, not_promised=tuple(warnings)))
+            st.switch_page(session.page_script("links"))
 
 
 def write(curator: Curator, plan: Plan) -> None:
@@ -289,7 +293,7 @@ def guided_example() -> None:
     ):
         st.caption(_(examples.BOOK))
         for step in examples.EXAMPLES:
-            st.markdown(f"**{named(capital('table'), step.number)}**")
+            st.markdown(f"**{name_and_text(capital('table'), step.number)}**")
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))

@@ -17,7 +17,7 @@ from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fragment
 from workbench.ui.rows_view import first_rows_words
-from workbench.ui.verdict import verdict, ways_out, ways_words
+from workbench.ui.verdict import of_table, ways_words
 
 
 @printing()
@@ -52,8 +52,7 @@ def to_html(
     expected = [
         each for each in (linkage_words(report, listed), *attackers(report)) if each
     ]
-    answer, *reasons = verdict(report, columns)
-    ways = ways_out(report)
+    verdict = of_table(report, columns)
     return fragment(
         "internal.html",
         title=_("Internal audit of {name}").format(name=curator.name),
@@ -63,13 +62,13 @@ def to_html(
                 first_rows_words(),
             ],
         ),
-        verdict=answer,
+        verdict=verdict.sentence,
         parts=[
-            (capital("why"), pd.DataFrame(), reasons),
+            (capital("why"), pd.DataFrame(), [*verdict.reasons]),
             (
                 _("The change that helps most"),
                 pd.DataFrame(),
-                [*ways, ways_words()] if ways else [],
+                [*verdict.actions, ways_words()] if verdict.actions else [],
             ),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),

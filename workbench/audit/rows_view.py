@@ -9,7 +9,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.row_risk import RowRiskQuestion, RowRiskReport
 from dpcore.schema.formulas import disarm
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, capital, translated
+from workbench.language.messages import N_, _, capital, translate_table
 from workbench.language.wording import number, percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
@@ -154,7 +154,7 @@ def to_csv(report: RowRiskReport) -> bytes:
     """Return one line per row, numbered as in the table; private, and without any of
     its values.
     """
-    figures = report.rows.rename(columns=dict(translated(HEADINGS).items()))
+    figures = report.rows.rename(columns=dict(translate_table(HEADINGS).items()))
     parts = {
         _("part of {column}").format(column=name): report.parts[name].round(4)
         for name in report.parts

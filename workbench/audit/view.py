@@ -11,8 +11,7 @@ from workbench.audit import findings
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
 from workbench.language.wording import percent, plain
-from workbench.ui import verdict as words
-from workbench.ui import widgets
+from workbench.ui import verdict, widgets
 
 
 def changes(report: AuditReport, columns: list[str]) -> None:
@@ -41,25 +40,29 @@ def changes(report: AuditReport, columns: list[str]) -> None:
 
 def without_known(curator: Curator) -> None:
     """Say before any column is taken as known whether columns name people."""
-    text = words.named(*who_is_named(findings.roles(curator), curator.schema))
+    text = verdict.naming_sentences(
+        *who_is_named(findings.roles(curator), curator.schema)
+    )
     if text:
         sentences = " ".join([capital("no") + ".", *text])
         st.markdown(f"### :red-background[{plain(sentences, at_most=1_000)}]")
     st.info(_("Choose at least one column that others may know."))
 
 
-def verdict(report: AuditReport, columns: list[str]) -> None:
+def show_verdict(report: AuditReport, columns: list[str]) -> None:
     """Show the answer in its color, its reasons, and the change that helps most."""
-    color = {"no": "red", "hardly": "orange", "yes": "green"}[report.verdict.answer]
-    answer, *reasons = words.verdict(report, columns)
-    st.markdown(f"### :{color}-background[{plain(answer, at_most=1_000)}]")
-    st.markdown("\n".join(f"- {plain(reason, at_most=600)}" for reason in reasons))
-    best, *others = words.ways_out(report) or [""]
+    judged = verdict.of_table(report, columns)
+    color = {"poor": "red", "mixed": "orange", "good": "green"}[judged.level]
+    st.markdown(f"### :{color}-background[{plain(judged.sentence, at_most=1_000)}]")
+    st.markdown(
+        "\n".join(f"- {plain(reason, at_most=600)}" for reason in judged.reasons)
+    )
+    best, *others = judged.actions or [""]
     if not best:
         return
     st.markdown(f"**{_('The change that helps most')}**")
     st.markdown(plain(best, at_most=600))
-    st.caption(words.ways_words())
+    st.caption(verdict.ways_words())
     if others:
         with st.expander(_("Other changes"), key="other-changes"):
             st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))

@@ -11,7 +11,7 @@ from typing import Any
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
-from workbench.language.messages import _, named
+from workbench.language.messages import _, name_and_text
 from workbench.language.wording import percent
 from workbench.report.charts import dot
 from workbench.report.document import fragment
@@ -63,10 +63,14 @@ def _of_column(each: ColumnSimilarity) -> Card:
         word = _("right")
     lines = []
     if each.deciles is not None:
-        lines.append(named(_("deciles off by, of the range"), percent(each.deciles)))
+        lines.append(
+            name_and_text(_("deciles off by, of the range"), percent(each.deciles))
+        )
     if each.rare[0]:
         lines.append(
-            named(_("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}")
+            name_and_text(
+                _("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}"
+            )
         )
     return Card(
         title=each.column,
@@ -90,10 +94,10 @@ def of_pairs(similarity: SimilarityReport) -> list[Card]:
     ):
         kept = kept_share(float(value), floor=float(floor), independent=float(alone))
         level = "good"
-        word = named(_("relations kept"), "–")
+        word = name_and_text(_("relations kept"), "–")
         if kept is not None:
             level = "good" if kept >= KEPT else "mixed" if kept >= LOST else "poor"
-            word = named(_("relations kept"), percent(kept))
+            word = name_and_text(_("relations kept"), percent(kept))
         card = Card(
             title=name,
             level=level,
@@ -123,7 +127,7 @@ def drawn(cards: Sequence[Card], *, end: float) -> str:
         "marks": marks,
         "colors": COLORS,
         "percent": percent,
-        "named": named,
+        "named": name_and_text,
     }
     return fragment("cards.html", Path(__file__).parent, cards=cards, end=end, **words)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.language.messages import _, digits, named
+from workbench.language.messages import _, digits, name_and_text
 from workbench.language.wording import percent
 from workbench.report.charts import (
     HEADINGS,
@@ -16,12 +16,12 @@ from workbench.report.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
-    by,
+    describe_chart,
     drawing,
-    headed,
     series_color,
     tips,
     tips_of,
+    with_headings,
 )
 from workbench.ui.method_charts import COLORS
 
@@ -68,8 +68,10 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
         marks = chart.mark_bar().encode(
             x=x, xOffset=offset, y=y, color=color, tooltip=tooltip
         )
-    alt = named(by({"cell": column, "rows": y_title}), "; ".join(names))
-    return Chart(spec=marks.properties(height=320), alt=alt, table=headed(frame))
+    alt = name_and_text(
+        describe_chart({"cell": column, "rows": y_title}), "; ".join(names)
+    )
+    return Chart(spec=marks.properties(height=320), alt=alt, table=with_headings(frame))
 
 
 def dots(frame: pd.DataFrame, *, title: str) -> Chart:
@@ -84,9 +86,9 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
     lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(
         x=x, detail=altair.Detail("figure:N")
     )
-    alt = named(title, "; ".join(names))
+    alt = name_and_text(title, "; ".join(names))
     spec = altair.layer(lines, points.encode(x=x), height={"step": 24})
-    return Chart(spec=spec, alt=alt, table=headed(frame))
+    return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
 def scales(figures: pd.DataFrame) -> Chart:
@@ -113,12 +115,12 @@ def scales(figures: pd.DataFrame) -> Chart:
         f"{line.figure} {digits(f'{line.release:.2f}')}"
         for line in figures.itertuples()
     )
-    alt = named(_(HEADINGS["place"]), "; ".join(places))
+    alt = name_and_text(_(HEADINGS["place"]), "; ".join(places))
     layers = ends.encode(x=altair.X("at:Q")), points.encode(x=x)
     return Chart(
         spec=altair.layer(*layers, height=80 + 26 * len(figures)),
         alt=alt,
-        table=headed(figures),
+        table=with_headings(figures),
     )
 
 
@@ -138,9 +140,9 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
         for line in frame.itertuples()
         if line.of == names[0]
     )
-    alt = named(f"{title}, {names[0]}", "; ".join(means))
+    alt = name_and_text(f"{title}, {names[0]}", "; ".join(means))
     spec = altair.layer(spread, points.encode(x=x), height={"step": 34})
-    return Chart(spec=spec, alt=alt, table=headed(frame))
+    return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
 def attacks(frame: pd.DataFrame) -> Chart:
@@ -160,14 +162,16 @@ def attacks(frame: pd.DataFrame) -> Chart:
     )
     offset = altair.YOffset("of:N", sort=names)
     alt = "; ".join(
-        named(f"{attack}, {of}", percent(rate))
+        name_and_text(f"{attack}, {of}", percent(rate))
         for attack, of, rate in zip(
             frame["attack"], frame["of"], frame["rate"], strict=True
         )
     )
     layers = spread.encode(yOffset=offset), points.encode(x=x, yOffset=offset)
     return Chart(
-        spec=altair.layer(*layers, height={"step": 16}), alt=alt, table=headed(frame)
+        spec=altair.layer(*layers, height={"step": 16}),
+        alt=alt,
+        table=with_headings(frame),
     )
 
 

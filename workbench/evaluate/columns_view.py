@@ -21,7 +21,7 @@ from workbench.evaluate.cards import Card
 from workbench.evaluate.charts import several
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
-from workbench.language.messages import _, capital, commas, named, ngettext
+from workbench.language.messages import _, capital, commas, name_and_text, ngettext
 from workbench.language.wording import percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
@@ -39,7 +39,7 @@ def columns(
     farthest([worst.column], worst.distance)
     show_cards(cards.of_columns(similarity), key="cards-columns")
     with st.expander(
-        named(_("The same as a table"), f"{_('original')} → {_('release')}"),
+        name_and_text(_("The same as a table"), f"{_('original')} → {_('release')}"),
         key="all-figures",
     ):
         st.dataframe(

@@ -9,7 +9,7 @@ from dpcore.evaluation.utility.counts import CountsQuestion, CountsReport
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import counted_words, number, plain, whole
 from workbench.report import charts
 from workbench.ui import widgets
@@ -78,7 +78,7 @@ def _two(counts: CountsReport) -> None:
     places = [
         widgets.by_title(
             side.selectbox,
-            named(_("Only rows with"), plain(name)),
+            name_and_text(_("Only rows with"), plain(name)),
             dict(enumerate(labels)),
             key=f"together-{name}",
         )
@@ -91,7 +91,9 @@ def _two(counts: CountsReport) -> None:
     exact.metric(capital("original"), whole(counts.original[cell]))
     if counts.other is not None:
         here.metric(capital("release"), whole(counts.other[cell]))
-    unrelated.metric(_("If they were unrelated"), number(float(counts.unrelated[cell])))
+    unrelated.metric(
+        _("If they were unrelated"), number(float(counts.expected_if_independent[cell]))
+    )
     tables = {_("original"): counts.original} | (
         {} if counts.other is None else {_("release"): counts.other}
     )

@@ -104,8 +104,8 @@ def _attacked(report: AttacksReport) -> None:
                 "people. Bring one above, or hold people out next time."
             )
         )
-    elif report.found:
-        worst = commas(_(ATTACKS[each.attack]) for each in report.found)
+    elif report.successful:
+        worst = commas(_(ATTACKS[each.attack]) for each in report.successful)
         st.warning(
             _(
                 "**People in it are exposed: {attacks}.** Do not publish this table."

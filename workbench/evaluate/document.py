@@ -5,15 +5,16 @@ import math
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate.report import Judgement, columns_table, placed, score_words
+from workbench.evaluate.report import columns_table, placed, score_words
 from workbench.language.messages import _, capital, percent_sign
-from workbench.language.wording import printable, printing, unmarked
+from workbench.language.wording import printable, printing, strip_markdown
 from workbench.report.document import Document, Picture, TextTable, page
 from workbench.ui.rows_view import first_rows_words
+from workbench.ui.verdict import Verdict
 
 
 @printing()
-def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> bytes:
+def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> bytes:
     """Return the page as a file, with shares in whole percent and without a value of a
     row.
     """
@@ -44,7 +45,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> b
     document = Document(
         title=f"{_('How good is it?')} {printable(curator.name)}",
         badge="internal",
-        about=(unmarked(judged.sentence), *map(unmarked, judged.actions)),
+        about=(strip_markdown(judged.sentence), *map(strip_markdown, judged.actions)),
         boxes=(
             (
                 _("What is promised, and what not"),

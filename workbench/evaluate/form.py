@@ -10,11 +10,17 @@ import streamlit as st
 
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.declared import as_declared
+from dpcore.evaluation.declared import fit_to_schema
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
-from workbench.language.messages import _, capital, commas, named, stored
+from workbench.language.messages import (
+    _,
+    capital,
+    commas,
+    name_and_text,
+    translate_stored,
+)
 from workbench.language.wording import percent, plain
 from workbench.ui import releases, widgets
 
@@ -58,7 +64,7 @@ class EvaluateState(session.OfDataSet):
 def choose(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; None while there is none."""
     made = releases.earlier(curator)
-    shown = session.session().shown
+    shown = session.session().runs.shown
     if session.take(session.Judge) is not None:
         shown = ANONYMIZED
     titles = _titles(made)
@@ -72,7 +78,7 @@ def choose(curator: Curator) -> Candidate | None:
         )
     if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
-        st.page_link("pages/synthesize.py", icon=":material/arrow_forward:")
+        st.page_link(session.page_script("synthesize"), icon=":material/arrow_forward:")
     index = list(titles).index(shown) if shown in titles else 0
     field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
     key = widgets.by_title(
@@ -119,10 +125,10 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
         for line in made
         if not line["part"]
     }
-    table = session.session().anonymized
+    table = session.own(session.AnonymizeResult).table
     if table is not None:
-        titles[ANONYMIZED] = named(
-            _("Anonymized table"), stored(*table.guarantee.models)
+        titles[ANONYMIZED] = name_and_text(
+            _("Anonymized table"), translate_stored(*table.guarantee.models)
         )
     titles[FILE] = _("A file made elsewhere")
     return titles
@@ -152,7 +158,7 @@ def _candidate(
             if frame is None
             else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
         )
-    made = session.session().anonymized
+    made = session.own(session.AnonymizeResult).table
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
         return foreign(
@@ -206,7 +212,7 @@ def foreign(
     """Return the candidate of a table that no release of ours drew, as far as it fits
     the schema.
     """
-    declared = as_declared(frame, curator.schema, plan.hierarchies if plan else None)
+    declared = fit_to_schema(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
         notes.append(

@@ -11,8 +11,8 @@ from dpcore.evaluation.utility.learning import (
     TASKS,
     LearningQuestion,
     Score,
-    applies,
-    likely_labels,
+    can_predict,
+    sort_by_likely_target,
 )
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
@@ -20,7 +20,14 @@ from workbench import session
 from workbench.evaluate.charts import scores
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import LEARNERS, Learned, known, progress
-from workbench.language.messages import N_, _, capital, commas, named, translated
+from workbench.language.messages import (
+    N_,
+    _,
+    capital,
+    commas,
+    name_and_text,
+    translate_table,
+)
 from workbench.language.wording import plain
 from workbench.ui import widgets
 from workbench.ui.method_charts import SCENARIOS
@@ -56,13 +63,13 @@ def learning(
         tasks = widgets.by_title(
             st.multiselect,
             capital("learner"),
-            translated(LEARNERS),
+            translate_table(LEARNERS),
             list(TASKS[:3]),
             key="learn-tasks",
         )
         splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
     column = curator.schema.column(target)
-    idle = [task for task in tasks if not applies(task, column)]
+    idle = [task for task in tasks if not can_predict(task, column)]
     if idle:
         learners = commas(_(LEARNERS[each]) for each in idle)
         st.caption(
@@ -87,10 +94,12 @@ def learning(
     )
     measured = {score.measure for score in scored}
     titles = {
-        each: title for each, title in translated(MEASURES).items() if each in measured
+        each: title
+        for each, title in translate_table(MEASURES).items()
+        if each in measured
     }
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
-    better = named(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
+    better = name_and_text(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
     for scenario in (2, 1):
         st.markdown(f"**{_(SCENARIOS[str(scenario)])}** ({better})")
         frame = scores_table(scored, measure, scenario)
@@ -168,7 +177,7 @@ def learned_quickly(
     """
     if learned(candidate, label) is None:
         task = next(
-            task for task in TASKS if applies(task, curator.schema.column(label))
+            task for task in TASKS if can_predict(task, curator.schema.column(label))
         )
         learn(curator, candidate, label, (task,), SPLITS, patience)
     scores = learned(candidate, label)
@@ -184,7 +193,9 @@ def targets(curator: Curator, candidate: Candidate) -> list[str]:
         name for name in curator.schema.domain.names if name in candidate.table.frame
     ]
     label = made_for(candidate)
-    return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
+    return sorted(
+        sort_by_likely_target(curator.schema, names), key=lambda name: name != label
+    )
 
 
 def made_for(candidate: Candidate) -> str | None:

@@ -30,7 +30,7 @@ from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
 from workbench.evaluate.rerun import run
-from workbench.language.messages import N_, _, translated
+from workbench.language.messages import N_, _, translate_table
 from workbench.language.wording import SAMPLE_TITLES
 from workbench.ui import widgets
 from workbench.ui.method_charts import SCENARIOS
@@ -74,7 +74,7 @@ def titles() -> dict[str, str]:
         key: _("MDAV, k = {k} (no epsilon)").format(k=k)
         for key, k in MICROAGGREGATION.items()
     }
-    return {**translated(RECIPES), **mdav}
+    return {**translate_table(RECIPES), **mdav}
 
 
 def tables() -> dict[str, str]:
@@ -87,7 +87,7 @@ def tables() -> dict[str, str]:
         )
         for key, (rows, features, _share) in SHAPES.items()
     }
-    return translated(SAMPLE_TITLES) | numeric
+    return translate_table(SAMPLE_TITLES) | numeric
 
 
 def table(key: str) -> PublicSource:

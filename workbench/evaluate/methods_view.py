@@ -9,7 +9,7 @@ from workbench.evaluate import methods
 from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import known, progress
-from workbench.language.messages import _, capital, translated
+from workbench.language.messages import _, capital, translate_table
 from workbench.ui import widgets
 from workbench.ui.method_charts import against_epsilon
 
@@ -60,7 +60,7 @@ def compare_methods() -> None:
         ):
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
-    measures = {"pairs": _("distance of pairs of columns"), **translated(MEASURES)}
+    measures = {"pairs": _("distance of pairs of columns"), **translate_table(MEASURES)}
     titles = {
         each: title
         for each, title in measures.items()

@@ -5,7 +5,7 @@ questions.
 import pandas as pd
 import streamlit as st
 
-from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.accounting.loss import PureDP, loss_from_fields
 from dpcore.curator import Curator
 from dpcore.evaluation import RangeErrorsQuestion, RangeErrorsReport
 from dpcore.release import Release
@@ -56,7 +56,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
     key = widgets.choose(
         capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}"
     )
-    paid = loss_from(release.guarantee.loss) if release else None
+    paid = loss_from_fields(release.guarantee.loss) if release else None
     errors = session.once(
         curator,
         ("ranges", candidate.key, name, low, high, key),

@@ -6,7 +6,7 @@ import datetime
 import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -21,10 +21,11 @@ from dpcore.progress import OnProgress
 from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
-from workbench.language.messages import N_, _, digits, translated
+from workbench.language.messages import N_, _, digits, translate_table
 from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
 from workbench.ui.charged import OFF
+from workbench.ui.verdict import Level, Verdict
 
 KEPT = 0.8
 LOST = 0.4
@@ -56,17 +57,6 @@ PLACED = {
 
 _SIDES = {"own": "release", "best": "original", "least": "majority"}
 
-Level = Literal["good", "mixed", "poor"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """The uses that a release is good for, those that it is not, and what to do."""
-
-    level: Level
-    sentence: str
-    actions: tuple[str, ...]
-
 
 def progress(
     title: str, *, key: str, patience: float = 0.0
@@ -78,7 +68,9 @@ def progress(
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(title, translated(LEARNERS), key=key, patience=patience)
+    return progress_view.told(
+        title, translate_table(LEARNERS), key=key, patience=patience
+    )
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
@@ -239,7 +231,7 @@ def is_off(column: ColumnSimilarity) -> bool:
 
 
 @printing()
-def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
+def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     """Judge a release that was made to learn from, by that first and then by its worth
     for counting.
 
@@ -286,13 +278,13 @@ def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     sentence = (
         f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
     )
-    return Judgement(
+    return Verdict(
         level=level, sentence=sentence, actions=(*actions, *counting.actions)
     )
 
 
 @printing()
-def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
+def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdict:
     """Judge the quick report.
 
     Args:
@@ -361,7 +353,7 @@ def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
             )
         )
     sentence = sentence if kept is None else sentence.format(kept=percent(kept))
-    return Judgement(level=level, sentence=sentence, actions=tuple(actions))
+    return Verdict(level=level, sentence=sentence, actions=tuple(actions))
 
 
 def _value(value: float, *, days: bool) -> str:

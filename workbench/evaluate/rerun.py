@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.evaluation import CanaryReport, canary_audit
@@ -25,7 +25,9 @@ def without_people(schema: Schema) -> Schema:
 
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
     """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
-    columns = tuple(dataclasses.replace(column, found="") for column in schema.columns)
+    columns = tuple(
+        dataclasses.replace(column, found=None) for column in schema.columns
+    )
     unit = dataclasses.replace(schema.unit, found="")
     # nothing is found again
     known = dataclasses.replace(schema, columns=columns, unit=unit)
@@ -60,7 +62,7 @@ def maker(release: Release, schema: Schema) -> RecipeRun | None:
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None
     return RecipeRun(
-        recipe=recipe, loss=loss_from(release.guarantee.loss), schema=schema
+        recipe=recipe, loss=loss_from_fields(release.guarantee.loss), schema=schema
     )
 
 

@@ -9,7 +9,7 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import form
 from workbench.evaluate.charts import dots
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import kept_relations, report, verdict
+from workbench.evaluate.report import kept_relations, report, verdict_of_similarity
 from workbench.language.messages import _
 from workbench.language.wording import percent
 from workbench.report.charts import Chart
@@ -34,7 +34,7 @@ def side_by_side(
     )
     for side, title, of_side, of in sides:
         side.markdown(
-            f"**{title}**  \n{verdict(of_side, ours=of.release is not None).sentence}"
+            f"**{title}**  \n{verdict_of_similarity(of_side, ours=of.release is not None).sentence}"
         )
     st.dataframe(
         _figures(titles, similarity, second), hide_index=True, key="beside-figures"

@@ -14,37 +14,37 @@ from workbench.evaluate.charts import scales
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.learning_view import learned, learned_quickly, made_for
 from workbench.evaluate.report import (
-    Judgement,
     kept_relations,
     known,
     placed,
     score_words,
-    verdict,
     verdict_of_learning,
+    verdict_of_similarity,
 )
 from workbench.language.messages import _, capital, digits
 from workbench.language.wording import percent, plain
 from workbench.ui import widgets
 from workbench.ui.progress_view import PATIENCE
+from workbench.ui.verdict import Verdict
 
 
 def judged(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
-) -> Judgement:
+) -> Verdict:
     """Return the verdict; of a release that was made to learn from, by that first."""
     label = made_for(candidate)
     if label is None:
-        return verdict(similarity, ours=candidate.release is not None)
+        return verdict_of_similarity(similarity, ours=candidate.release is not None)
     try:
         scores = learned_quickly(curator, candidate, label, PATIENCE)
     except DpcoreError as error:  # too few people to test on, for instance
         widgets.error_box(error)
-        return verdict(similarity, ours=True)
-    return verdict_of_learning(scores, verdict(similarity, ours=False))
+        return verdict_of_similarity(similarity, ours=True)
+    return verdict_of_learning(scores, verdict_of_similarity(similarity, ours=False))
 
 
 def overview(
-    candidate: Candidate, similarity: SimilarityReport, judged: Judgement
+    candidate: Candidate, similarity: SimilarityReport, judged: Verdict
 ) -> None:
     """Show the verdict, and at most six figures."""
     box, icon = {
@@ -146,7 +146,7 @@ def _attack_words(candidate: Candidate) -> str:
         return _("not computed")
     report: AttacksReport = known(keys[-1])
     return (
-        f"{len(report.found)} / {len(report.attacks)}"
+        f"{len(report.successful)} / {len(report.attacks)}"
         if report.control
         else _("no control")
     )

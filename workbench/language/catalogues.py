@@ -1,4 +1,4 @@
-"""Languages that there is a catalogue of, and the one that a visitor gets."""
+"""Languages with a catalogue, and the choice of one for a visitor."""
 
 import functools
 import gettext
@@ -19,9 +19,7 @@ _PREFERRED = re.compile(r"([A-Za-z]+)[\w-]*\s*(?:;\s*q=([01](?:\.\d*)?))?")
 
 @functools.cache
 def languages() -> dict[str, str]:
-    """Return the code of each language as HTML writes it, such as "zh-Hans", and its
-    own name.
-    """
+    """Return each language's code, as HTML writes it, and its own name."""
     names = [
         ENGLISH,
         *sorted(path.parents[1].name for path in LOCALE.glob(f"*/{FILE}")),
@@ -31,19 +29,19 @@ def languages() -> dict[str, str]:
 
 @functools.lru_cache(maxsize=256)
 def language_of(code: str) -> str | None:
-    """Return the language that a code such as "zh-CN" or "de_AT.UTF-8" means; None
-    where there is none.
-    """
+    """Return the language of a code such as "zh-CN" or "de_AT.UTF-8"; None if unknown."""
     primary = re.split("[-_.]", code.lower())[0]
-    return next((each for each in languages() if each.split("-")[0] == primary), None)
+    return next(
+        (language for language in languages() if language.split("-")[0] == primary),
+        None,
+    )
 
 
 @functools.lru_cache(maxsize=256)
-def chosen(address: str | None, accepted: str) -> str:
-    """Return the language that an address names, else the one that an Accept-Language
-    header wants most.
+def choose_language(address: str | None, accepted: str) -> str:
+    """Return the language of a request.
 
-    English where there is none of them.
+    The address decides, then the Accept-Language header; otherwise English.
     """
     ranked = sorted(
         _PREFERRED.findall(accepted[:500]), key=lambda each: -float(each[1] or 1)
@@ -67,7 +65,8 @@ def catalogue(language: str) -> gettext.NullTranslations:
 
 @functools.cache
 def cldr(language: str) -> Locale:
-    """Return the signs, days and lists of a language; English writes 2026-11-23, and
-    "a, b and c".
+    """Return number signs, dates and lists of a language.
+
+    English writes 2026-11-23, and "a, b and c".
     """
     return Locale.parse("en-CA" if language == ENGLISH else language, sep="-")

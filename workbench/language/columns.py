@@ -1,6 +1,4 @@
-"""Kinds of columns as people read and write them: names, values in a few words, and
-fields to fill in.
-"""
+"""Kinds of columns on the pages: names, short descriptions, and form fields."""
 
 import dataclasses
 import math
@@ -44,13 +42,12 @@ class ColumnForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def cells(cls, column: Any) -> dict[str, Any]:
-        """Return the content of the fields for a column of this kind."""
+        """Return the contents of the fields for a column of this kind."""
 
     @classmethod
     @abstractmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the facts that the fields of a line declare, as arguments of the
-        column.
+        """Return the facts in a form line as arguments of the column.
 
         Args:
             line: text or tick of every field, and the name of the column under
@@ -68,9 +65,9 @@ class ColumnForm(Registered, ABC):
 
     @classmethod
     def rounded(cls, column: Any) -> Column | None:
-        """Return the column between round bounds; None where it has no bounds.
+        """Return the column with round bounds; None if it has no bounds.
 
-        Raises: DpcoreError where the round bounds are no valid declaration.
+        Raises: DpcoreError if the round bounds are no valid declaration.
         """
         return None
 
@@ -88,7 +85,10 @@ class CategoricalForm(ColumnForm):
 
     @classmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        return {"categories": split(line["categories"]), "other": bool(line["other"])}
+        return {
+            "categories": split_parts(line["categories"]),
+            "other": bool(line["other"]),
+        }
 
 
 class _NumbersForm(ColumnForm):
@@ -134,7 +134,7 @@ class _NumbersForm(ColumnForm):
 
     @classmethod
     def _numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:
-        """Return numbers with commas between."""
+        """Return numbers with commas between them."""
         parts = str(line[fact] or "").split(",")
         return tuple(cls._number(line, fact, part) for part in parts if part.strip())
 
@@ -147,10 +147,9 @@ class _NumbersForm(ColumnForm):
 
     @classmethod
     def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
-        """Return a low and a high bound and a step.
+        """Return a low bound, a high bound and a step.
 
-        Bounds are multiples of the round number that is at least half as large as the
-        span.
+        Bounds are multiples of the smallest round number of at least half the span.
         """
         span = column.high - column.low
         unit = round_width(0.45 * span) if span else 1.0
@@ -249,7 +248,7 @@ class BooleanForm(ColumnForm):
 
     @classmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        labels = split(line["categories"]) or ("False", "True")
+        labels = split_parts(line["categories"]) or ("False", "True")
         if len(labels) != 2:
             raise ParameterError(
                 "column {line!r} needs the two texts for false and true",
@@ -270,9 +269,7 @@ def values_words(column: Column) -> str:
 
 
 def contents(column: Column) -> tuple[str, ...]:
-    """Return everything that the values of a column make public: every label, or bounds
-    and steps.
-    """
+    """Return all that a column's declaration makes public: labels, or bounds and steps."""
     if isinstance(column, Categorical | Boolean):
         return column.labels[: column.values_size]
     cells = form_of(column).cells(column)
@@ -284,10 +281,8 @@ def contents(column: Column) -> tuple[str, ...]:
     return tuple(str(word) for word in words if word)
 
 
-def rounded(column: Column) -> Column | None:
-    """Return the column between round bounds, which reveal little of its own; None
-    where none fit.
-    """
+def round_bounds(column: Column) -> Column | None:
+    """Return the column with round bounds, which reveal little; None if none fit."""
     try:
         return form_of(column).rounded(column)
     except DpcoreError:
@@ -295,8 +290,9 @@ def rounded(column: Column) -> Column | None:
 
 
 def join(parts: Iterable[str]) -> str:
-    """Return texts with " | " between; quoted where they hold the separator or blanks
-    that count.
+    """Join texts with " | ".
+
+    A text with a separator or with blanks at its ends is quoted.
     """
     return " | ".join(
         part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"'
@@ -304,11 +300,11 @@ def join(parts: Iterable[str]) -> str:
     )
 
 
-def split(text: Any) -> tuple[str, ...]:
-    """Return what `join` joined, or a person typed; blanks around a part and empty
-    parts do not count.
+def split_parts(text: Any) -> tuple[str, ...]:
+    """Split a text written by `join` or typed by a person.
 
-    In one pass: a file can fill a cell of the grid with megabytes of blanks.
+    Blanks around a part and empty parts are dropped. One pass: a file can fill a cell
+    of the grid with megabytes of blanks.
     """
     rest = str(text or "")
     parts = []

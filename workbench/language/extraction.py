@@ -1,6 +1,4 @@
-"""Extraction of messages for Babel, of data files, of `_` and `N_`, and of the
-sentences of the library.
-"""
+"""Extraction of messages for Babel from code, data files and the library."""
 
 import ast
 import builtins
@@ -38,16 +36,20 @@ def extract(
     comment_tags: Any,
     options: Any,
 ) -> Iterator[tuple[int, str, str | tuple[str, ...], list[str]]]:
-    """(line, function, message, comments) of every message in one source file, for
-    Babel.
-    """
+    """Yield (line, function, message, comments) of every message in a source file."""
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             of, _dot, name = ast.unparse(call.func).rpartition(".")
             if name in FOR_PROGRAMMERS or of == "altair":
                 continue
-            marked = [each.value for each in call.keywords if each.arg in ARGUMENTS]
-            if many := [each.value for each in call.keywords if each.arg == "many"]:
+            marked = [
+                argument.value
+                for argument in call.keywords
+                if argument.arg in ARGUMENTS
+            ]
+            if many := [
+                argument.value for argument in call.keywords if argument.arg == "many"
+            ]:
                 yield (
                     call.lineno,
                     "ngettext",
@@ -76,9 +78,7 @@ def extract_words(
     comment_tags: Any,
     options: Any,
 ) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(line, function, message, comments) of every message in a data file, for
-    Babel.
-    """
+    """Yield (line, function, message, comments) of every message in a data file."""
     for package, records in tomllib.load(file).items():
         yield from ((1, "", message, [package]) for message in _values(records))
 
@@ -89,29 +89,27 @@ def extract_kinds(
     comment_tags: Any,
     options: Any,
 ) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(line, function, message, comments) of the names of kinds of identifiers, for
-    Babel.
-    """
+    """Yield (line, function, message, comments) of the names of kinds of identifiers."""
     yield from (
-        (1, "", each["name"], ["kind"])
-        for each in tomllib.load(file)["kinds"]
-        if not each["name"].isupper()
+        (1, "", kind["name"], ["kind"])
+        for kind in tomllib.load(file)["kinds"]
+        if not kind["name"].isupper()
     )
 
 
 def _values(data: Any) -> Iterator[str]:
-    """Yield the texts that people read in a list of records."""
+    """Yield the texts for people in a list of records."""
     if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
-        data = [each for key, each in data.items() if key not in NO_MESSAGES]
+        data = [value for key, value in data.items() if key not in NO_MESSAGES]
     if isinstance(data, list):
-        for each in data:
-            yield from _values(each)
+        for record in data:
+            yield from _values(record)
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:
-    """Yield the text of an argument, or both where it is one of two."""
+    """Yield the texts of an argument, both if it is a conditional expression."""
     if (
         isinstance(argument, ast.Constant)
         and isinstance(argument.value, str)

@@ -1,5 +1,6 @@
-"""The words of the field that pages explain, each in the sentence of docs/glossary.md,
-as a test compares.
+"""Terms that pages explain, each with its sentence in docs/glossary.md.
+
+A test compares the two.
 """
 
 from workbench.language.messages import N_

@@ -1,5 +1,6 @@
-"""The language of the interface: that of one session or request, looked up when a
-sentence is needed.
+"""The language of the interface, looked up when a sentence is needed.
+
+It is the language of one session or request.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ _of_tab: Callable[[], str] = str
 
 @contextlib.contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Speak a language outside of any tab, such as in the answer to a request."""
+    """Use a language outside of any tab, for example in the answer to a request."""
     before = _SPEAKING.set(language)
     try:
         yield
@@ -40,7 +41,10 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def set_language_of_tab(language: Callable[[], str]) -> None:
-    """Ask this function for the language wherever no request speaks one of its own."""
+    """Register the function that returns the language of the current tab.
+
+    It is asked if no request has set a language.
+    """
     global _of_tab
     _of_tab = language
 
@@ -65,9 +69,7 @@ def digits(text: str, *, grouped: bool = False) -> str:
 
 
 def percent_sign() -> str:
-    """Return the sign after hundredths, after a narrow blank where the language has
-    one.
-    """
+    """Return the percent sign, after a narrow blank if the language has one."""
     wide = code() == ENGLISH or "\xa0" in str(
         cldr(code()).percent_formats[None].pattern
     )
@@ -109,8 +111,8 @@ def join(names: Sequence[object]) -> str:
     return format_list([str(name) for name in names], locale=cldr(code()))
 
 
-def named(name: str, text: object) -> str:
-    """Write a name, and what is said of it."""
+def name_and_text(name: str, text: object) -> str:
+    """Write a name with a description."""
     return _("{name}: {text}").format(name=name, text=text)
 
 
@@ -122,7 +124,7 @@ def commas(names: Iterable[object]) -> str:
 
 
 class Sentence(str):
-    """A message that writes the numbers among its fields as its language does."""
+    """Message whose number fields are written as its language does."""
 
     def format(self, *given: object, **fields: object) -> str:
         """Fill in the fields."""
@@ -131,7 +133,7 @@ class Sentence(str):
 
 class _Sentences(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Write one field as its template wants it."""
+        """Write one field in the form its template asks for."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return str(super().format_field(value, format_spec))
         text = format(value, format_spec.replace(",", ""))
@@ -153,7 +155,7 @@ def _(message: str) -> str:
 
 
 def ngettext(one: str, many: str, number: int, **fields: object) -> str:
-    """Translate a message in the form that a number takes, and fill in its fields."""
+    """Translate a message in the plural form of a number, and fill in its fields."""
     return _plural(one, many, number).format(number=number, **fields)
 
 
@@ -167,21 +169,17 @@ def capital(message: str) -> str:
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a message for the catalogues where it is written, to be translated where it
-    is shown.
-    """
+    """Mark a message for the catalogues; it is translated when it is shown."""
     return message
 
 
-def translated(messages: Mapping[str, str]) -> dict[str, str]:
-    """Translate a table of messages that were marked with `N_`."""
+def translate_table(messages: Mapping[str, str]) -> dict[str, str]:
+    """Translate a table of messages marked with `N_`."""
     return {key: _(message) for key, message in messages.items()}
 
 
 def translate(text: str) -> str:
-    """Translate a sentence of the library into the language of this session or
-    request.
-    """
+    """Translate a sentence of the library into this session's language."""
     if not text or not isinstance(text, Text):
         return text and _(text)
     message = (
@@ -230,14 +228,12 @@ STORED = (
 """Units and models of guarantees, which are stored in English."""
 
 
-def stored(*texts: str) -> str:
-    """Translate units or models that a guarantee holds in English, by their
-    templates.
-    """
-    return "; ".join(map(_stored, texts))
+def translate_stored(*texts: str) -> str:
+    """Translate units or models that a guarantee stores in English."""
+    return "; ".join(map(_translate_stored, texts))
 
 
-def _stored(text: str) -> str:
+def _translate_stored(text: str) -> str:
     for template in STORED:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))
         if fields := re.fullmatch(pattern, text):
@@ -245,7 +241,7 @@ def _stored(text: str) -> str:
     return text
 
 
-def typed(number: str) -> float:
+def parse_number(number: str) -> float:
     """Read a number as a person types it in the language of the page.
 
     Raises: ValueError.
@@ -260,12 +256,10 @@ def typed(number: str) -> float:
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
-    """Translate the problem and the remedy of an error into the language of this
-    session or request.
-    """
+    """Translate the problem and the remedy of an error into this session's language."""
     templates = error.problem_template, error.remedy_template
     problem, remedy = (
-        translate(Text(each, **error.details) if error.details else each)
-        for each in templates
+        translate(Text(template, **error.details) if error.details else template)
+        for template in templates
     )
     return problem, remedy

@@ -15,7 +15,7 @@ from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
-from dpcore.schema.origin import loss_of_search_in
+from dpcore.schema.origin import CellSearch
 from dpcore.schema.schema import taken_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
@@ -28,8 +28,8 @@ from workbench.language.messages import (
     ngettext,
     percent_sign,
     problem_and_remedy,
-    stored,
-    translated,
+    translate_stored,
+    translate_table,
 )
 
 SAMPLE_TITLES = {
@@ -119,29 +119,25 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
 def printable(text: object, *, at_most: int = 80) -> str:
-    """Remove signs that cannot be seen from a person's own text, such as those that
-    turn its direction.
-    """
+    """Remove invisible characters, such as those that turn a text's direction."""
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
     return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
 
 
 def plain(text: object, *, at_most: int = 80) -> str:
-    """Escape a person's own text, such as a column name, so that Markdown shows it to
-    the letter.
-    """
+    """Escape a person's own text so that Markdown shows it literally."""
     return _MARKDOWN.sub(
         r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most))
     )
 
 
-def unmarked(text: str) -> str:
-    """Return a sentence with `plain` parts for a page that is no Markdown."""
+def strip_markdown(text: str) -> str:
+    """Undo `plain` in a sentence, for a page without Markdown."""
     return _MARKED.sub(r"\1", text).replace(_JOINER, "")
 
 
 def number(value: float) -> str:
-    """Write a number with the digits that mean something."""
+    """Write a number with its significant digits."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "∞"
     if abs(value) >= 1000:
@@ -152,13 +148,14 @@ def number(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """Write a count of rows or people, which has no decimals, whatever noise has."""
+    """Write a count of rows or people without decimals."""
     return digits(str(round(value)), grouped=True) if math.isfinite(value) else "∞"
 
 
 def figure_words(figure: Figure) -> str:
-    """Write the value of a statistic; of a quantile, which is known to its cell, also
-    the cell's bounds.
+    """Write the value of a statistic.
+
+    A quantile, which is known to its cell, is written with the cell's bounds.
     """
     low, high = figure.cell or (figure.value, figure.value)
     if low == high:
@@ -171,14 +168,15 @@ def figure_words(figure: Figure) -> str:
 
 
 def amount(units: int, account: Account) -> str:
-    """Write units of the ledger as "epsilon 0.5"; rho at the delta of the account, see
-    `spent_epsilon`.
+    """Write units of the ledger as "epsilon 0.5".
+
+    Rho is shown at the delta of the account; see `spent_epsilon`.
     """
     return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
 def rule_unit(account: Account) -> str:
-    """Return the unit in which an account is shown."""
+    """Return the unit of an account's display."""
     if account.rule.pure:
         return _("epsilon")
     return _("epsilon at delta {delta:g}").format(
@@ -187,26 +185,24 @@ def rule_unit(account: Account) -> str:
 
 
 def budget_line(balance: Balance, account: Account) -> str:
-    """Write what is spent, held and left."""
+    """Write the spent, reserved and remaining budget."""
     return _("{unit}: spent {spent} · held {held} · left {left}").format(
         unit=rule_unit(account),
         spent=number(spent_epsilon(balance.spent, account)),
-        held=number(spent_epsilon(balance.held, account)),
+        held=number(spent_epsilon(balance.reserved, account)),
         left=number(spent_epsilon(max(0, balance.left), account)),
     )
 
 
 def rho_words(balance: Balance, account: Account) -> str:
-    """Write the same in rho, which adds up, for the tooltip; empty under pure
-    epsilon.
-    """
+    """Write the same in rho, which adds up, for the tooltip; empty for pure epsilon."""
     if account.rule.pure:
         return ""
     return _(
         "kept in rho, which adds up: spent {spent}, held {held}, left {left}"
     ).format(
         spent=number(balance.spent / UNIT),
-        held=number(balance.held / UNIT),
+        held=number(balance.reserved / UNIT),
         left=number(balance.left / UNIT),
     )
 
@@ -233,8 +229,9 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 
 def counted_words(unit: PrivacyUnit) -> str:
-    """Say what is left out where rows of a person beyond the largest number are not
-    counted; else empty.
+    """Describe the rows that are not counted, beyond a person's largest number.
+
+    Empty if all rows count.
     """
     return (
         ""
@@ -256,7 +253,7 @@ def budget_words(account: Account) -> str:
 
 
 def loss_words(loss: Mapping[str, str]) -> str:
-    """Write a stated loss, from the texts of its exact numbers."""
+    """Write a stated loss from the texts of its exact numbers."""
     numbers = {name: float(Fraction(text)) for name, text in loss.items()}
     name = "epsilon" if "epsilon" in numbers else "rho"
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
@@ -270,11 +267,10 @@ def loss_words(loss: Mapping[str, str]) -> str:
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
-    """Return the largest chance that an attacker can come to assign to a person's being
-    in the table.
+    """Return the highest probability of membership that an attacker can reach.
 
-    From Bayes' rule with a likelihood ratio of at most e^epsilon. Source:
-    Kasiviswanathan, Smith (2014).
+    From Bayes' rule with a likelihood ratio of at most e^epsilon and the given
+    prior. Source: Kasiviswanathan, Smith (2014).
     """
     return 1 / (1 + (1 / prior - 1) * math.exp(-min(epsilon, 700)))
 
@@ -285,7 +281,7 @@ def epsilon_words(epsilon: float) -> str:
 
 
 def answer_words(epsilon: float) -> str:
-    """Explain an epsilon to a person who answers a question."""
+    """Explain an epsilon to a person who answers a survey."""
     return _sure_words("answer", epsilon)
 
 
@@ -297,10 +293,10 @@ def _sure_words(of: str, epsilon: float) -> str:
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
-    """Write an answer as sentences, the number first.
+    """Write an answer in sentences, the number first.
 
     Args:
-        counted: noun of what was counted, else rows.
+        counted: noun of what was counted; rows if not given.
     """
     rows = _("About {rows} {counted}.").format(
         rows=whole(count.value), counted=counted or _("rows")
@@ -324,7 +320,7 @@ def answer_to(count: RowCount, counted: str = "") -> list[str]:
 
 
 def epsilon_verdict(epsilon: float) -> str:
-    """Judge the strength of the promise."""
+    """Judge the strength of an epsilon in a few words."""
     if epsilon <= 1:
         return _("A strong promise.")
     if epsilon <= 4:
@@ -335,7 +331,7 @@ def epsilon_verdict(epsilon: float) -> str:
 
 
 def delta_of(account: Account) -> str:
-    """Return the delta at which an account's losses in rho are shown as epsilon."""
+    """Return the delta at which an account's rho is shown as epsilon."""
     return str(account.promise.get("delta", USUAL_DELTA))
 
 
@@ -349,8 +345,9 @@ def spent_epsilon(units: int, account: Account) -> float:
 def guarantee_words(
     guarantee: Guarantee, *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Write what a release promises and what not; `shown` makes people's own texts
-    harmless.
+    """Write what a release promises and what it does not.
+
+    `shown` makes people's own texts harmless.
     """
     sentences = [
         _("Differentially private with {loss}.").format(
@@ -359,7 +356,7 @@ def guarantee_words(
         _(
             "Protects against learning whether one person is in the table: {unit}."
         ).format(
-            unit=shown(stored(guarantee.unit), at_most=200),
+            unit=shown(translate_stored(guarantee.unit), at_most=200),
         ),
     ]
     if guarantee.stands_on:
@@ -376,7 +373,9 @@ def guarantee_words(
     sentences += found_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(
-            shown(name) for name, each in guarantee.known_from.items() if each == source
+            shown(name)
+            for name, origin in guarantee.known_from.items()
+            if origin == source
         )
         sentences.append(
             _("Declared as known from outside ({source}): {columns}.").format(
@@ -394,7 +393,7 @@ def guarantee_words(
 def from_data_words(
     taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain
 ) -> str:
-    """Write the sentence about facts, by column, that the data told of itself."""
+    """Write the sentence about facts that were taken from the data, by column."""
     columns = (
         f"{shown(name)} ({commas(map(fact_words, facts))})"
         for name, facts in taken.items()
@@ -405,7 +404,7 @@ def from_data_words(
 
 def fact_words(fact: str) -> str:
     """Name a fact of a declaration."""
-    return translated(FACTS).get(fact, fact)
+    return translate_table(FACTS).get(fact, fact)
 
 
 def found_words(
@@ -414,7 +413,7 @@ def found_words(
     *,
     shown: Callable[..., str] = plain,
 ) -> str:
-    """Say of which columns the cells are found privately, and for what."""
+    """Name the columns whose cells were found privately, and the charge."""
     words = _(
         "Found privately, for another {loss}: the cells of {columns}. Only that they "
         "hold numbers, whole "
@@ -426,38 +425,23 @@ def found_words(
 
 
 def found_sentences(
-    found: Mapping[str, str], *, shown: Callable[..., str] = plain
+    found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Say the same of the columns of a schema or guarantee, a sentence for each
-    search.
-    """
+    """Name them for a schema or guarantee, one sentence per search."""
     return [
         found_words(
-            [name for name, each in found.items() if each == search],
-            loss,
+            [name for name, own in found.items() if own == search],
+            search.loss,
             shown=shown,
         )
-        for search, loss in losses_of_searches(found).items()
-    ]
-
-
-def losses_of_searches(found: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the loss of each search that found cells of columns, to be added up.
-
-    Files of before name no search: there, cells of one loss count as found by one.
-    """
-    return {
-        search: dict([loss_of_search_in(search).split(" ", 1)])
         for search in dict.fromkeys(found.values())
-    }
+    ]
 
 
 def declared_words(
     guarantee: Guarantee, *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Write the sentence about a source whose rows cannot be checked; none for any
-    other table.
-    """
+    """Write the sentence about a source whose rows cannot be checked."""
     if not guarantee.declared_by:
         return []
     return [
@@ -470,7 +454,7 @@ def declared_words(
 
 
 def error_words(error: DpcoreError) -> tuple[str, str]:
-    """Return what happened and why, and what to do, for an error box."""
+    """Return an error's problem, reason and remedy for an error box."""
     problem, remedy = problem_and_remedy(error)
     return _sentence(problem), _sentence(remedy)
 
@@ -481,8 +465,9 @@ def _sentence(text: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Write shares in whole percent, and no count of people from 1 to 10, in a file
-    that is printed.
+    """Write figures for a printed file in this block.
+
+    Shares are in whole percent, and no count of people from 1 to 10 is printed.
     """
     before = _PRINTED.set(True)
     try:
@@ -497,7 +482,7 @@ def people_words(people: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share with the digits that mean something; in whole percent in print."""
+    """Write a share with its significant digits; in whole percent in print."""
     if _PRINTED.get() and not 0.99 < share < 1:
         return (
             _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
@@ -514,17 +499,17 @@ def percent(share: float) -> str:
 
 
 def limit_words(limit: float) -> str:
-    """Write a share as it was chosen, 2 % and not 2.0 %."""
+    """Write a share as it was chosen: 2 %, not 2.0 %."""
     return digits(f"{100 * limit:g}") + percent_sign()
 
 
 def hundredths(value: float) -> str:
-    """Write a number of hundredths with its sign."""
+    """Write a number of hundredths with a percent sign."""
     return number(value) + percent_sign()
 
 
-def listed(names: Sequence[str], *, most: int = 8) -> str:
-    """Write people's own names as they are, the first ones of many."""
+def list_names(names: Sequence[str], *, most: int = 8) -> str:
+    """Write a list of people's own names; of many, the first ones."""
     more = (
         [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
     )

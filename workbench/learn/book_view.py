@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from workbench.language.messages import N_, _, translated
+from workbench.language.messages import N_, _, translate_table
 from workbench.report.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictures
 from workbench.ui import examples, widgets
 from workbench.ui.method_charts import SCENARIOS, against_epsilon
@@ -45,7 +45,9 @@ def show() -> None:
     k.
     """
     frame = lines()
-    measure = widgets.choose(_("Measure"), translated(MEASURES), key="book-measure")
+    measure = widgets.choose(
+        _("Measure"), translate_table(MEASURES), key="book-measure"
+    )
     widgets.show_pictures(
         pictures(frame[frame["measure"] == measure], measure=_(MEASURES[measure])),
         key="book",
@@ -72,7 +74,7 @@ def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
     shown = pd.concat(parts).assign(
         k=lambda each: [f"k = {k}" if k else "–" for k in each["k"]],
         scenario=lambda each: (
-            each["scenario"].astype(str).map(translated(SCENARIOS).__getitem__)
+            each["scenario"].astype(str).map(translate_table(SCENARIOS).__getitem__)
         ),
         low=lambda each: each["mean"] - each["spread"],
         high=lambda each: each["mean"] + each["spread"],

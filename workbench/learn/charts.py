@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workbench.report.charts import PRIVATE, Chart, by, drawing
+from workbench.report.charts import PRIVATE, Chart, describe_chart, drawing
 
 
 def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
@@ -23,6 +23,6 @@ def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
     )
     return Chart(
         spec=spec.properties(height={"step": 30}),
-        alt=by(titles),
+        alt=describe_chart(titles),
         table=frame.rename(columns=titles),
     )

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.composition import optimal_epsilon, total
+from dpcore.accounting.composition import optimal_epsilon, total_units
 from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks.float_noise import (
-    could_come_from,
-    ruled_out,
+    is_possible_release,
+    share_ruled_out,
     textbook_noise,
 )
 from dpcore.evaluation.utility.range_errors import RangeErrorsQuestion
@@ -67,9 +67,11 @@ def float_leak(count: int) -> tuple[float, float, bool]:
     whether it does).
     """
     rng = np.random.default_rng()
-    share = ruled_out(count=float(count), neighbor=count - 1.0, draws=DRAWS, rng=rng)
+    share = share_ruled_out(
+        count=float(count), neighbor=count - 1.0, draws=DRAWS, rng=rng
+    )
     release = float(textbook_noise(float(count), 1, rng)[0])
-    return share, release, not could_come_from(release, count - 1.0)
+    return share, release, not is_possible_release(release, count - 1.0)
 
 
 @functools.cache
@@ -83,7 +85,7 @@ def laws() -> dict[str, Law]:
         N_("F1: one answer at epsilon 1"): once,
         N_("F2: another answer at epsilon 1"): once,
         N_("F3: one answer at epsilon 2"): better,
-        N_("F combined: the average of F1 and F2"): once.plus(once).mapped(
+        N_("F combined: the average of F1 and F2"): once.add(once).map(
             lambda sums: sums / 2
         ),
     }
@@ -174,8 +176,8 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
         epsilon: of one count.
     """
     units = round(epsilon * UNIT)
-    apart = total((units, ("group", str(group))) for group in range(groups))
-    overlapping = total((units, None) for _group in range(groups))
+    apart = total_units((units, ("group", str(group))) for group in range(groups))
+    overlapping = total_units((units, None) for _group in range(groups))
     return apart / UNIT, overlapping / UNIT
 
 
@@ -198,7 +200,7 @@ def afterwards(epsilon: float) -> pd.DataFrame:
         {
             "computed": list(steps),
             "epsilon": [
-                largest_loss(law.mapped(step), neighbor.mapped(step))
+                largest_loss(law.map(step), neighbor.map(step))
                 for step in steps.values()
             ],
         },

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.synthesis.gaussian.feature_groups import FARTHEST
+from dpcore.synthesis.gaussian.feature_groups import MAX_GROUP_DISTANCE
 from workbench.language.messages import _
 from workbench.language.wording import hundredths, number, odds, percent
 from workbench.learn import figures
@@ -144,7 +144,7 @@ def classes(epsilon: float) -> Shown:
     shares, joined, moments = figures.by_class(epsilon)
     return Shown(
         frames=(shares, joined),
-        fields={"cut": number(FARTHEST)},
+        fields={"cut": number(MAX_GROUP_DISTANCE)},
         table=moments.rename(columns=_),
     )
 

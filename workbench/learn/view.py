@@ -49,7 +49,9 @@ def lesson(key: str) -> None:
     _question(key)
     with st.container(horizontal=True):
         st.page_link(
-            f"pages/{data['page']}.py", icon=ARROW, help=_(GLOSSARY[data["term"]])
+            session.page_script(data["page"]),
+            icon=ARROW,
+            help=_(GLOSSARY[data["term"]]),
         )
         cells = [
             ("markdown", _(data["title"])),
@@ -67,7 +69,7 @@ def walk() -> None:
     """Show the steps of two companies, each with a link to its page."""
     for step in lessons.WALK:
         st.write(_(step["says"]))
-        st.page_link(f"pages/{step['page']}.py", icon=ARROW)
+        st.page_link(session.page_script(step["page"]), icon=ARROW)
 
 
 def cells_of(key: str) -> list[str]:

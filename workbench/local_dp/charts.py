@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.language.messages import _, digits, translated
+from workbench.language.messages import _, digits, translate_table
 from workbench.language.wording import COUNTED_WORDS
 from workbench.local_dp.words import TITLES
 from workbench.report.charts import (
@@ -15,12 +15,12 @@ from workbench.report.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
-    by,
+    describe_chart,
     drawing,
-    headed,
     lines,
     series_color,
     tips,
+    with_headings,
 )
 
 # of Okabe and Ito
@@ -31,7 +31,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and a rule where the survey
     is.
     """
-    named = frame.replace({"protocol": translated(TITLES)})
+    named = frame.replace({"protocol": translate_table(TITLES)})
     titles = {
         over: title,
         "error": _("off by, in 95 of 100 cases"),
@@ -71,13 +71,13 @@ def shares(frame: pd.DataFrame) -> Chart:
         .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
-    alt = by({"answer": _(HEADINGS["answer"]), "share": title})
+    alt = describe_chart({"answer": _(HEADINGS["answer"]), "share": title})
     step: Any = {
         "step": 12 if len(kinds) > 1 else 22,
         "for": "offset" if len(kinds) > 1 else "position",
     }
     return Chart(
-        spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame)
+        spec=altair.layer(bars, rules, height=step), alt=alt, table=with_headings(frame)
     )
 
 
@@ -116,5 +116,5 @@ def means(frame: pd.DataFrame) -> Chart:
     return Chart(
         spec=altair.layer(line, rules, points, height={"step": 30}),
         alt=alt,
-        table=headed(named[["way", "mean", "off"]]),
+        table=with_headings(named[["way", "mean", "off"]]),
     )

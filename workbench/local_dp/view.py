@@ -8,7 +8,7 @@ import streamlit as st
 import dpcore.local as dl
 from dpcore.local.several import Way
 from workbench import samples, session
-from workbench.language.messages import _, capital, minute, named
+from workbench.language.messages import _, capital, minute, name_and_text
 from workbench.language.wording import (
     SAMPLE_LINES,
     answer_words,
@@ -61,7 +61,9 @@ def respondent(question: dl.Question) -> None:
             labels,
             design.chances(question.protocol, labels, answer),
             x_title=_("chance that the report speaks for it"),
-            alt=named(_("chance that the report speaks for it"), labels[answer]),
+            alt=name_and_text(
+                _("chance that the report speaks for it"), labels[answer]
+            ),
             color=PRIVATE,
         )
         widgets.show_chart(chart, key="local-chances")
@@ -186,7 +188,7 @@ def collected() -> None:
     if not key:
         st.info(_("The key was shown when the links were made."))
         return
-    survey = session.surveys().of(key.strip())
+    survey = session.surveys().survey_of(key.strip())
     if survey is None:
         st.warning(_("There is no survey with this key on this server."))
         return

@@ -92,9 +92,10 @@ def show(data_set: DataSet) -> None:
             ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
-            session.session().declaring = data_set.id
-            session.session().choosing = True
-            st.switch_page("pages/upload.py")
+            choice = session.own(session.TableChoice)
+            choice.declaring = data_set.id
+            choice.is_open = True
+            st.switch_page(session.page_script("upload"))
     st.caption(
         _(
             "Declared anew, the data set keeps its budget and its charges, and the "

@@ -12,7 +12,7 @@ from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
-from workbench.language.messages import N_, _, commas, ngettext, translated
+from workbench.language.messages import N_, _, commas, ngettext, translate_table
 from workbench.language.wording import amount, delta_of, from_data_words, number
 from workbench.store.ledger.datasets import (
     DataSet,
@@ -182,7 +182,7 @@ def _outside(content: dict[str, Any]) -> str:
             "opened, though it looks like another table on file: perhaps the same "
             "people"
         )
-    for key, words in translated(_PEOPLE).items():
+    for key, words in translate_table(_PEOPLE).items():
         if key in content:
             return words.format(person=content[key])
     if (own := str(content.get("kind"))) in _KINDS:

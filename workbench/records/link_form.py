@@ -12,7 +12,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench import session
-from workbench.language.messages import _, capital, translated
+from workbench.language.messages import _, capital, translate_table
 from workbench.language.wording import error_words, printable
 from workbench.report import compare, of_release
 from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
@@ -53,7 +53,7 @@ class LinksState:
 def choose(data_set: DataSet) -> Release | Offered | None:
     """Choose a release or the anonymized table to be shown; None without either."""
     earlier = releases.earlier(data_set)
-    offered = session.session().offered
+    offered = session.read_note(session.Offered)
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
@@ -70,7 +70,7 @@ def choose(data_set: DataSet) -> Release | Offered | None:
             )
         )
         st.page_link(
-            "pages/synthesize.py",
+            session.page_script("synthesize"),
             label=_("Release something"),
             icon=":material/bar_chart:",
         )
@@ -115,7 +115,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         _("It also offers"),
         contents,
         [each for each in contents if each != PREVIEW],
-        format_func=translated(CONTENTS).__getitem__,
+        format_func=translate_table(CONTENTS).__getitem__,
         key=f"links-contents-{len(contents)}",
     )
     if isinstance(chosen, Release) and explorable(chosen):
@@ -151,7 +151,7 @@ def _shown(release: Release) -> dict[str, Any]:
     """Ask for the charts and their order, and for a release of this person's to compare
     with.
     """
-    there = of_release.charted(release)
+    there = of_release.chart_columns(release)
     pictures = st.multiselect(
         _("Charts, the most important first"),
         there,

@@ -65,7 +65,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
     again.
     """
     dataset = data_set.id
-    shares = session.shares().of(dataset)
+    shares = session.shares().links_of(dataset)
     if not shares:
         if not mine:
             st.write(_("No link shows a release of this data set yet."))

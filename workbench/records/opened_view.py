@@ -4,7 +4,7 @@ table or database.
 
 import streamlit as st
 
-from dpcore.synthesis import askable
+from dpcore.synthesis import queryable_columns
 from workbench.language.messages import _, capital
 from workbench.report import of_release
 from workbench.report.document import page
@@ -33,7 +33,7 @@ def show() -> None:
                 "it only from a source that you trust.",
             ),
         )
-        if askable(release):
+        if queryable_columns(release):
             st.subheader(_("How many rows fit?"))
             questions_view.questions(release, key="opened")
         file_view.download(

@@ -1,6 +1,6 @@
-"""Questions to a release, from the form that a person filled in to the answer in words.
+"""Questions to a release: from a filled-in form to the answer in words.
 
-Nothing here reads anything but the release; what is asked is free and leaves no trace.
+Nothing here reads anything but the release; questions are free and leave no trace.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from urllib.parse import parse_qs
 from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
-from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.release.row_count import Asked, needs_numbers
-from workbench.language.messages import _, commas, join, typed
+from dpcore.synthesis import count_rows, queryable_columns
+from dpcore.synthesis.release.row_count import Condition, needs_numbers_error
+from workbench.language.messages import _, commas, join, parse_number
 from workbench.language.wording import answer_to, error_words
 from workbench.language.wording import printable as shown
 from workbench.report.document import fragment
-from workbench.report.sentences import counted
+from workbench.report.sentences import counted_noun
 
 MAX_QUERY = 1_000
 """Letters of a question in an address."""
@@ -35,12 +35,12 @@ SHORT = "q"
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnInputs:
-    """The inputs of one column in the form, as they were filled in.
+    """The filled-in inputs of one column.
 
     Attributes:
-        number: of the column in the release, which names its inputs.
+        number: of the column in the release; it names the inputs.
         typed: numbers of the ticked boxes, or the text of a category.
-        ends: bounds of a range, as they were typed.
+        ends: bounds of a range, as typed.
     """
 
     number: int
@@ -50,12 +50,12 @@ class ColumnInputs:
 
     @property
     def name(self) -> str:
-        """Name of the column, for people."""
+        """The column's name for people."""
         return shown(self.column.name, at_most=60)
 
     @property
     def bounds(self) -> list[str]:
-        """Bounds between which a range may lie, and none for categories."""
+        """Smallest and largest bound of a range; empty for categories."""
         column = self.column
         return (
             [str(column.bounds[end]) for end in (0, -1)]
@@ -65,17 +65,16 @@ class ColumnInputs:
 
     @property
     def labels(self) -> list[str]:
-        """Categories that are offered."""
+        """The categories on offer."""
         return [shown(label) for label in self.column.labels[:MAX_OFFERED]]
 
     @property
     def boxes(self) -> bool:
-        """True where each category has a box."""
+        """Whether each category has a box of its own."""
         return len(self.labels) <= MAX_CHOICES
 
-    def condition(self) -> tuple[Asked, str] | None:
-        """Return the condition that these inputs say, and the same for people; None
-        where they are empty.
+    def condition(self) -> tuple[Condition, str] | None:
+        """Return the condition of these inputs, and its words; None if they are empty.
 
         Raises: ParameterError for a bound that is no number, and for a category that is
             not there.
@@ -91,7 +90,7 @@ class ColumnInputs:
             )
             words = _("{column} from {low} to below {high}")
             return (low, high), words.format(
-                column=self.name, low=_said(low), high=_said(high)
+                column=self.name, low=_bound_text(low), high=_bound_text(high)
             )
         if not self.typed:
             return None
@@ -109,20 +108,20 @@ class ColumnInputs:
 
     def _chosen(self) -> list[str]:
         numbers = [
-            int(each) if each.isascii() and each.isdecimal() else -1
-            for each in self.typed
+            int(text) if text.isascii() and text.isdecimal() else -1
+            for text in self.typed
         ]
-        if any(not 0 <= each < len(self.column.labels) for each in numbers):
+        if any(not 0 <= number < len(self.column.labels) for number in numbers):
             raise ParameterError(
                 "column {column!r} has no such category",
                 remedy="use the form on this page",
                 column=self.column.name,
             )
-        return [self.column.labels[each] for each in numbers]
+        return [self.column.labels[number] for number in numbers]
 
 
 def section(release: Release, query: str) -> str:
-    """Write the form as HTML, with the answer where the address holds a question.
+    """Return the form as HTML, with the answer if the address holds a question.
 
     Args:
         release: the one that is queried.
@@ -135,12 +134,12 @@ def section(release: Release, query: str) -> str:
     count = None
     chosen = [""]
     try:
-        if given := _given(release, query):
+        if given := _read_inputs(release, query):
             chosen = given.pop(SHORT, [])
             inputs = _inputs(release, given)
-            for each in inputs:
-                if condition := each.condition():
-                    where[each.column.name], sentence = condition
+            for column_inputs in inputs:
+                if condition := column_inputs.condition():
+                    where[column_inputs.column.name], sentence = condition
                     words.append(sentence)
             count = count_rows(release, where)
     except DpcoreError as error:
@@ -150,10 +149,12 @@ def section(release: Release, query: str) -> str:
         fields=inputs,
         chosen=[*chosen, "", ""][:2],
         filled=not chosen,
-        answer=None if count is None else answer_to(count, counted(release)),
-        asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
+        answer=None if count is None else answer_to(count, counted_noun(release)),
+        asked=_("Condition: {conditions}").format(
+            conditions=join(words) or _("all rows")
+        ),
         problem=problem,
-        counted=counted(release),
+        counted=counted_noun(release),
     )
 
 
@@ -168,18 +169,16 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
                 "".join(given.get(f"{BELOW}-{number}", [])[:1]),
             ),
         )
-        for number, name in enumerate(askable(release))
+        for number, name in enumerate(queryable_columns(release))
     ]
 
 
-def _given(release: Release, query: str) -> dict[str, list[str]]:
-    """Read what was filled in, by the names of inputs, with the conditions of the short
-    form among them.
-    """
+def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
+    """Read the inputs by their names, including those of the short form."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     given = {
-        name: [text for each in values if (text := each.strip())]
+        name: [text for value in values if (text := value.strip())]
         for name, values in parse_qs(query, keep_blank_values=True).items()
     }
     for condition in given.get(SHORT, []):
@@ -188,10 +187,12 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     ends = {
         f"{end}-{number}"
         for end in (FROM, BELOW)
-        for number in range(len(askable(release)))
+        for number in range(len(queryable_columns(release)))
     }
     known = (
-        ends | {f"{IS}-{number}" for number in range(len(askable(release)))} | {SHORT}
+        ends
+        | {f"{IS}-{number}" for number in range(len(queryable_columns(release)))}
+        | {SHORT}
     )
     if not set(given) <= known or any(
         len(values) > 1 for name, values in given.items() if name in ends
@@ -207,7 +208,7 @@ def _given(release: Release, query: str) -> dict[str, list[str]]:
     return given
 
 
-def _said(bound: float | str) -> str:
+def _bound_text(bound: float | str) -> str:
     return shown(
         f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound
     )
@@ -217,6 +218,6 @@ def _bound(column: IntervalColumn, text: float | str) -> float | str:
     if column.kind == "date" or not isinstance(text, str):
         return text
     try:
-        return typed(text) if len(text) < 40 else float("nan")
+        return parse_number(text) if len(text) < 40 else float("nan")
     except ValueError:
-        raise needs_numbers(column) from None
+        raise needs_numbers_error(column) from None

@@ -1,4 +1,4 @@
-"""From aggregates to charts.
+"""Charts of aggregates.
 
 Nothing here takes rows of a table, and a guard refuses them.
 """
@@ -20,7 +20,7 @@ from workbench.language.messages import (
     digits,
     number_signs,
     percent_sign,
-    translated,
+    translate_table,
 )
 
 MAX_MARKS = 2_000
@@ -85,12 +85,12 @@ HEADINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """A chart, what it shows in words, and the same numbers as a table.
+    """A chart, its description in words, and its numbers as a table.
 
     Attributes:
         spec: an Altair chart.
         alt: one or two sentences for people who do not see it.
-        table: the aggregates that were drawn, for the twin.
+        table: the aggregates that were drawn.
     """
 
     spec: Any
@@ -100,10 +100,10 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
-    """Charts that show parts of one table.
+    """Charts of parts of one table.
 
     Attributes:
-        lines: those that stand beside each other.
+        lines: charts that stand beside each other.
         legend: one for all of them, HTML of each entry.
     """
 
@@ -112,7 +112,7 @@ class Pictures:
 
 
 def dot(color: str, words: str, *, bar: bool = False) -> str:
-    """Return an entry of a legend as HTML, a dot or a bar of a color with its name."""
+    """Return a legend entry as HTML: a dot or bar in its color, and its name."""
     size = (
         "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
     )
@@ -126,8 +126,8 @@ def dot(color: str, words: str, *, bar: bool = False) -> str:
     )
 
 
-def by(titles: Mapping[str, str]) -> str:
-    """Say what a chart shows.
+def describe_chart(titles: Mapping[str, str]) -> str:
+    """Describe a chart in words.
 
     Args:
         titles: of the fields of its axis and of its figure, in this order.
@@ -139,7 +139,7 @@ def by(titles: Mapping[str, str]) -> str:
 def drawing(frame: pd.DataFrame) -> Any:
     """Return a chart base over aggregates.
 
-    Raises: DisclosureError for what could be rows.
+    Raises: DisclosureError for a frame that could be rows.
     """
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
@@ -155,9 +155,7 @@ def drawing(frame: pd.DataFrame) -> Any:
 
 
 def readable(spec: Any, *, dark: bool) -> Any:
-    """Give the words of a chart a contrast of 4.5 or more, and its numbers the form of
-    sentences.
-    """
+    """Set text contrast to at least 4.5 and the number format of the language."""
     import altair
 
     words = "#C9CED6" if dark else "#4A4F57"
@@ -171,13 +169,13 @@ def readable(spec: Any, *, dark: bool) -> Any:
     return spec
 
 
-def headed(frame: pd.DataFrame) -> pd.DataFrame:
+def with_headings(frame: pd.DataFrame) -> pd.DataFrame:
     """Rename the fields of aggregates to headings for people."""
-    return frame.rename(columns=lambda name: translated(HEADINGS).get(name, name))
+    return frame.rename(columns=lambda name: translate_table(HEADINGS).get(name, name))
 
 
-def rounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Round aggregates to the digits that mean something, as `wording.number` does."""
+def round_figures(frame: pd.DataFrame) -> pd.DataFrame:
+    """Round aggregates to significant digits, as `wording.number` does."""
     shown = frame.copy()
     for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
         values = frame[name].to_numpy()
@@ -192,13 +190,11 @@ def rounded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def tips(*names: str, **formats: str) -> list[Any]:
-    """Return tooltips of a mark, for fields, and for fields with the format of their
-    numbers.
-    """
+    """Return tooltips for fields, some with a number format."""
     import altair
 
     return [
-        altair.Tooltip(f"{name}:N", title=translated(HEADINGS).get(name, name))
+        altair.Tooltip(f"{name}:N", title=translate_table(HEADINGS).get(name, name))
         for name in names
     ] + [
         altair.Tooltip(f"{name}:Q", format=form, title=_(HEADINGS[name]))
@@ -207,9 +203,7 @@ def tips(*names: str, **formats: str) -> list[Any]:
 
 
 def tips_of(frame: pd.DataFrame) -> list[Any]:
-    """Return tooltips for every field of a frame, with whole numbers grouped and others
-    in three digits.
-    """
+    """Return tooltips for every field: whole numbers grouped, others in three digits."""
     import altair
 
     formats = {"i": ",d", "f": ",.3~r"}
@@ -217,7 +211,7 @@ def tips_of(frame: pd.DataFrame) -> list[Any]:
         altair.Tooltip(
             f"{name}:Q",
             format=formats[kind],
-            title=translated(HEADINGS).get(name, name),
+            title=translate_table(HEADINGS).get(name, name),
         )
         if (kind := frame[name].dtype.kind) in formats
         else tips(name)[0]
@@ -226,7 +220,7 @@ def tips_of(frame: pd.DataFrame) -> list[Any]:
 
 
 def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
-    """Return labels of at most `most` runs of neighboring cells."""
+    """Return labels for at most `most` runs of neighboring cells."""
     width = -(-len(labels) // most)
     return list(labels) if width == 1 else [f"{label} …" for label in labels[::width]]
 
@@ -238,7 +232,7 @@ def fold_table(table: Any, most: int = 200) -> Any:
     return table
 
 
-def folded(
+def fold_cells(
     labels: Sequence[str], answer: Answer, *, most: int = 200
 ) -> tuple[list[str], Answer]:
     """Add up neighboring cells of one column until at most `most` are left."""
@@ -249,7 +243,7 @@ def folded(
 def counts(
     labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str
 ) -> Chart:
-    """Bars of noisy counts with the interval of each, from `low` to `high`."""
+    """Draw bars of noisy counts, each with its interval from `low` to `high`."""
     frame = pd.DataFrame(
         {"cell": list(labels), "rows": values, "low": low, "high": high}
     )
@@ -277,16 +271,14 @@ def counts(
         cells=len(frame), column=column
     )
     return Chart(
-        spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame)
+        spec=altair.layer(bars, rules, height=320), alt=alt, table=with_headings(frame)
     )
 
 
 def series_color(
     field: str, names: Sequence[str], colors: Sequence[str], **legend: Any
 ) -> Any:
-    """Return the color of marks by a field with these values, with a legend above the
-    chart.
-    """
+    """Return the color scale of a field, with a legend above the chart."""
     import altair
 
     scale = altair.Scale(domain=list(names), range=list(colors[: len(names)]))
@@ -297,10 +289,10 @@ def series_color(
 
 
 def shade(field: str, title: str, end: float | None, **legend: Any) -> Any:
-    """Return the color of a figure, from 0 in white to dark.
+    """Return the color scale of a figure, from 0 in white to dark.
 
     Args:
-        end: the darkest; None for the largest.
+        end: the figure drawn darkest; None for the largest.
     """
     import altair
 
@@ -315,8 +307,8 @@ def heatmap(
     """Draw a square of pairwise errors, from 0 in white to dark.
 
     Args:
-        end: what is darkest, so that two maps can be compared; the largest error if not
-            given.
+        end: the error drawn darkest, so that two maps can be compared; the largest if
+            not given.
     """
     order = list(names)
     frame = pd.DataFrame(
@@ -346,7 +338,9 @@ def heatmap(
             b=worst["second"],
         )
     return Chart(
-        spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame)
+        spec=spec.properties(height=60 + 26 * len(order)),
+        alt=alt,
+        table=with_headings(frame),
     )
 
 
@@ -360,8 +354,7 @@ def two_way(
     title: str = "",
     end: float | None = None,
 ) -> Chart:
-    """Draw a two-way table of counts as a grid of shades; large tables are folded
-    first.
+    """Draw a two-way table of counts as shades; a large table is folded first.
 
     Args:
         marginal_values: counts, one row per label of the first column.
@@ -369,9 +362,9 @@ def two_way(
         column_labels: of the cells of the second column.
         names: of the two columns.
         ends: low and high of the interval of every cell, for the table beside it; sums
-            of them where cells are folded.
+            of them if cells are folded.
         title: what is counted; noisy rows if not given.
-        end: what is darkest, so that two tables can be compared; the largest count if
+        end: the count drawn darkest, so that two tables can be compared; the largest if
             not given.
     """
     rows = fold_labels(row_labels, FOLDED)
@@ -395,7 +388,7 @@ def two_way(
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
     if ends is not None:
-        low, high = (fold_table(each, FOLDED).ravel() for each in ends)
+        low, high = (fold_table(bound, FOLDED).ravel() for bound in ends)
         table = table.assign(**{_("low"): low, _("high"): high})
     return Chart(
         spec=spec.properties(height=max(200, 100 + 18 * len(rows))),
@@ -419,18 +412,17 @@ def lines(
     points: bool = True,
     at: float | None = None,
 ) -> Chart:
-    """Draw one line per series over aggregates, in order of appearance, told by dashes
-    as well as by color.
+    """Draw one line per series, distinguished by dashes as well as color.
 
     Args:
-        frame: aggregates, a line each.
+        frame: aggregates, one row per point, series in order of appearance.
         titles: of the fields of x, y and series, in this order.
         colors: of the series.
-        logarithmic: fields whose axis is.
+        logarithmic: fields with a logarithmic axis.
         wide: whether y goes from next to 0 to thousands, and small values have to be
             told apart.
-        points: whether values are marked; else they hold up to the next.
-        at: of x, where a rule is drawn.
+        points: whether values are marked; otherwise the line is a step function.
+        at: x of a vertical rule.
     """
     altair, chart = drawing(frame)
     x, y, series = titles
@@ -472,8 +464,8 @@ def lines(
         tooltip=[
             altair.Tooltip(f"{series}:N", title=titles[series]),
             *(
-                altair.Tooltip(f"{each}:Q", title=titles[each], format=",.4~g")
-                for each in (x, y)
+                altair.Tooltip(f"{field}:Q", title=titles[field], format=",.4~g")
+                for field in (x, y)
             ),
         ],
     )
@@ -483,7 +475,9 @@ def lines(
         )
         spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
-    return Chart(spec=spec.properties(height=300), alt=by(titles), table=table)
+    return Chart(
+        spec=spec.properties(height=300), alt=describe_chart(titles), table=table
+    )
 
 
 def bars(
@@ -494,7 +488,7 @@ def bars(
     alt: str,
     color: str = WARNING,
 ) -> Chart:
-    """Shares as horizontal bars from 0 to 100 %, the largest first as given."""
+    """Draw shares as horizontal bars from 0 to 100 %, in the given order."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
     spec = chart.mark_bar(color=color, opacity=0.85).encode(
@@ -515,15 +509,16 @@ def bars(
     return Chart(
         spec=altair.layer(spec, words, height={"step": 24}),
         alt=alt,
-        table=headed(frame),
+        table=with_headings(frame),
     )
 
 
 def clickable_bars(
     labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str
 ) -> Chart:
-    """`bars` whose whole lines can be clicked, for a bar of length 0 could not be
-    hit.
+    """Draw `bars` that can be clicked along their whole line.
+
+    A bar of length 0 could not be hit otherwise.
     """
     drawn = bars(labels, shares, x_title=x_title, alt=alt)
     altair, chart = drawing(pd.DataFrame({"of": list(labels)}))

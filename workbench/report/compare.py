@@ -1,10 +1,9 @@
-"""Comparison of two releases: what differs by more than their noise, and what may still
-be chance.
+"""Comparison of two releases: differences beyond noise, and beyond chance.
 
 The tables themselves are a draw of chance: another year of the same kind would have had
-other counts. Where people come independently, the variance of a count is at most its
-mean times the largest number of rows of a person. Both errors are shown, and what is
-said of them holds together with all other sentences of the page.
+other counts. If people come independently, the variance of a count is at most its mean
+times the largest number of rows of a person. Both errors are shown, and the sentences
+about them hold together with all other sentences of the page.
 """
 
 import statistics
@@ -19,7 +18,6 @@ from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import (
     loss_words,
-    losses_of_searches,
     printable,
     whole,
 )
@@ -44,19 +42,19 @@ VERDICTS = {
 
 
 def columns(release: Release, earlier: Release) -> list[str]:
-    """Return the columns that can be compared.
+    """Return the columns that both releases can be compared by.
 
-    Raises: ParameterError where there is none.
+    Raises: ParameterError if there is none.
     """
     both = (release, earlier)
     names = [
         name
         for name in singles(release)
         if name in singles(earlier)
-        and len({each.schema.column(name).labels for each in both}) == 1
-        and all(each.answer((name,)).measured for each in both)
+        and len({one.schema.column(name).labels for one in both}) == 1
+        and all(one.answer((name,)).measured for one in both)
     ]
-    if not names or len({(each.schema.unit.max_rows, each.part) for each in both}) > 1:
+    if not names or len({(one.schema.unit.max_rows, one.part) for one in both}) > 1:
         raise ParameterError(
             (
                 "the two releases have no column with the same cells, counted for the "
@@ -76,12 +74,12 @@ def difference(
         release: the later one.
         earlier: the one before.
         name: of the column.
-        level: chance with which all intervals hold together by noise, and again with
-            chance added.
+        level: probability with which all intervals hold together against noise, and
+            again against noise and chance.
 
     Returns: counts, their difference with both intervals, and the verdict: 2 for more
-        than noise and chance explain, 1 for more than noise, negative for fewer, 0 for
-        neither.
+    than noise and chance explain, 1 for more than noise, negative for fewer, 0 for
+    neither.
     """
     each = 1 - (1 - level) / release.schema.column(name).size
     answers = [one.answer((name,), level=each) for one in (release, earlier)]
@@ -108,7 +106,10 @@ def difference(
 
 
 def picture(release: Release, earlier: Release, name: str, level: float) -> Picture:
-    """Return a table of a column, with a sentence over it. Args: as of `difference`."""
+    """Return a table of a column with a sentence over it.
+
+    Args: as of `difference`.
+    """
     seen = difference(release, earlier, name, level)
     column = release.schema.column(name)
     labels = pd.Series(column.labels).map(lambda label: printable(label, at_most=40))
@@ -140,10 +141,10 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
 
 
 def loss(release: Release, earlier: Release) -> str:
-    """Say what a person in both tables loses to both; losses of different kinds are not
-    added up.
+    """Say what a person in both tables loses to both releases.
 
-    With what finding cells and rows of a person cost, each search once.
+    Losses of different kinds are not added up. The charges for finding cells and rows
+    per person are included, each search once.
     """
     added: dict[frozenset[str], dict[str, Fraction]] = {}
     for paid in (*_paid_for(release), *_paid_for(earlier)):
@@ -162,8 +163,8 @@ def loss(release: Release, earlier: Release) -> str:
 
 
 def _paid_for(release: Release) -> list[dict[str, str]]:
-    """Return every loss that was charged for what a release tells."""
+    """Return every loss charged for the content of a release."""
     guarantee = release.guarantee
     rows = release.schema.unit.found
-    searches = losses_of_searches(guarantee.found).values()
+    searches = [search.loss for search in dict.fromkeys(guarantee.found.values())]
     return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

@@ -1,6 +1,4 @@
-"""Results of published criteria in words, the same on the page, in the printed file and
-as a command.
-"""
+"""Results of published criteria in words, for the page, the print and the command."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.risk.criteria import Clause, Criterion, Outcome
-from workbench.language.messages import N_, _, capital, named
+from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
 from workbench.report.document import fragment
 
@@ -22,7 +20,7 @@ STATES = {
 
 
 def about(criterion: Criterion) -> list[str]:
-    """Say what no result is, where a criterion is from, and what of it is covered."""
+    """Say what a result is not, and the source and coverage of the criterion."""
     return [
         _("This is not legal advice and not an expert determination."),
         _("{title}: {source}, {version}; read on {day}.").format(
@@ -39,24 +37,29 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
     """Return a line per clause.
 
     Args:
-        internal: whether columns, counts and answers are told too.
+        internal: whether columns, counts and answers are included.
     """
     lines = [
-        (each.clause.id, _(each.clause.title), _(STATES[each.state]), found(each))
-        for each in outcomes
+        (
+            outcome.clause.id,
+            _(outcome.clause.title),
+            _(STATES[outcome.state]),
+            evidence_words(outcome),
+        )
+        for outcome in outcomes
     ]
     headings = [_("clause"), _("what it is about"), _("result"), _("what was found")]
     return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
 
 
-def found(outcome: Outcome) -> str:
-    """Say what columns, which figure or whose answer a result stands on."""
+def evidence_words(outcome: Outcome) -> str:
+    """Name the columns, the figure or the answer behind a result."""
     parts = []
     of_column = _("{column}: {people} people")
     with printing():
         parts += [
-            of_column.format(column=each.column, people=people_words(each.people))
-            for each in outcome.columns
+            of_column.format(column=column.column, people=people_words(column.people))
+            for column in outcome.columns
         ]
         if outcome.figure is not None:
             write = (
@@ -73,9 +76,11 @@ def found(outcome: Outcome) -> str:
 
 
 def questions(clauses: Sequence[Clause]) -> dict[str, str]:
-    """Return the questions that only people can answer, by clause."""
+    """Return the questions for people, by clause."""
     return {
-        each.id: named(each.id, _(each.question)) for each in clauses if each.question
+        clause.id: name_and_text(clause.id, _(clause.question))
+        for clause in clauses
+        if clause.question
     }
 
 

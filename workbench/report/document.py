@@ -57,7 +57,7 @@ BADGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TextTable:
-    """Texts in lines, for people.
+    """A table of texts for people.
 
     Attributes:
         note: what is left out of it, if anything.
@@ -82,7 +82,7 @@ class TextTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One message, in a sentence, a title, a drawing and a table.
+    """One message: a sentence, a title, a drawing and a table.
 
     Attributes:
         sentence: what the drawing shows beyond doubt, if anything.
@@ -97,7 +97,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """A file that the page offers."""
+    """A file on offer."""
 
     href: str
     name: str
@@ -110,7 +110,7 @@ class Document:
 
     Attributes:
         lead: the one sentence that everybody should read.
-        note: what the person who shares it wrote.
+        note: of the person who shares it.
         about: what it is and for whom it is protected.
         boxes: title and sentences of what must not be overlooked.
         promise: the guarantee, and what it does not cover.
@@ -118,7 +118,7 @@ class Document:
         asks: whether questions can be asked.
         citation: how to cite it.
         preview: what a chat shows below the title of the link.
-        notice: the first line, of a file that is no longer in anybody's hands.
+        notice: the first line of a file that may have left everybody's control.
     """
 
     title: str
@@ -140,7 +140,7 @@ class Document:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A document as HTML, up to the place of its questions and from there."""
+    """A document as HTML, in two parts: before its questions and after."""
 
     before: str
     after: str
@@ -154,15 +154,15 @@ class Page:
         return f"{self.before}{questions}{self.after}"
 
 
-def linked(names: Collection[str]) -> tuple[Download, ...]:
-    """Return the files as a page with its own address offers them."""
+def link_files(names: Collection[str]) -> tuple[Download, ...]:
+    """Return links to the files for a page with its own address."""
     return tuple(
         Download(href=f"?file={name}", name=name, label=label(name)) for name in names
     )
 
 
 def label(name: str) -> str:
-    """Say what a file holds, and its format."""
+    """Name the content of a file and its format."""
     what, _dot, ending = name.partition(".")
     formats = {"html": "", "csv": " (CSV)", "parquet": " (Parquet)", "json": " (JSON)"}
     return capital(_(LABELS[what])) + formats[ending]
@@ -191,7 +191,7 @@ def page(document: Document, explore: str = "") -> Page:
 
 
 def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
-    """Fill in a template of a folder, and escape all fields."""
+    """Fill in a template of a folder; every field is escaped."""
     text: str = _templates(folder).get_template(name).render(language=code(), **fields)
     return text
 

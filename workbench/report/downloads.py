@@ -98,10 +98,10 @@ def content(release: Release, name: str) -> bytes:
 
 
 def counts(release: Release) -> pd.DataFrame:
-    """Return all noisy tables in one, with a line per cell.
+    """Return all noisy tables as one, a line per cell.
 
-    Its kind is "measured", or "from the model" where a measurement tells the rows of a
-    merged group only.
+    Its kind is "measured", or "from the model" if a measurement tells only the rows of
+    a merged group.
     """
     names = singles(release)
     tables = []
@@ -119,9 +119,7 @@ def counts(release: Release) -> pd.DataFrame:
 
 
 def citation(release: Release, title: str) -> str:
-    """Return how to cite a release, by title, day, guarantee and the digest of its
-    file.
-    """
+    """Return how to cite a release: title, day, guarantee and digest of its file."""
     return _("{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}").format(
         title=title,
         day=day(release.created),
@@ -131,9 +129,7 @@ def citation(release: Release, title: str) -> str:
 
 
 def datapackage(release: Release) -> str:
-    """Describe the files of counts for programs, as a Data Package of Frictionless
-    Standards.
-    """
+    """Describe the files of counts for programs, as a Frictionless Data Package."""
     types = {"O": "string", "i": "integer", "f": "number", "b": "boolean"}
     frame = counts(release)
     described = json.loads(
@@ -154,10 +150,8 @@ def datapackage(release: Release) -> str:
     return json.dumps(described | about | json.loads(guarantee_json(release)), indent=1)
 
 
-def embedded(release: Release) -> tuple[Download, ...]:
-    """Return the guarantee, and the release while it is small, for a page that is a
-    file.
-    """
+def embedded_data(release: Release) -> tuple[Download, ...]:
+    """Return data for a page that is a file: the guarantee and a small release."""
     downloads = []
     for name in files(release, {COUNTS, MODEL}):
         data = content(release, name)

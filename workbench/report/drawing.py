@@ -27,7 +27,7 @@ Ends = Sequence[tuple[float, float]]
 
 
 class Drawing:
-    """Shapes on a plane of `WIDTH` by `height` units, which a template writes as SVG.
+    """Shapes on a plane of `WIDTH` by `height` units, written as SVG by a template.
 
     Args:
         alt: the drawing in words.
@@ -64,8 +64,9 @@ class Drawing:
     def text(
         self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0
     ) -> None:
-        """Add a text that begins, ends or has its middle at a point, turned by so many
-        degrees.
+        """Add a text at a point, turned by an angle in degrees.
+
+        It begins, ends or has its middle at the point.
         """
         turned = {"transform": f"rotate({turn:g} {x:.1f} {y:.1f})"} if turn else {}
         self._add("text", {"text-anchor": anchor, **turned}, x=x, y=y).text = text
@@ -80,7 +81,7 @@ class Drawing:
 def lying_bars(
     labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str
 ) -> Drawing:
-    """Draw one bar below the other, each with its whole label.
+    """Draw horizontal bars, each with its whole label.
 
     Args:
         labels: of the bars.
@@ -114,8 +115,7 @@ def upright_bars(
     alt: str,
     title: str,
 ) -> Drawing:
-    """Draw bars next to each other, for cells in an order, over an axis with a few
-    labels.
+    """Draw vertical bars for ordered cells, over an axis with a few labels.
 
     Args:
         labels: of the bars, of which four are shown.
@@ -172,8 +172,7 @@ def grid(
     unit: str,
     alt: str,
 ) -> Drawing:
-    """Draw a table of counts as shades of one color, the largest count in its full
-    strength.
+    """Draw a table of counts as shades of one color, the largest count darkest.
 
     Args:
         values: of the cells, in `unit`.
@@ -227,7 +226,7 @@ def _largest(values: Sequence[float], ends: Ends) -> float:
 
 
 def _ticks(most: float) -> list[float]:
-    """Round numbers from 0 up to `most`, three to six of them."""
+    """Return three to six round numbers from 0 up to `most`."""
     power = 10.0 ** math.floor(math.log10(most))
     step = next(
         step for step in (power / 5, power / 2, power, 2 * power) if most / step <= 5

@@ -1,8 +1,7 @@
-"""Part of a page in which a reader filters drawn rows of a release, counted by a script
-of the page.
+"""Interactive part of a page: a script filters and counts rows drawn from a release.
 
 All in it follows from the release: counts with their intervals, the variances of their
-noise, and drawn rows as numbers of bars, column by column.
+noise, and the bar numbers of the drawn rows, column by column.
 """
 
 import base64
@@ -16,9 +15,9 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
 from workbench.language.wording import number, printable, whole
-from workbench.report.charts import folded
+from workbench.report.charts import fold_cells
 from workbench.report.document import fragment
-from workbench.report.sentences import counted
+from workbench.report.sentences import counted_noun
 
 EXPLORE = "explore"
 PAGE = "explore.html"
@@ -36,21 +35,23 @@ whole rows apart.
 
 
 def columns_of(release: Release) -> list[str]:
-    """Return the columns that have a histogram: they are drawn, and a noisy table holds
-    them.
+    """Return the columns that get a histogram.
+
+    They are drawn, and a noisy table holds them.
     """
     measured = {name for clique in release.marginals for name in clique}
     return [name for name in release.model_columns if name in measured][:MAX_COLUMNS]
 
 
 def explorable(release: Release) -> bool:
-    """Return whether a release has rows of several columns to be filtered."""
+    """Return whether a release draws rows of several columns."""
     return len(columns_of(release)) > 1 and round(release.model.total) >= 1
 
 
 def section(release: Release) -> str:
-    """Write the part with its script, for a release that is `explorable`, the same each
-    time.
+    """Return the interactive part with its script, the same each time.
+
+    The release must be `explorable`.
     """
     model = release.model
     names = columns_of(release)
@@ -75,21 +76,21 @@ def section(release: Release) -> str:
         drawn=whole(drawn),
         share=number(total / drawn),
         total=whole(total),
-        counted=counted(release),
+        counted=counted_noun(release),
     )
 
 
 def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
-    """Return the bars of a column, runs of cells where there are many, and the bar of
-    each drawn row.
+    """Return the bars of a column and each drawn row's bar.
 
-    Of `merged` cells some tables measured a group only.
+    If there are many cells, a bar is a run of cells. Of `merged` cells some tables
+    measured a group only.
     """
     column = release.schema.column(name)
     model = release.model
     most = MAX_RUNS if isinstance(column, IntervalColumn) else MAX_BARS
-    (shown,), counts = release.shown(release.answer((name,)))
-    labels, counts = folded(shown, counts, most=most)
+    (shown,), counts = release.chart_cells(release.answer((name,)))
+    labels, counts = fold_cells(shown, counts, most=most)
     cells = np.arange(column.size)
     width = -(-len(shown) // len(labels))
     groups = (
@@ -112,11 +113,10 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
 
 
 def _noise(release: Release, names: Sequence[str], table: Marginal) -> dict[str, Any]:
-    """Return the law of the noise of a table's columns, and the terms of the variance
-    of any sum of cells.
+    """Return the noise law of a table's columns, and the variance terms of sums of cells.
 
-    Each term is a variance and, of each column, the factor that it takes for the cells
-    that are added up, as in `Evidence.sum`.
+    Each term is a variance and, for each column, its factor for the cells that are
+    added up, as in `Evidence.sum`.
     """
     model = release.model
     clique = table.clique

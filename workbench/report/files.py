@@ -1,4 +1,4 @@
-"""Names of downloads: the data set, what it is, its epsilon, and the day."""
+"""File names of downloads: data set, content, epsilon and day."""
 
 import re
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ def file_name(
     """Return a file name such as "adult_histogram-age_epsilon-0.5_2026-11-21.csv".
 
     Args:
-        name: of the data set; an ending of its file goes.
+        name: of the data set; its file ending is dropped.
         what: such as "histogram age".
         ending: of the file, without a dot.
         detail: such as "epsilon 0.5".

@@ -1,4 +1,4 @@
-"""Page of a release, with its pictures, their tables, and its promise."""
+"""Page of a release: pictures, their tables, and the guarantee."""
 
 import dataclasses
 import itertools
@@ -16,12 +16,12 @@ from dpcore.synthesis import (
     Figures,
     FoundCategories,
     SyntheticModel,
-    askable,
     count_rows,
     describe,
+    queryable_columns,
 )
 from dpcore.tables.answer import Answer
-from workbench.language.messages import N_, _, day, ngettext, translate, translated
+from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
 from workbench.language.wording import (
     USUAL_DELTA,
     counted_words,
@@ -35,8 +35,15 @@ from workbench.language.wording import (
 )
 from workbench.language.wording import printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
-from workbench.report.charts import fold_labels, fold_table, folded
-from workbench.report.document import BADGES, Document, Picture, TextTable, linked, page
+from workbench.report.charts import fold_cells, fold_labels, fold_table
+from workbench.report.document import (
+    BADGES,
+    Document,
+    Picture,
+    TextTable,
+    link_files,
+    page,
+)
 from workbench.report.drawing import Ends, grid, lying_bars, upright_bars
 
 MAX_COLUMNS = 24
@@ -45,7 +52,7 @@ MAX_LINES = 300
 MAX_BARS = 60
 MAX_SIDE = 20
 LYING_BARS = 20
-EVERYTHING = frozenset(translated(downloads.CONTENTS))
+EVERYTHING = frozenset(translate_table(downloads.CONTENTS))
 FIGURES = {
     "mean": N_("mean"),
     "variance": N_("variance"),
@@ -63,7 +70,7 @@ def document(
     pictures: Sequence[Clique] | None = None,
     earlier: Release | None = None,
 ) -> Document:
-    """Return the page of a release, for a server that answers its links and questions.
+    """Return a release's page for a server that answers its links and questions.
 
     Args:
         release: what the page shows.
@@ -80,7 +87,7 @@ def document(
         translate(describe(release.recipe)), at_most=200
     )
     drawn = _pictures(
-        release, charted(release) if pictures is None else pictures, level
+        release, chart_columns(release) if pictures is None else pictures, level
     )
     lead = _lead(release, level)
     differences = (
@@ -90,7 +97,7 @@ def document(
     )
     preview = _("Numbers with noise, in which nobody can be found.")
     if downloads.PREVIEW in contents:
-        preview = " ".join([lead, *(each.sentence for each in drawn[:1])])
+        preview = " ".join([lead, *(picture.sentence for picture in drawn[:1])])
     return Document(
         title=title,
         lead=lead,
@@ -104,17 +111,17 @@ def document(
         pictures=(*drawn, *differences),
         promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
         reading=_reading(release),
-        downloads=linked(downloads.files(release, contents)),
-        asks=downloads.QUESTIONS in contents and bool(askable(release)),
+        downloads=link_files(downloads.files(release, contents)),
+        asks=downloads.QUESTIONS in contents and bool(queryable_columns(release)),
         citation=downloads.citation(release, title),
         preview=preview,
     )
 
 
 def file(release: Release) -> bytes:
-    """Return the page of a release as one file that needs no server."""
+    """Return a release's page as one file that needs no server."""
     complete = dataclasses.replace(
-        document(release), asks=False, downloads=downloads.embedded(release)
+        document(release), asks=False, downloads=downloads.embedded_data(release)
     )
     return page(complete).html().encode()
 
@@ -132,9 +139,7 @@ def content(release: Release, shown: Document, name: str) -> bytes:
 
 
 def interactive_file(release: Release) -> bytes:
-    """Return the interactive page of a release that is `explorable`, as one file that
-    needs no server.
-    """
+    """Return the interactive page of an `explorable` release as one file."""
     notice = _(
         "This is a file: it cannot be revoked. Whoever has it may keep it and pass "
         "it on."
@@ -168,13 +173,11 @@ def _about(release: Release) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def charted(release: Release) -> list[Clique]:
-    """Return the columns of the charts that a page can show, the one with the clearest
-    shape first.
-    """
+def chart_columns(release: Release) -> list[Clique]:
+    """Return the columns with charts, the one with the clearest shape first."""
     names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
-    clear = [float(each.values.std()) / max(each.reach, 1e-9) for each in counts]
+    clear = [float(table.values.std()) / max(table.reach, 1e-9) for table in counts]
     first = [names.pop(clear.index(max(clear)))] if names else []
     return [
         *first,
@@ -184,15 +187,16 @@ def charted(release: Release) -> list[Clique]:
 
 
 def _lead(release: Release, level: float) -> str:
-    """Say how many people or rows there are, in an interval that holds together with
-    all sentences.
+    """State the number of people or rows as an interval.
+
+    It holds together with all other sentences of the page.
     """
     if not release.marginals:
         return ""
     total = release.answer((), level=level)
     return _("{rows} {counted} were counted, give or take {half}.").format(
         rows=whole(float(total.values)),
-        counted=sentences.counted(release),
+        counted=sentences.counted_noun(release),
         half=number(total.reach),
     )
 
@@ -204,8 +208,8 @@ def _pictures(
     if isinstance(model, Figures):
         return [_figures(model)]
     if isinstance(model, FoundCategories):
-        return [_found(model)]
-    there = charted(release)
+        return [_search_words(model)]
+    there = chart_columns(release)
     return [
         _two_way(release, clique)
         if len(clique) == 2
@@ -216,16 +220,17 @@ def _pictures(
 
 
 def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
-    """Return labels, counts and ends of the bars of a column, cells of no order that
-    may be empty as one.
+    """Return labels, counts and interval ends of a column's bars.
+
+    Unordered cells that may be empty become one bar.
     """
     column = release.schema.column(name)
-    (cells,), counts = release.shown(release.answer((name,)))
+    (cells,), counts = release.chart_cells(release.answer((name,)))
     few = [
         label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
     ]
     if isinstance(column, IntervalColumn) or not 1 < len(few) < len(cells):
-        labels, counts = folded(cells, counts, most=MAX_BARS)
+        labels, counts = fold_cells(cells, counts, most=MAX_BARS)
         return (
             labels,
             counts.values.tolist(),
@@ -234,7 +239,7 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
     rest = count_rows(release, {name: few})
     kept = counts.low > 0
     labels = [
-        *(each for each in cells if each not in few),
+        *(cell for cell in cells if cell not in few),
         _("others, too small to tell"),
     ]
     ends = [
@@ -246,9 +251,9 @@ def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
 
 def _one_way(release: Release, name: str, level: float) -> Picture:
     column = release.schema.column(name)
-    unit = sentences.counted(release)
-    (cells,), counts = release.shown(release.answer((name,)))
-    labels, counts = folded(cells, counts, most=MAX_BARS)
+    unit = sentences.counted_noun(release)
+    (cells,), counts = release.chart_cells(release.answer((name,)))
+    labels, counts = fold_cells(cells, counts, most=MAX_BARS)
     heading = shown(name, at_most=60)
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(labels), column=heading
@@ -287,24 +292,22 @@ def _within(column: str, counts: Answer, unit: str) -> str:
 
 
 def _ticks(column: Column, cells: Sequence[str], bars: Sequence[str]) -> Sequence[str]:
-    """Return what stands below bars: of numbers and dates the bound where each
-    begins.
-    """
+    """Return the labels below bars; for numbers and dates, each bar's lower bound."""
     if not isinstance(column, IntervalColumn):
         return bars
     starts = [
-        f"{each:g}" if isinstance(each, float) else str(each)
-        for each in column.bounds[:-1]
+        f"{bound:g}" if isinstance(bound, float) else str(bound)
+        for bound in column.bounds[:-1]
     ]
     return [*starts, *cells[len(starts) :]][:: -(-len(cells) // MAX_BARS)]
 
 
 def _two_way(release: Release, pair: Clique) -> Picture:
     names = tuple(shown(name, at_most=40) for name in pair)
-    labels, counts = release.shown(release.answer(pair))
-    rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
+    labels, counts = release.chart_cells(release.answer(pair))
+    rows, columns = (fold_labels(side, MAX_SIDE) for side in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
-    unit = sentences.counted(release)
+    unit = sentences.counted_noun(release)
     values = fold_table(counts.values, MAX_SIDE).tolist()
     return Picture(
         title=_within(together, counts, unit),
@@ -322,8 +325,8 @@ def _two_way(release: Release, pair: Clique) -> Picture:
 def _table(
     names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
 ) -> TextTable:
-    """Write cells with their rows, and with low and high where `counts` has them."""
-    figures = np.stack([np.ravel(each) for each in counts], axis=1)[:MAX_LINES]
+    """Return the cells with their rows, and with low and high if `counts` has them."""
+    figures = np.stack([np.ravel(values) for values in counts], axis=1)[:MAX_LINES]
     left_out = len(cells) - len(figures)
     return TextTable(
         headings=(*names, *(_("rows"), _("low"), _("high"))[: len(counts)]),
@@ -342,7 +345,7 @@ def _table(
 
 
 def figures_table(model: Figures) -> pd.DataFrame:
-    """Return a line per figure, with its value and what it may be off by."""
+    """Return a line per figure: its value and its error."""
     return pd.DataFrame(
         [
             {
@@ -361,7 +364,7 @@ def _plus_minus(half: float | None) -> str:
 
 
 def figure_name(name: str) -> str:
-    """Return what people call a figure of a release, such as "quantile 1/2"."""
+    """Return a figure's name for people, such as "quantile 1/2"."""
     if name in FIGURES:
         return _(FIGURES[name])
     try:
@@ -381,7 +384,7 @@ def _figures(model: Figures) -> Picture:
     )
 
 
-def _found(model: FoundCategories) -> Picture:
+def _search_words(model: FoundCategories) -> Picture:
     heading = shown(model.column, at_most=60)
     ranked = sorted(model.counts.items(), key=lambda each: -each[1])
     labels = [label for label, _count in ranked]
@@ -414,7 +417,7 @@ def _promise(release: Release) -> list[str]:
 
 
 def _earlier_promise(earlier: Release) -> list[str]:
-    """Say of the release that is compared with what its own page says, marks too."""
+    """Return the guarantee of the earlier release, with its marks."""
     *sentences, _anything = guarantee_words(earlier.guarantee, shown=shown)
     return [
         _("Of the earlier release: {sentence}").format(sentence=sentence)
@@ -423,7 +426,7 @@ def _earlier_promise(earlier: Release) -> list[str]:
 
 
 def _reading(release: Release) -> frozenset[str]:
-    """Return which explanations of `page.html` the page needs."""
+    """Return the names of the explanations in `page.html` that the page needs."""
     needed = {
         "counts": not isinstance(release.model, Figures | FoundCategories),
         "drawn": bool(release.model_columns),

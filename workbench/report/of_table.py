@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
-from workbench.language.messages import _, ngettext, stored
+from workbench.language.messages import _, ngettext, translate_stored
 from workbench.language.wording import (
     COUNTED_WORDS,
     declared_words,
     printable,
-    unmarked,
+    strip_markdown,
 )
-from workbench.report.document import Document, Picture, TextTable, linked, page
+from workbench.report.document import Document, Picture, TextTable, link_files, page
 from workbench.report.downloads import ROWS
 
 SHOWN_ROWS = 100
@@ -54,7 +54,7 @@ def document(
                 "Rows of a table of personal data, made coarser until people look "
                 "alike: {models}."
             ).format(
-                models=printable(stored(*guarantee.models), at_most=800),
+                models=printable(translate_stored(*guarantee.models), at_most=800),
             ),
             _(
                 "Protected: {unit}. There is no epsilon: this promise is about the "
@@ -64,7 +64,9 @@ def document(
             ),
             *declared_words(guarantee, shown=printable),
         ),
-        boxes=((_("What this does not promise"), tuple(map(unmarked, not_promised))),),
+        boxes=(
+            (_("What this does not promise"), tuple(map(strip_markdown, not_promised))),
+        ),
         pictures=(
             Picture(
                 title=ngettext(
@@ -78,7 +80,7 @@ def document(
             ),
         ),
         reading=frozenset({"groups"}),
-        downloads=linked(files(contents)),
+        downloads=link_files(files(contents)),
     )
 
 

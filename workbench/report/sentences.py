@@ -1,10 +1,9 @@
-"""Sentences over charts that hold together: the chance that any of a page is false is
-at most 5 in 100.
+"""Sentences over charts; all of a page hold together with probability 95 %.
 
-That chance is shared evenly by the tables of single columns and the number of rows, and
-the share of a table by all that could be named of it: its cells, of numbers and dates
-every run of neighboring cells (Bonferroni). So it does not matter which charts are
-shown. Ranks and shares follow from these intervals without more error.
+The remaining 5 % is shared evenly by the tables of single columns and the number of
+rows, and the share of a table by all that could be named of it: its cells, and for
+numbers and dates every run of neighboring cells (Bonferroni). So it does not matter
+which charts are shown. Ranks and shares follow from these intervals without more error.
 """
 
 import math
@@ -38,16 +37,16 @@ SENTENCES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What a sentence says of the counts of one column.
+    """A claim about the counts of one column.
 
     Attributes:
         kind: "largest" if the cell has the largest count, "among" if one of the cells
-            has it; "half" if the cells, neighbors of each other, hold more than half of
-            all; "none apart" if no two cells can be told apart; "hidden" if too many
-            cells may be the largest.
+            has it; "half" if the neighboring cells hold more than half of all; "none
+            apart" if no two cells can be told apart; "hidden" if too many cells may be
+            the largest.
         cells: numbers of the cells that it names.
-        share: hundredths of all that the first cell holds, or the half, at least and at
-            most.
+        share: lower and upper bound of the share, in hundredths, of the first cell or
+            of the half.
     """
 
     kind: str
@@ -56,17 +55,18 @@ class Claim:
 
 
 def singles(release: Release) -> list[str]:
-    """Return the columns whose counts the tables of a release tell."""
+    """Return the columns whose counts can be read from the release's tables."""
     return [
         name
         for name in release.schema.domain.names
-        if any(name in each for each in release.marginals)
+        if any(name in clique for clique in release.marginals)
     ]
 
 
 def level_of(release: Release, tables: int = 0) -> float:
-    """Return the chance with which all intervals of one table must hold together so
-    that all sentences do.
+    """Return the joint confidence of one table's intervals.
+
+    It is chosen so that all sentences of the page hold together.
 
     Args:
         tables: of differences to another release, each of which says as much as one of
@@ -75,16 +75,16 @@ def level_of(release: Release, tables: int = 0) -> float:
     return 1 - ERROR / (1 + len(singles(release)) + tables)
 
 
-def counted(release: Release) -> str:
-    """Return the noun of what was counted: people where each has one row, else rows."""
+def counted_noun(release: Release) -> str:
+    """Return the noun of what was counted: people if each has one row, else rows."""
     return _(COUNTED_WORDS["people" if release.schema.unit.max_rows == 1 else "rows"])
 
 
 def claim(release: Release, name: str, level: float) -> Claim | None:
-    """Return what can be said of a column, from measured counts alone, or None.
+    """Return the strongest claim about a column from measured counts alone, or None.
 
     Args:
-        level: chance with which all intervals of the table hold together.
+        level: joint confidence of the table's intervals.
     """
     column = release.schema.column(name)
     total = release.answer((), level=level)
@@ -100,7 +100,7 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
     if (
         runs
         and counts.alone.all()
-        and (run := _run(column.values_size, counts, total, each))
+        and (run := _shortest_majority(column.values_size, counts, total, each))
     ):
         return run
     rivals = np.flatnonzero(counts.high >= counts.low.max())
@@ -115,7 +115,7 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
 
 
 def sentence(release: Release, name: str, level: float) -> str:
-    """Write what can be said of a column, empty for nothing.
+    """Write the claim about a column; empty if there is none.
 
     Args:
         level: as of `claim`.
@@ -133,26 +133,27 @@ def sentence(release: Release, name: str, level: float) -> str:
         cells=join(labels),
         low=low,
         high=high,
-        counted=counted(release),
+        counted=counted_noun(release),
         first=printable(bounds[0]),
         end=printable(bounds[-1]),
     )
 
 
-def _run(size: int, counts: Answer, total: Answer, level: float) -> Claim | None:
-    """Return the shortest run of neighboring cells that surely holds more than half of
-    all rows.
-    """
+def _shortest_majority(
+    size: int, counts: Answer, total: Answer, level: float
+) -> Claim | None:
+    """Return the shortest run of cells that surely holds more than half of all rows."""
     table = counts.table
     assert table is not None
     measured, fitted = (
-        np.append(0.0, np.cumsum(each[:size])) for each in (table.values, counts.values)
+        np.append(0.0, np.cumsum(cells[:size]))
+        for cells in (table.values, counts.values)
     )
     for width in range(1, size):
         half = half_width(
             table.variance * width, table.noise, level, pooled=table.pooled
         )
-        inside, value = (each[width:] - each[:-width] for each in (measured, fitted))
+        inside, value = (sums[width:] - sums[:-width] for sums in (measured, fitted))
         low = np.minimum(inside - half, value)
         high = np.maximum(inside + half, value)
         first = int(low.argmax())

@@ -1,3 +1,1 @@
-"""What runs around the pages, processes that compute for them and checks that every
-request passes.
-"""
+"""The server around the pages: worker processes, and checks of every request."""

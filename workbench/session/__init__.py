@@ -3,36 +3,36 @@
 Everything here is of one browser tab, and ends with it.
 """
 
-import threading
 import time
-import uuid
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
-from dpcore.evaluation.first_rows import FIRST
+from dpcore.evaluation.first_rows import FIRST_ROWS
 from dpcore.progress import OnProgress, silent
-from dpcore.release import AnonymizedTable, InternalReport, Release
-from workbench.language.catalogues import ENGLISH, chosen
+from dpcore.release import InternalReport
+from workbench.language.catalogues import ENGLISH, choose_language
 from workbench.language.messages import set_language_of_tab
 from workbench.server.web import guard, holders, tabs
-from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.session.draft import Draft
+from workbench.session.draft import TableChoice as TableChoice
+from workbench.session.notes import AnonymizeResult as AnonymizeResult
 from workbench.session.notes import BringTable as BringTable
 from workbench.session.notes import GoTo as GoTo
 from workbench.session.notes import Judge as Judge
+from workbench.session.notes import OfDataSet as OfDataSet
 from workbench.session.notes import Offered as Offered
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
@@ -40,7 +40,7 @@ from workbench.session.notes import TakeColumns as TakeColumns
 from workbench.session.notes import TakePlan as TakePlan
 from workbench.session.notes import TrySurvey as TrySurvey
 from workbench.session.person import ledger as ledger
-from workbench.session.run import Run
+from workbench.session.run import Runs
 from workbench.store import start
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Declaration
@@ -49,68 +49,65 @@ from workbench.store.ledger.datasets import DataSet, Declaration
 MultiPartParser.spool_max_size = 2**40
 Result = TypeVar("Result")
 Value = TypeVar("Value")
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+"""The scripts of the pages.
+
+`workbench/navigation.py` is not beside them: Streamlit takes a folder named pages/
+beside the main script for its older way of making pages.
+"""
 Key = tuple[Hashable, ...]
 """Under which a result is kept: what was computed, and of what."""
 
 
-class OfDataSet:
-    """Base of a state that ends when another data set is chosen, or when its rows are
-    dropped.
+@dataclass(frozen=True, kw_only=True)
+class OpenTable:
+    """An open table behind its curator.
+
+    Attributes:
+        size: bytes of its rows.
     """
+
+    curator: Curator
+    size: int
+
+
+@dataclass(kw_only=True)
+class _FileFields:
+    """The number of files that this tab has read by its fields."""
+
+    read: int = 0
 
 
 @dataclass(kw_only=True, eq=False)
 class Session:
-    """State of one tab, shared by its pages, with a slot for the state of each room.
+    """State of one tab that its pages share, and a slot for the state of each page.
 
     Attributes:
-        data_sets: data sets that this tab works with, by fingerprint, with or without
-            their rows.
-        curators: those of them whose rows are here.
-        bytes: how large each of these is.
-        current: fingerprint of the one that the pages work on.
+        data_sets: data sets of this tab, by fingerprint, with or without rows.
+        open_tables: the rows of those that are open, by fingerprint.
+        current: fingerprint of the data set that the pages work on.
         draft: a table on its way to being opened.
-        choosing: whether another table is being chosen although one is open.
-        declaring: fingerprint of the data set that is to be declared anew, once its
-            file is brought.
         tables: second tables, such as an attacker's list, with their names, by the
             field that read them.
-        uploads: how many files were read.
-        request_id: minted for the next release, before its click.
-        running: the run that is going on or has just ended.
-        shown: request id of the release that the synthesize page shows.
-        anonymized: the anonymized table that was made of the current data set.
-        offered: what the Anonymize page handed to the Links page, of the current data
-            set.
-        reports: internal reports that were computed, and what was made of public
-            numbers.
-        on_first_rows: whether what needs rows that do not fit is computed from the
-            first ones.
-        notices: an error to show, by the page or field that it happened on.
-        page: the one that is shown, by its name in the address.
-        slots: the state of each room and notes from one page to another, one of each
-            class.
+        runs: releases that this tab makes and shows.
+        reports: internal reports computed so far, and results of public numbers.
+        on_first_rows: whether the first rows stand for all, if all do not fit.
+        notices: errors to show, by the page or field where they happened.
+        page: name in the address of the page that is shown.
+        slots: states of pages, and notes from one page to another, one of each class.
         tab: id of the tab; empty outside of any.
-        used: when a person last did something here, on the monotonic clock.
+        used: time of the last click here, on the monotonic clock.
         lost: names of the tables that were dropped from an idle tab; None for an
             earlier session that this browser requested, and that has ended.
-        language: in which its pages speak.
+        language: language of its pages.
     """
 
     data_sets: dict[str, DataSet] = field(default_factory=dict)
-    curators: dict[str, Curator] = field(default_factory=dict)
-    bytes: dict[str, int] = field(default_factory=dict)
+    open_tables: dict[str, OpenTable] = field(default_factory=dict)
     current: str | None = None
     draft: Draft | None = None
-    choosing: bool = False
-    declaring: str | None = None
     tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
-    uploads: int = 0
-    request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    running: Run | None = None
-    shown: str | None = None
-    anonymized: AnonymizedTable | None = None
-    offered: Offered | None = None
+    runs: Runs = field(default_factory=Runs)
     reports: dict[Key, object] = field(default_factory=dict)
     on_first_rows: bool = False
     notices: dict[str, Exception] = field(default_factory=dict)
@@ -128,55 +125,46 @@ class Session:
 
     @property
     def curator(self) -> Curator | None:
-        """The same with its rows, where they are open here."""
-        return self.curators.get(self.current or "")
+        """Curator of this data set; None if its rows are not open here."""
+        table = self.open_tables.get(self.current or "")
+        return None if table is None else table.curator
 
     def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
-        """Keep what was declared of a data set that was opened, and make it the current
-        one.
+        """Keep the declaration of an opened data set, and make it the current one.
 
         Args:
-            size: of its rows, in bytes.
+            size: bytes of its rows.
         """
         dataset = curator.account.dataset
-        datasets.keep(declaration, dataset, ledger())
-        self.curators[dataset] = curator
-        self.bytes[dataset] = size
+        datasets.store_declaration(declaration, dataset, ledger())
+        self.open_tables[dataset] = OpenTable(curator=curator, size=size)
         self.enter(
             DataSet(account=curator.account, declaration=declaration, ledger=ledger())
         )
 
     def enter(self, data_set: DataSet) -> None:
-        """Work with a data set from now on, and forget what was on its way to being
-        opened.
-        """
+        """Make a data set the current one, and drop the draft."""
         self.data_sets[data_set.id] = data_set
         self.choose(data_set.id)
         self.draft = None
-        self.choosing = False
-        self.declaring = None
+        self.slots.pop(TableChoice, None)
         self.notices.clear()
 
     def remove(self, dataset: str) -> None:
         """Forget a data set that is no longer this person's."""
-        self.curators.pop(dataset, None)
-        self.bytes.pop(dataset, None)
+        self.open_tables.pop(dataset, None)
         self.data_sets.pop(dataset, None)
         self.choose("")
 
     def choose(self, dataset: str) -> None:
-        """Work on another data set of this tab; what was shown of the one before
-        goes.
-        """
+        """Work on another data set of this tab, and forget results of the last one."""
         self.current = dataset
-        self.shown = None
-        self.running = None
+        self.runs.show(None)
         self.on_first_rows = False
         self._forget_results()
 
     def _forget_results(self) -> None:
-        """Forget what was computed from the rows of the current data set."""
-        self.anonymized = self.offered = None
+        """Forget the results computed from the rows of the current data set."""
         # new ones: the run that this click ends may still write into the last
         self.reports = {}
         self.slots = {
@@ -196,62 +184,34 @@ class Session:
             self.slots[kind] = kind()
         return cast(Value, self.slots[kind])
 
-    def start(self, title: str, run: Callable[[Run], Release]) -> None:
-        """Run in a thread.
-
-        Its release is in the ledger whatever becomes of this tab.
-        """
-        running = Run(title=title, request_id=self.request_id)
-        self.running = running
-        self.request_id = uuid.uuid4().hex
-
-        def work() -> None:
-            try:
-                with (
-                    cancelled_by(running.stopped.is_set),
-                    queue.runs().turn(running.wait),
-                ):
-                    running.place = 0
-                    running.release = run(running)
-            # shown to the person by the page; the ledger has its own line
-            except Exception as error:
-                running.error = error
-            finally:
-                running.done.set()
-
-        threading.Thread(target=work, daemon=False).start()
-
     def take_first_rows(self, first: bool) -> None:
-        """Compute what needs rows that do not fit from the first ones, or no more; what
-        was computed goes.
-        """
+        """Let the first rows stand for all, or no longer; forget earlier results."""
         self.on_first_rows = first
         self._forget_results()
 
     def drop_table(self, key: str) -> None:
-        """Forget the second table that a field has read."""
+        """Forget the second table read by a field."""
         self.tables.pop(key, None)
 
     def sizes(self) -> list[int]:
         """Return the bytes of each table that this tab holds."""
-        drafts = [self.draft.size + len(self.draft.data)] if self.draft else []
-        return [*self.bytes.values(), *drafts]
+        drafts = [self.draft.bytes_held()] if self.draft else []
+        return [*(table.size for table in self.open_tables.values()), *drafts]
 
     def is_busy(self) -> bool:
         """Return whether a run is going on."""
-        return self.running is not None and not self.running.done.is_set()
+        return self.runs.is_busy()
 
     def drop_tables(self) -> None:
-        """Forget all rows, and what was computed from them; the ledger and its releases
-        stay.
-        """
-        self.lost = tuple(curator.name for curator in self.curators.values())
+        """Forget all rows and results of them; the ledger and its releases stay."""
+        self.lost = tuple(table.curator.name for table in self.open_tables.values())
         if self.draft is not None:
             self.lost += (self.draft.name,)
-        self.draft = self.running = self.shown = None
+        self.draft = None
+        self.runs.show(None)
         self._forget_results()
-        for each in (self.curators, self.bytes, self.tables):
-            each.clear()
+        self.open_tables.clear()
+        self.tables.clear()
 
 
 def session() -> Session:
@@ -259,11 +219,10 @@ def session() -> Session:
     state: Session | None = st.session_state.get(holders.KEY)
     if state is None:
         _need_guard()
-        _through_app()
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST in st.context.headers else ()
-        language = chosen(
+        language = choose_language(
             st.query_params.get("lang"), st.context.headers.get("Accept-Language", "")
         )
         state = st.session_state[holders.KEY] = Session(
@@ -279,20 +238,28 @@ def own(kind: type[Value]) -> Value:
     return session().own(kind)
 
 
+def page_script(name: str) -> Path:
+    """Return the script of a page, for `st.switch_page` and `st.page_link`."""
+    return PAGES / f"{name}.py"
+
+
 def leave(note: object) -> None:
     """Leave a note for another page, in place of an earlier one of its class."""
     session().slots[type(note)] = note
 
 
 def take(kind: type[Value]) -> Value | None:
-    """Take the note of this class that another page left, if there is one."""
+    """Take the note of this class away; None if there is none."""
     return cast("Value | None", session().slots.pop(kind, None))
 
 
+def read_note(kind: type[Value]) -> Value | None:
+    """Return the note of this class, and leave it there; None if there is none."""
+    return cast("Value | None", session().slots.get(kind))
+
+
 def _need_guard() -> None:
-    """Open nothing where hosts and origins are not checked: any site could reach the
-    tables here.
-    """
+    """End the page if hosts and origins are not checked: any site could reach it."""
     if not guard.in_force.is_set():
         st.error(
             "Nothing guards these pages, so they take no files and open no tables. "
@@ -300,20 +267,6 @@ def _need_guard() -> None:
             "`make app`, or `streamlit run app.py`.",
         )
         st.stop()
-
-
-def _through_app() -> None:
-    """Go through navigation.py even when the first address that a new server is asked
-    for is that of a page.
-
-    Until st.navigation was called once, Streamlit takes a folder named pages/ for its
-    older way of making pages, and would run the page alone, without header and
-    navigation, for everybody. Only a new session is sent back: in an older one this
-    would swallow a click.
-    """
-    if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
 
 
 def once(
@@ -326,13 +279,14 @@ def once(
     outside the total.
     """
     draft = session().draft
+    audit = None if draft is None else draft.audit
     reports = (
         session().reports
-        if draft is None or draft.auditor is not curator
-        else draft.reports
+        if audit is None or audit.curator is not curator
+        else audit.reports
     )
     if key not in reports:
-        first_rows = FIRST if session().on_first_rows else 0
+        first_rows = FIRST_ROWS if session().on_first_rows else 0
         with cancelled_by(unwanted()):
             reports[key] = curator.evaluate(
                 evaluation(), on_progress, first_rows=first_rows
@@ -359,7 +313,7 @@ def language() -> str:
 
 def browser_language() -> str:
     """Return the language that the browser of this tab prefers."""
-    return chosen(None, st.context.headers.get("Accept-Language", ""))
+    return choose_language(None, st.context.headers.get("Accept-Language", ""))
 
 
 def is_dark() -> bool:
@@ -403,10 +357,16 @@ class Selection:
 
 
 def file_field(name: str) -> Widget[UploadedFile]:
-    """Return a field for files; another one with every file that was read, so that the
-    server forgets it.
+    """Return a field for files; it is a new one after every file that was read.
+
+    So the server forgets the file before.
     """
-    return Widget(f"{name}-{session().uploads}")
+    return Widget(f"{name}-{own(_FileFields).read}")
+
+
+def renew_file_fields() -> None:
+    """Replace every field for files, after one of them was read."""
+    own(_FileFields).read += 1
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A table on its way to being opened."""
+"""A table on its way to being opened: from a file, a connected source, or names."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -9,52 +9,93 @@ from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.source import Source
+from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
 
 
 @dataclass(kw_only=True)
-class Draft:
-    """A table that was read and is not opened yet.
+class RowFacts:
+    """Facts about a draft that were computed from its rows so far. Private.
 
     Attributes:
-        name: for people.
-        frame: the private rows.
-        schema: as it was suggested.
-        grid: what the schema editor starts from.
-        edited: the same as it is now; it outlasts a visit to another page.
-        notes: what reading it brought up.
-        dataset: its keyed fingerprint.
-        opener: whose key that is; see `PersonalLedger.under`.
+        outside: rows outside each declaration.
+        rare: spellings, and labels in all spellings, that few people hold; by
+            declaration and column that names people.
+        unread: texts of cells that cannot be read.
+        joined: spellings that a column joins.
+    """
+
+    outside: dict[Column, Outside] = field(default_factory=dict)
+    rare: dict[tuple[Column, str | None], tuple[tuple[str, ...], tuple[str, ...]]] = (
+        field(default_factory=dict)
+    )
+    unread: dict[Column, tuple[str, ...]] = field(default_factory=dict)
+    joined: dict[Column, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class FactAnswers:
+    """Answers to the questions about facts that were taken from the table.
+
+    Attributes:
+        as_taken: columns that stay as they were taken from the table.
+        one_by_one: whether bounds are asked about column by column.
+        undo: lines of the grid before the last answer; None if there is none to undo.
+    """
+
+    as_taken: set[str] = field(default_factory=set)
+    one_by_one: bool = False
+    undo: pd.DataFrame | None = None
+
+
+@dataclass(kw_only=True)
+class CellSearch:
+    """The choice to find the cells of numbers privately when the table is opened.
+
+    Attributes:
+        proposed: whether that is proposed; None before it was asked.
+        columns: columns whose cells are found.
+    """
+
+    proposed: bool | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class DraftAudit:
+    """An audit before the table has any budget.
+
+    Attributes:
+        curator: the rows, behind a door without a budget.
+        reports: the reports computed by it.
+    """
+
+    curator: Curator
+    reports: dict[tuple[Hashable, ...], object] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """Base of a table that is being declared and is not opened yet.
+
+    Attributes:
+        name: its name for people.
+        frame: the private rows; of a source the first ones.
+        schema: the proposed schema.
+        grid: the lines that the schema editor starts from.
+        edited: the same lines as they are now; they outlast a visit to another page.
         version: rises when the grid is replaced.
-        checks: rows outside each declaration, computed so far.
-        read: how a file was read; None for a sample.
-        data: the bytes of a file of text, to read it otherwise; they go with the draft.
-        alike: the table on file that it looks like.
-        sample: key of the sample that it is.
-        unconfirmed: lines of the grid before the last answer on what is known from
-            outside.
-        left: columns that stay as they were taken from the table.
-        singly: whether bounds are asked about one by one.
-        rare: spellings that few people hold, and labels that few hold in all
-            spellings, found so far.
-        unread: cells that cannot be read, found so far.
-        joined: spellings that a column joins, found so far.
-        cap: how many rows of a person count, as it was chosen before any figure of the
-            rows was shown.
+        dataset: keyed fingerprint of the table.
+        opener: owner of that key; see `PersonalLedger.under`.
+        size: bytes of the rows.
+        page: page that wants the open table; "upload" for the Data page itself.
+        cap: rows of a person that count, as chosen before any figure of the rows was
+            shown.
         cap_seen: whether such figures were shown.
-        auditor: its rows behind a door without a budget, once an audit was asked for.
-        reports: what that audit computed.
-        size: of the rows, in bytes.
-        source: where the rows are, of which these are the first ones; None for a table
-            of its own.
-        declared: who is protected, as the operator of the source declared it; None
-            where nobody did.
-        page: where it is wanted, once it is open; "upload" for the Data page itself.
-        rows: how many are expected, of a table that is planned by the names of its
-            columns; None for others.
-        finding: columns of numbers whose cells are found privately when it is opened.
-        searching: whether that is proposed; None before it was asked.
-        plan: on what its releases are planned, with a ledger that is forgotten.
+        row_facts: facts computed from the rows.
+        answers: answers about facts that were taken from the table.
+        search: choice to find the cells of numbers privately.
+        audit: None until an audit is asked for.
     """
 
     name: str
@@ -62,32 +103,117 @@ class Draft:
     schema: Schema
     grid: pd.DataFrame
     edited: pd.DataFrame
-    notes: tuple[str, ...]
+    version: int = 0
     dataset: str
     opener: str = ""
-    read: ReadResult | None = None
-    data: bytes = field(default=b"", repr=False)
-    version: int = 0
-    checks: dict[Column, Outside] = field(default_factory=dict)
-    alike: Alike | None = None
-    sample: str = ""
-    unconfirmed: pd.DataFrame | None = None
-    left: set[str] = field(default_factory=set)
-    singly: bool = False
-    rare: dict[tuple[Column, str | None], tuple[tuple[str, ...], tuple[str, ...]]] = (
-        field(default_factory=dict)
-    )
-    unread: dict[Column, tuple[str, ...]] = field(default_factory=dict)
-    joined: dict[Column, tuple[str, ...]] = field(default_factory=dict)
+    size: int = 0
+    page: str = "upload"
     cap: int | None = None
     cap_seen: bool = False
-    auditor: Curator | None = None
-    reports: dict[tuple[Hashable, ...], object] = field(default_factory=dict)
-    size: int = 0
-    source: Source | None = None
+    row_facts: RowFacts = field(default_factory=RowFacts)
+    answers: FactAnswers = field(default_factory=FactAnswers)
+    search: CellSearch = field(default_factory=CellSearch)
+    audit: DraftAudit | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the frame holds rows of people."""
+        return True
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the rows are invented."""
+        return False
+
+    @property
+    def declared_unit(self) -> PrivacyUnit | None:
+        """Privacy unit that cannot be weakened here, as an operator declared it."""
+        return None
+
+    def bytes_held(self) -> int:
+        """Return the bytes that the draft takes of the server's memory."""
+        return self.size
+
+    def declaration(self, schema: Schema) -> Declaration:
+        """Return the declaration to be kept with the open table."""
+        return Declaration(name=self.name, schema=schema)
+
+
+@dataclass(kw_only=True)
+class FileDraft(Draft):
+    """A draft whose rows come from a file, or from a sample.
+
+    Attributes:
+        read: result of reading the file; None for a sample.
+        data: bytes of a text file, to read it with other options; dropped with the
+            draft.
+        sample: key of the sample; empty for a file.
+        alike: a table on file that it looks like.
+    """
+
+    read: ReadResult | None = None
+    data: bytes = field(default=b"", repr=False)
+    sample: str = ""
+    alike: Alike | None = None
+
+    @property
+    def is_sample(self) -> bool:
+        return bool(self.sample)
+
+    def bytes_held(self) -> int:
+        return self.size + len(self.data)
+
+    def declaration(self, schema: Schema) -> Declaration:
+        options = self.read.options if self.read else None
+        return Declaration(
+            name=self.name, schema=schema, reading=options, sample=self.sample
+        )
+
+
+@dataclass(kw_only=True)
+class SourceDraft(Draft):
+    """A draft of a connected source, of which the first rows are shown.
+
+    Attributes:
+        source: the place of all rows.
+        declared: privacy unit declared by the operator; None if nobody declared one.
+    """
+
+    source: Source
     declared: PrivacyUnit | None = None
-    page: str = "upload"
-    rows: int | None = None
-    finding: tuple[str, ...] = ()
-    searching: bool | None = None
-    plan: Curator | None = None
+
+    @property
+    def declared_unit(self) -> PrivacyUnit | None:
+        return self.declared
+
+
+@dataclass(kw_only=True)
+class NamesDraft(Draft):
+    """A table that is planned by the names of its columns; it has no rows.
+
+    Attributes:
+        rows: expected number of rows.
+        curator: curator of an invented row, on which releases are planned; its ledger
+            is forgotten. None until the columns are declared.
+    """
+
+    rows: int
+    curator: Curator | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        return False
+
+
+@dataclass(kw_only=True)
+class TableChoice:
+    """The wish to bring another table while one is open.
+
+    Attributes:
+        is_open: whether the Data page asks for a table although one is open.
+        declaring: fingerprint of the data set to be declared anew when its file is
+            brought.
+    """
+
+    is_open: bool = False
+    declaring: str | None = None

@@ -1,10 +1,21 @@
-"""Notes that one page leaves for another, see `workbench.session.leave`."""
+"""Notes that one page leaves for another; see `workbench.session.leave`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.plan import Plan
 from dpcore.release import AnonymizedTable
+
+
+class OfDataSet:
+    """Base of a state that ends with the data set of the tab, or with its rows."""
+
+
+@dataclass(kw_only=True)
+class AnonymizeResult(OfDataSet):
+    """The anonymized table made of the current data set; None before."""
+
+    table: AnonymizedTable | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +101,11 @@ class ShowRelease:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offered:
-    """An anonymized table that may be shared, once what it does not promise was read.
+class Offered(OfDataSet):
+    """A note to the Links page: an anonymized table that may be shared.
 
     Attributes:
-        not_promised: sentences for the box, as Markdown.
+        not_promised: sentences that have to be read first, as Markdown.
     """
 
     made: AnonymizedTable

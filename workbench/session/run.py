@@ -1,24 +1,44 @@
-"""A run in its own thread, so that no click can end it."""
+"""Releases in threads of their own, so that no click can end them.
+
+From the button that pays to the ledger: `Runs.start` makes a `Run`, whose thread waits
+in the queue of the server and calls `Curator.run`, which writes the line.
+"""
 
 import threading
+import uuid
 from dataclasses import dataclass, field
 
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator
 from dpcore.release import Release
+from dpcore.synthesis import Recipe
+from workbench.server.workers import queue
+from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
+from workbench.store import start
 
 
 @dataclass(kw_only=True)
 class Run:
-    """A run that is going on or has ended.
+    """A release on its way, from its place in line to its end.
 
     Attributes:
-        place: in the line of runs; 0 once it has begun.
+        part: {column: category} of the one part that is read; empty for all rows.
+        request_id: id under which it is charged, once.
+        place: place in line; 0 once it has begun.
         charged: whether its charge is on file.
         stopped: set to stop it.
-        rows: how many a pass over a source has read.
+        stage: name of the step that is computed.
+        share: share of the work that is done.
+        rows: rows that a pass over a source has read.
+        error: the exception that ended it.
+        done: set when it has ended.
     """
 
-    title: str
-    request_id: str = ""
+    curator: Curator
+    recipe: Recipe
+    loss: AnyLoss
+    part: dict[str, str] = field(default_factory=dict)
+    request_id: str
     place: int = 0
     charged: bool = False
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -29,18 +49,122 @@ class Run:
     error: Exception | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
-    def progress(self, stage: str, share: float) -> None:
-        """Take note of how far the run is; the first call says that the charge is on
-        file.
+    def start(self) -> None:
+        """Begin in a thread; the release is in the ledger whatever becomes of the
+        tab.
         """
+        threading.Thread(target=self._work, daemon=False).start()
+
+    def _work(self) -> None:
+        try:
+            with (
+                cancelled_by(self.stopped.is_set),
+                queue.runs().turn(self.note_place),
+                rows_reported_to(self.note_rows),
+            ):
+                self.place = 0
+                self.release = self.curator.run(
+                    self.recipe,
+                    self.loss,
+                    part=self.part or None,
+                    request_id=self.request_id,
+                    on_progress=self.note_progress,
+                )
+        # shown to the person by the page; the ledger has its own line
+        except Exception as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def note_place(self, place: int) -> None:
+        self.place = place
+
+    def note_rows(self, rows: int) -> None:
+        self.rows = rows
+
+    def note_progress(self, stage: str, share: float) -> None:
+        # the first call comes after the ledger's line
         self.charged = True
         self.stage = stage
         self.share = share
 
-    def listen(self, rows: int) -> None:
-        """Take note of the rows that were read."""
-        self.rows = rows
+    def is_kept(self) -> bool:
+        """Return whether it ended well, and its release waits for the database."""
+        return start.ledger().is_kept(self.request_id)
 
-    def wait(self, place: int) -> None:
-        """Take note of the place in line."""
-        self.place = place
+    def kept_text(self) -> str | None:
+        """Return the release that waits for the database, as text."""
+        return (
+            start.ledger()
+            .kept_releases(self.curator.account.dataset)
+            .get(self.request_id)
+        )
+
+    def is_stored(self) -> bool:
+        """Return whether its release is in the ledger."""
+        return "committed" in self._states()
+
+    def is_charged(self) -> bool:
+        """Return whether its charge is on file, also if the answer to that was lost."""
+        return self.charged or bool(self._states())
+
+    def _states(self) -> set[str]:
+        lines = self.curator.lines()
+        return {line.state for line in lines if line.request_id == self.request_id}
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+@dataclass(kw_only=True)
+class Runs:
+    """Releases that a tab makes and shows, one at a time.
+
+    Attributes:
+        next_id: request id of the next run, minted before its click.
+        current: the run that is going on or has just ended.
+        shown: request id of the release that the Synthesize page shows.
+    """
+
+    next_id: str = field(default_factory=_new_id)
+    current: Run | None = None
+    shown: str | None = None
+
+    def start(
+        self,
+        curator: Curator,
+        recipe: Recipe,
+        loss: AnyLoss,
+        part: dict[str, str],
+        request_id: str,
+    ) -> None:
+        """Run once for this request id; a second click with it does nothing."""
+        if request_id != self.next_id:
+            return
+        self.next_id = _new_id()
+        self.shown = None
+        self.current = Run(
+            curator=curator,
+            recipe=recipe,
+            loss=loss,
+            part=part,
+            request_id=request_id,
+        )
+        self.current.start()
+
+    def show(self, request_id: str | None) -> None:
+        """Show a stored release; with None, the plan of another one."""
+        self.shown = request_id
+        self.current = None
+
+    def store_again(self, request_id: str) -> None:
+        """Store a paid release now; show it if the database takes it."""
+        ledger = start.ledger()
+        ledger.store_kept()
+        if not ledger.is_kept(request_id):
+            self.show(request_id)
+
+    def is_busy(self) -> bool:
+        """Return whether a run is going on."""
+        return self.current is not None and not self.current.done.is_set()

@@ -1,7 +1,7 @@
-"""Page behind an invitation to a survey, which is answered in the browser.
+"""Page behind a survey invitation; the visitor's browser draws the answer.
 
 `routes` is what a Starlette application mounts. Links that are unknown, answered,
-expired or closed are all answered alike. Nothing here sees a true answer: the browser
+expired or closed all get the same answer. Nothing here sees a true answer: the browser
 perturbs it before anything is sent.
 """
 
@@ -20,8 +20,8 @@ from starlette.routing import Route
 
 from dpcore.errors import LedgerError, ParameterError, UsageError
 from dpcore.local import Question
-from workbench.language.catalogues import chosen
-from workbench.language.messages import N_, speaking, translated
+from workbench.language.catalogues import choose_language
+from workbench.language.messages import N_, speaking, translate_table
 from workbench.language.wording import answer_words
 from workbench.report.document import fragment
 from workbench.server.web.headers import POLICY, frame_options, frame_policy
@@ -76,8 +76,9 @@ def headers_with(policy: str) -> dict[str, str]:
 
 
 class Limiter:
-    """Limit of the requests of each address in a minute, after which it forgets all
-    addresses.
+    """Limit on the requests of each address in one minute.
+
+    All counts are dropped when the minute is over.
     """
 
     def __init__(self, per_minute: int) -> None:
@@ -87,7 +88,7 @@ class Limiter:
         self._lock = threading.Lock()
 
     def allows(self, address: str) -> bool:
-        """Count a request of an address, and say whether it fits into this minute."""
+        """Count a request of an address; return whether it is within the limit."""
         minute = int(time.monotonic() // 60)
         with self._lock:
             if minute != self._minute:
@@ -97,27 +98,26 @@ class Limiter:
             return self._counts[address] <= self._per_minute
 
 
-def limited(
+def limit_requests(
     endpoint: Endpoint,
     limiter: Limiter,
     headers: Mapping[str, str],
     busy: Callable[[], str],
 ) -> Endpoint:
-    """Return an endpoint that speaks the visitor's language, and refuses a flood of one
-    address.
+    """Wrap an endpoint: the visitor's language, and a limit on requests per address.
 
-    What the database cannot answer is refused too.
+    Errors of the database become the busy page.
 
     Args:
         endpoint: answers a request; may raise LedgerError.
         limiter: counts the requests of each address.
-        headers: of every answer that has no others.
+        headers: of every answer without its own.
         busy: makes the page of a refusal.
     """
 
     async def answer(request: Request) -> Response:
         with speaking(
-            chosen(
+            choose_language(
                 request.query_params.get("lang"),
                 request.headers.get("Accept-Language", ""),
             )
@@ -137,7 +137,7 @@ def limited(
 
 
 def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
-    """Return the routes of all answer pages; from now on links work.
+    """Return the routes of all answer pages.
 
     Args:
         surveys: those of the server.
@@ -150,7 +150,9 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     )
 
     async def show(request: Request) -> Response:
-        question = await run_in_threadpool(surveys.asked, request.path_params["token"])
+        question = await run_in_threadpool(
+            surveys.question_of, request.path_params["token"]
+        )
         return (
             HTMLResponse(answer_page(question))
             if question
@@ -162,7 +164,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         if body is None:
             return JSONResponse({}, 413)
         token = request.path_params["token"]
-        question = await run_in_threadpool(surveys.asked, token)
+        question = await run_in_threadpool(surveys.question_of, token)
         if question is None:
             return JSONResponse({}, 404)
         try:
@@ -187,7 +189,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         *(
             Route(
                 "/answer/{token}",
-                limited(endpoint, limiter, headers, notice),
+                limit_requests(endpoint, limiter, headers, notice),
                 methods=[method],
             )
             for method, endpoint in (("GET", show), ("POST", take))
@@ -220,14 +222,14 @@ def read_report(question: Question, body: bytes) -> Any:
 
 
 def answer_page(question: Question) -> str:
-    """Return the page that asks a question, as HTML; its script draws the report."""
+    """Return the HTML page of a question; its script draws the report."""
     script = {
         "protocol": question.protocol.kind,
         "epsilon": str(question.epsilon),
         "categories": question.protocol.categories,
         "labels": list(question.categories),
         "script": question.protocol.script(),
-        "words": translated(SCRIPT_MESSAGES),
+        "words": translate_table(SCRIPT_MESSAGES),
     }
     epsilon = answer_words(float(question.epsilon))
     return fragment(
@@ -236,14 +238,15 @@ def answer_page(question: Question) -> str:
 
 
 def notice(*, gone: bool = False) -> str:
-    """Return the page of every link that does not work, whatever the reason, or of one
-    that must wait.
+    """Return the page of a link that does not work, or that must wait.
+
+    The reason is not told.
     """
     return fragment("notice.html", STATIC, gone=gone)
 
 
 async def _body(request: Request) -> bytes | None:
-    """Return the body of a request; None where it is larger than any report."""
+    """Return the body of a request; None if it is larger than any report."""
     body = b""
     async for chunk in request.stream():
         body += chunk

@@ -1,8 +1,8 @@
-"""Page behind a link, with the files of one release and answers to questions about it.
+"""Page behind a link: one release, its files, and answers to questions about it.
 
-Links that are unknown, expired, revoked or malformed are all answered alike, after the
-same look into the database. Nothing here sees a row or a line of the ledger: what it
-reads was released before.
+Links that are unknown, expired, revoked or malformed all get the same answer, after the
+same look into the database. Nothing here sees a row or a line of the ledger: everything
+shown was released before.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from workbench.report.explore import PAGE
 from workbench.report.files import file_name, release_file
 from workbench.server.web import who
 from workbench.server.web.headers import POLICY
-from workbench.share.answers import Limiter, headers_with, limited
+from workbench.share.answers import Limiter, headers_with, limit_requests
 from workbench.store.links.shares import SharedPage, Shares
 from workbench.store.links.surveys import links_work
 
@@ -63,9 +63,7 @@ SCRIPTED = f"{STYLED}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'sc
 
 
 class Cache:
-    """Cache of the pages and files that were requested last, up to a number and a
-    size.
-    """
+    """Cache of recently requested pages and files, bounded in number and size."""
 
     def __init__(self, most: int, size: int) -> None:
         self._most = most
@@ -79,7 +77,7 @@ class Cache:
         make: Callable[[], Value],
         size: Callable[[Value], int],
     ) -> Value:
-        """Return the value of a key, made now where it is not in the cache."""
+        """Return the cached value of a key; make it if it is not there."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -87,7 +85,7 @@ class Cache:
         value = make()
         with self._lock:
             self._values[key] = (value, size(value))
-            sizes = [each for _value, each in self._values.values()]
+            sizes = [value for _value, value in self._values.values()]
             while len(sizes) > self._most or sum(sizes) > self._size:
                 self._values.popitem(last=False)
                 sizes.pop(0)
@@ -95,7 +93,7 @@ class Cache:
 
 
 class Links:
-    """Answers to requests, with caches of pages and files of links that work."""
+    """Answers to requests, with caches for the pages and files of working links."""
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
@@ -124,10 +122,10 @@ class Links:
 
     def _ready(self, share: str) -> ReadyPage:
         with self._makers:
-            return ready_page(self._shares.shown(share))
+            return ready_page(self._shares.page_of(share))
 
     def _file(self, share: str, ready: ReadyPage, name: str) -> Response:
-        if name not in {each.name for each in ready.document.downloads}:
+        if name not in {download.name for download in ready.document.downloads}:
             return HTMLResponse(notice("gone"), 404)
 
         def make() -> bytes:
@@ -168,7 +166,7 @@ class ReadyPage:
 
 
 def ready_page(shown: SharedPage) -> ReadyPage:
-    """Read what was shared, and make its page."""
+    """Read a shared result and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
     if table is not None:
@@ -195,7 +193,7 @@ def ready_page(shown: SharedPage) -> ReadyPage:
 
 
 def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
-    """Return the route of all links; from now on they work.
+    """Return the route of all links.
 
     Args:
         shares: those of the server.
@@ -210,15 +208,16 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
-    endpoint = limited(show, limiter, headers_with(STYLED), lambda: notice("busy"))
+    endpoint = limit_requests(
+        show, limiter, headers_with(STYLED), lambda: notice("busy")
+    )
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 
 def notice(name: str) -> str:
-    """Return the page of a link that does not work, cannot be looked up just now, or
-    has too large a file.
+    """Return the page of a link that cannot be shown.
 
     Args:
-        name: "gone", whatever the reason, "busy" or "large".
+        name: "gone" (whatever the reason), "busy" or "large".
     """
     return page(Document(title=_(NOTICES[name]), about=(_(REASONS[name]),))).html()

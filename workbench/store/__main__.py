@@ -1,5 +1,6 @@
-"""Commands of an operator, which back up, restore, check, accept, adopt and rekey, see
-docs/hosting.md.
+"""Operator's commands: backup, restore, check, accept, adopt, rekey.
+
+See docs/hosting.md.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import sqlalchemy as sa
 
 from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.database.connections import make_folder
-from workbench.store.database.failures import explained
+from workbench.store.database.failures import explain_errors
 from workbench.store.database.keys import KEY
 from workbench.store.database.store import Store
 from workbench.store.database.tables import about, accounts, lines
@@ -28,11 +29,13 @@ from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path, key_target: Path | None = None) -> str:
-    """Copy the database as it is into a new folder, and the key into another, while the
-    server may go on.
+    """Copy the database into a new folder and its key into another.
 
-    Whoever has both can forge lines, so they are never in one place. A key in
-    `WORKBENCH_KEY` is not copied. Returns how many accounts and lines the copy holds.
+    The server may go on. Whoever has both copies can forge lines, so they are never in
+    one place. A key in `WORKBENCH_KEY` is not copied. Returns how many accounts and
+    lines the copy holds, in words.
+
+    Raises: ParameterError if a folder is not empty or lies in the other one.
     """
     key = settings.data_dir / KEY
     if (settings.key is None) != (key_target is not None):
@@ -95,13 +98,13 @@ def counts(connection: sa.Connection) -> str:
 
 
 def check_there(settings: Settings) -> None:
-    """Check that there is a ledger, as no command but restore makes one.
+    """Refuse to go on without a ledger: only `restore` makes one.
 
     Raises: LedgerError.
     """
     url = sa.make_url(settings.database_url)
     if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
-        with explained(), sa.create_engine(url).connect() as connection:
+        with explain_errors(), sa.create_engine(url).connect() as connection:
             if sa.inspect(connection).has_table(about.name):
                 return
     remedy = (
@@ -114,14 +117,13 @@ def check_there(settings: Settings) -> None:
 def restore(
     settings: Settings, source: Path, key_source: Path | None = None
 ) -> list[str]:
-    """Put a backup in the place of the database, and its key where that is a file; the
-    server may go on.
+    """Replace the database with a backup, and put its key file back.
 
-    What is older than what was seen stays shut until `accept`: its data sets are
-    returned.
+    The server may go on. Accounts whose last line is older than the last one this
+    server saw stay shut until `accept`; they are returned.
 
-    Raises: LedgerError, and nothing is changed, when one of the two is not there or
-        another key is.
+    Raises: LedgerError, with nothing changed, if the database or its key is missing or
+        the key is another one.
     """
     url = sa.make_url(settings.database_url)
     sqlite = url.get_backend_name() == "sqlite"
@@ -166,7 +168,7 @@ def restore(
 
 
 def check(settings: Settings) -> list[str]:
-    """Walk every chain; the data sets that are not in order."""
+    """Verify every chain; return the data sets that are not in order."""
     store = Store(settings)
     with store.reading() as connection:
         print(counts(connection))
@@ -182,8 +184,9 @@ def check(settings: Settings) -> list[str]:
 
 
 def accept(settings: Settings) -> None:
-    """Go on with what is there although more was seen; a line in each account says
-    so.
+    """Accept the ledger as it is, although later lines were seen.
+
+    A line in each account says so.
     """
     ledger = SqlLedger(Store(settings))
     for dataset in ledger.datasets():
@@ -191,9 +194,7 @@ def accept(settings: Settings) -> None:
 
 
 def adopt(settings: Settings, address: str) -> int:
-    """Give all that was opened before people signed in to one steward; how many data
-    sets.
-    """
+    """Give all data sets from before sign-in to one steward; return how many."""
     if "@" not in address:
         raise ParameterError(
             "adopt needs the address of a steward", remedy="such as ada@example.org"
@@ -202,8 +203,9 @@ def adopt(settings: Settings, address: str) -> int:
 
 
 def _copy(read: Any, target: Path) -> None:
-    """Copy in SQLite's own way, whole pages with what is still in its log, while others
-    read and write.
+    """Copy a SQLite database while others read and write.
+
+    SQLite's own backup includes the pages that are still in its log.
     """
     with contextlib.closing(sqlite3.connect(target, timeout=60)) as written:
         read.backup(written)

@@ -1,10 +1,12 @@
-"""The limits of whoever runs the workbench, in a small TOML file that
-`WORKBENCH_POLICY` names.
+"""Limits set by whoever runs the workbench.
 
-epsilon = 2        # the most that may ever be spent on a table that is opened from now
-on delta = 1e-6 k = 5              # the fewest people in a group of an anonymized table
-[purposes]         # what is proposed for a release; 1 where nothing stands here open =
-0.5         # also: report, learning, analysis
+`WORKBENCH_POLICY` names a small TOML file:
+
+    epsilon = 2     # most that may ever be spent on a table opened from now on
+    delta = 1e-6
+    k = 5           # fewest people in a group of an anonymized table
+    [purposes]      # epsilon proposed for a release; 1 for a purpose without a line
+    open = 0.5      # also: report, learning, analysis
 """
 
 from __future__ import annotations
@@ -33,12 +35,12 @@ _STRICTEST = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Limits, beyond which is refused.
+    """Limits on budgets and groups, and the epsilon proposed for each purpose.
 
     Attributes:
         epsilon, delta: the most that may ever be spent on a table.
         k: the fewest people in a group of an anonymized table.
-        purposes: epsilon that is proposed, by purpose.
+        purposes: proposed epsilon, by purpose.
     """
 
     epsilon: float = math.inf
@@ -51,8 +53,8 @@ class Policy:
         if not set(self.purposes) <= {*PURPOSES} or min(numbers) <= 0:
             raise ValueError("no such purpose, or no number above 0")
 
-    def proposed(self, purpose: str) -> float:
-        """Return the epsilon that is proposed for a purpose."""
+    def proposed_epsilon(self, purpose: str) -> float:
+        """Return the proposed epsilon for a purpose."""
         return min(self.purposes.get(purpose, PROPOSED), self.epsilon)
 
     def check_budget(self, budget: AnyLoss) -> None:
@@ -78,16 +80,17 @@ class Policy:
             )
 
     def check_plan(self, plan: Plan) -> None:
-        """Refuse a plan by which groups may be smaller than the limit, before any work
-        is done.
+        """Refuse a plan that allows smaller groups than the limit, before any work.
 
-        The table that leaves is judged again, see `smallest_group` of
+        The table that leaves is judged again; see `smallest_group` of
         `Curator.anonymize`.
 
         Raises: ParameterError.
         """
         sizes: list[Any] = [
-            getattr(each, "k", 1) for each in plan.models if each.kind == "k-anonymity"
+            getattr(model, "k", 1)
+            for model in plan.models
+            if model.kind == "k-anonymity"
         ]
         if max(sizes, default=1) < self.k:
             raise ParameterError(
@@ -108,10 +111,10 @@ class Policy:
             )
 
     def smallest_group(self, unit: PrivacyUnit) -> int:
-        """Return how many must be in a group, so that `k` people are, by the schema's
-        unit.
+        """Return the number of rows, or people, that a group must have.
 
-        Where no column names people, rows are counted, and people may have several.
+        If no column names people, rows are counted, and `k` people may have `k *
+        max_rows`.
         """
         rows = unit.max_rows if unit.id_column is None else 1
         return self.k * rows if self.k > 1 else 1

@@ -111,7 +111,7 @@ class Settings:
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether an address, or a name, leads a browser to its own computer."""
+    """Return whether an address leads a browser back to its own computer."""
     name = urlsplit(address if "//" in address else f"//{address}").hostname or ""
     return (
         name.endswith(".localhost")
@@ -143,18 +143,23 @@ def _wrong(name: str, form: str) -> ParameterError:
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
-    """Read settings from environment variables, each of which may be missing or empty.
+    """Read settings from environment variables; each may be missing or empty.
 
-    WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas
-    between, beside those of this computer; WORKBENCH_ADDRESS: public root of links,
-    whose name is one of them; WORKBENCH_FRAMES: "none" or "self"; WORKBENCH_METRICS:
-    "1" opens the metrics; WORKBENCH_LOG: level of the log; WORKBENCH_DEMO: "1" for
-    samples only, kept in a temporary folder where nothing else is said, "auto" for that
-    until DATABASE_URL is set, "0" for own tables too; "auto" on hosts that are known.
-    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES,
-    WORKBENCH_THREADS: numbers. WORKBENCH_SOURCES: path of the list of connected
-    sources. WORKBENCH_OUTPUT: folder for tables of any size; WORKBENCH_POLICY: file of
-    limits; WORKBENCH_FILES: folder of files that are opened where they lie.
+    WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY.
+    WORKBENCH_HOSTS: names, separated by commas, besides those of this computer.
+    WORKBENCH_ADDRESS: public root of links; its name joins the hosts.
+    WORKBENCH_FRAMES: "none" or "self".
+    WORKBENCH_METRICS: "1" opens the metrics.
+    WORKBENCH_LOG: level of the log.
+    WORKBENCH_DEMO: "1" for samples only, in a temporary folder unless a data folder is
+    named; "auto" for that until DATABASE_URL is set, the default on hosts whose disk is
+    known not to last; "0" for own tables too. WORKBENCH_RUNS, WORKBENCH_TABLES,
+    WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES,
+    WORKBENCH_THREADS: numbers.
+    WORKBENCH_SOURCES: list of connected sources.
+    WORKBENCH_OUTPUT: folder for tables of any size.
+    WORKBENCH_POLICY: file of limits.
+    WORKBENCH_FILES: folder whose files are opened where they lie.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -216,7 +221,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
 
 
 def check_data_dir(settings: Settings) -> None:
-    """Refuse a data folder that this user cannot write. Raises: ParameterError."""
+    """Refuse a data folder without write permission. Raises: ParameterError."""
     if not _can_be_written(settings.data_dir):
         raise ParameterError(
             "the data folder {folder} cannot be written",
@@ -229,7 +234,7 @@ def check_data_dir(settings: Settings) -> None:
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Return whether a folder, or the one in which it will be made, can be written."""
+    """Return whether a folder can be written, or made and then written."""
     place = folder.expanduser().absolute()
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -253,9 +258,7 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
 
 
 def unreadable(file: str) -> ParameterError:
-    """Return the error of a file of this server that its administrator has to
-    correct.
-    """
+    """Return the error for a server file that its administrator has to correct."""
     return ParameterError(
         "{file} of this server cannot be read",
         remedy="correct it as docs/hosting.md says",
@@ -265,18 +268,19 @@ def unreadable(file: str) -> ParameterError:
 
 @functools.cache
 def read_settings() -> Settings:
-    """Return the settings of this process; Streamlit's secrets go before the
-    environment.
+    """Return the settings of this process.
+
+    Streamlit's secrets go before the environment.
     """
     texts = {name: value for name, value in secrets().items() if isinstance(value, str)}
     return settings_from({**os.environ, **texts})
 
 
 def secrets() -> Mapping[str, Any]:
-    """Streamlit's secrets as they are now, or nothing where there is no such file.
+    """Return Streamlit's secrets as they are now, or nothing without a file.
 
     Raises: ParameterError for a file that cannot be read: going on without it would
-        open an empty ledger beside the right one, and ask nobody to sign in.
+        open an empty ledger beside the right one and ask nobody to sign in.
     """
     import streamlit as st
 

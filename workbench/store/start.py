@@ -1,6 +1,4 @@
-"""The one ledger of this process, opened and checked at the start, with what is wrong
-in the log.
-"""
+"""The one ledger of this process, opened and checked at the start."""
 
 import functools
 import logging
@@ -25,7 +23,7 @@ Opened = TypeVar("Opened")
 
 
 def _once(make: Callable[[], Opened]) -> Callable[[], Opened]:
-    """Make something once for all threads of this process, until `forget`."""
+    """Wrap a constructor so that all threads share one object until `forget`."""
 
     @functools.wraps(make)
     def made() -> Opened:
@@ -47,7 +45,7 @@ def _store() -> Store:
 
 @_once
 def ledger() -> SqlLedger:
-    """Open the durable ledger that all tabs of this server share.
+    """Open the durable ledger shared by all tabs of this server.
 
     Raises: LedgerError, ParameterError.
     """
@@ -67,7 +65,7 @@ sign_outs = _once(lambda: SignOuts(_store()))
 
 
 def settle() -> None:
-    """Write down what time brings about, and read what other servers wrote.
+    """Expire what has run out, and read what other servers wrote.
 
     Raises: LedgerError.
     """
@@ -79,7 +77,7 @@ def settle() -> None:
 
 
 def forget() -> None:
-    """Open all of it anew the next time."""
+    """Drop the open objects; the next call opens them anew."""
     with _open:
         _made.clear()
 
@@ -90,9 +88,7 @@ def check_ready() -> None:
 
 
 def check_all() -> None:
-    """Check settings, key, database and every chain; the log says what is wrong, and so
-    do the pages.
-    """
+    """Check settings, key, database and every chain; log each fault."""
     broken = 0
     try:
         opened = ledger()

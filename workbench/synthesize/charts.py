@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.language.messages import _, named
+from workbench.language.messages import _, name_and_text
 from workbench.language.wording import whole
 from workbench.report.charts import (
     HEADINGS,
@@ -16,9 +16,9 @@ from workbench.report.charts import (
     SYNTHETIC,
     Chart,
     drawing,
-    headed,
     names_axis,
     tips,
+    with_headings,
 )
 
 
@@ -53,8 +53,8 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),
-        alt=named(_(HEADINGS["half"]), words),
-        table=headed(frame if rows else frame.drop(columns="share")),
+        alt=name_and_text(_(HEADINGS["half"]), words),
+        table=with_headings(frame if rows else frame.drop(columns="share")),
     )
 
 
@@ -80,9 +80,9 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
         y=altair.Y("low:Q", title=_("rows")),
         y2=altair.Y2("high:Q"),
     )
-    alt = named(column, f"± {whole(half)}")
+    alt = name_and_text(column, f"± {whole(half)}")
     return Chart(
-        spec=altair.layer(bars, rules, height=240), alt=alt, table=headed(frame)
+        spec=altair.layer(bars, rules, height=240), alt=alt, table=with_headings(frame)
     )
 
 
@@ -111,7 +111,9 @@ def pair_grid(names: Sequence[str]) -> Chart:
     )
     alt = _("Pairs that matter most")
     return Chart(
-        spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=headed(frame)
+        spec=spec.properties(height=40 + 20 * len(order)),
+        alt=alt,
+        table=with_headings(frame),
     )
 
 
@@ -150,9 +152,9 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
         .mark_text(dy=-12)
         .encode(x=x, y=y, text=altair.Text("column:N"))
     )
-    alt = named(_("Relations"), "; ".join(f"{a} × {b}" for a, b in links[:40]))
+    alt = name_and_text(_("Relations"), "; ".join(f"{a} × {b}" for a, b in links[:40]))
     return Chart(
         spec=altair.layer(rules, points, texts, height=420),
         alt=alt,
-        table=headed(edges[["from", "to"]]),
+        table=with_headings(edges[["from", "to"]]),
     )

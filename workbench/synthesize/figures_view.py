@@ -61,7 +61,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
     columns.
     """
     laws = model.moments
-    means, variances = laws.clipped
+    means, variances = laws.drawn_moments
     scales = np.sqrt(np.diagonal(laws.covariances, axis1=1, axis2=2))
     lines = []
     for place, name in enumerate(model.features):

@@ -6,11 +6,12 @@ from dpcore.curator import Curator
 from dpcore.schema import Boolean, Categorical
 from dpcore.schema.origin import Origin
 from workbench import session
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import plain
-from workbench.synthesize import learning_form, runs, table_form  # noqa: F401 - the forms register themselves
+from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.state import SynthesizeState
+from workbench.synthesize.state import SynthesizeState, choose_kind, planning_curator
+from workbench.ui import epsilon_view
 
 
 def choose_card() -> type[RecipeForm]:
@@ -24,7 +25,7 @@ def choose_card() -> type[RecipeForm]:
                 icon=f":material/{card.icon}:",
                 key=f"kind-{kind}",
                 type="secondary" if kind == current else "tertiary",
-                on_click=runs.choose_kind,
+                on_click=choose_kind,
                 args=(kind,),
             )
     st.caption("✓ " + _(kinds[current].text))
@@ -51,7 +52,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
         if name is None:
             return {}
         label = st.selectbox(
-            named(_("Only rows with"), plain(name)),
+            name_and_text(_("Only rows with"), plain(name)),
             curator.schema.column(name).labels,
             key=f"{key}-{name}",
             persist_state="session",
@@ -65,3 +66,19 @@ def choose_part(curator: Curator) -> dict[str, str]:
             )
         )
     return {name: label}
+
+
+def take_note() -> None:
+    """Plan the kind of release that another page proposed, if any."""
+    note = session.take(session.PlanRelease)
+    curator = planning_curator() or session.session().curator
+    if note is None:
+        return
+    session.session().runs.show(None)
+    choose_kind(note.kind)
+    if note.epsilon is not None and curator is not None:
+        dataset = curator.account.dataset
+        left = epsilon_view.left(curator)
+        epsilon_view.box(f"loss-{dataset}").put(min(note.epsilon, left) or note.epsilon)
+        names = list(note.columns or curator.schema.domain.names)
+        RecipeForm.of_kind(note.kind).fill_in(names, dataset)

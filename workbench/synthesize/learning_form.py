@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.utility.learning import likely_labels
+from dpcore.evaluation.utility.learning import sort_by_likely_target
 from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from dpcore.synthesis.gaussian.recipe import has_numbers
@@ -52,7 +52,7 @@ class LearningForm(RecipeForm):
         schema = curator.schema
         label = st.selectbox(
             _("Column to predict"),
-            likely_labels(schema, names),
+            sort_by_likely_target(schema, names),
             key=f"label-{table}",
             persist_state="session",
         )

@@ -39,8 +39,8 @@ def show(release: Release, model: SyntheticModel) -> None:
 def _columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:COLUMNS]:
-        (labels,), counts = release.shown(release.answer((name,)))
-        cells, counts = charts.folded(labels, counts)
+        (labels,), counts = release.chart_cells(release.answer((name,)))
+        cells, counts = charts.fold_cells(labels, counts)
         pictures.append(
             charts.counts(cells, counts.values, counts.low, counts.high, column=name)
         )

@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.release import Release
 from dpcore.synthesis import Pooled
 from workbench import session
-from workbench.language.messages import N_, _, capital, translated
+from workbench.language.messages import N_, _, capital, translate_table
 from workbench.language.wording import guarantee_words, loss_words
 from workbench.report.files import release_file
 from workbench.server.workers import drawing
@@ -46,7 +46,7 @@ def show(name: str, release: Release) -> None:
         people = by_title(
             st.radio,
             _("Who is in these tables?"),
-            translated(PEOPLE),
+            translate_table(PEOPLE),
             horizontal=True,
             key=f"{key}-people",
         )

@@ -1,43 +1,33 @@
 """Preview of a release before it is paid, with its price, its error and remedies."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpcore.accounting.loss import AnyLoss, Loss, loss_from
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
-from dpcore.synthesis import Recipe, askable
+from dpcore.synthesis import Recipe, queryable_columns
 from dpcore.synthesis.base import Expected
-from dpcore.synthesis.quote import Quote
+from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, capital, digits, named, ngettext
+from workbench.language.messages import _, capital, digits, name_and_text, ngettext
 from workbench.language.wording import (
     amount,
-    listed,
+    list_names,
     number,
     plain,
     rule_unit,
-    spent_epsilon,
 )
 from workbench.report import charts
-from workbench.report.files import file_name
-from workbench.store.sources.job import Job
-from workbench.synthesize import relations_view, runs, view
+from workbench.synthesize import pay_view, relations_view
 from workbench.synthesize.charts import expected, picture
+from workbench.synthesize.preview import Preview, rows_of
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.relations import RelationTrial
-from workbench.synthesize.script import reading_of, script
-from workbench.ui import charged, epsilon_view, file_view, releases, reopening, widgets
-
-VERDICT = {
-    "not fit": N_("Not fit for what it was made for."),
-}
+from workbench.ui import epsilon_view, releases, widgets
 
 DROWNED = 1.0
 ROUGH = 0.3
@@ -47,57 +37,6 @@ them.
 GROUP_ERROR = 0.2
 """Largest error over the rows of a group that is called clear."""
 TABLES = 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """A release that is planned, as public facts have it.
-
-    Attributes:
-        loss: as it is stated; `spent` under the rule of the account.
-        part: {column: category} of the one part that is read; empty for all rows.
-        rows: about how many there are; 0 where that is not known.
-        epsilon: where the epsilon is typed, for the buttons that change it.
-    """
-
-    curator: Curator
-    form: type[RecipeForm]
-    recipe: Recipe
-    loss: AnyLoss
-    part: dict[str, str]
-    rows: float
-    quote: Quote
-    epsilon: session.Widget[float]
-
-    @property
-    def spent(self) -> Loss:
-        return self.curator.rule.spends(self.loss)
-
-    @property
-    def single_column(self) -> str | None:
-        """Name of the one column that is counted, None for any other release."""
-        cliques = [each.clique for each in self.quote.expected]
-        return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
-
-    def mean_cell(self, each: Expected) -> float:
-        """Return the rows of a mean cell of a table."""
-        return self.rows / max(1, each.cells)
-
-    def epsilon_for(self, half_width: float) -> float | None:
-        """Return the epsilon at which every cell is within `half_width` rows, rounded
-        up to three digits.
-
-        None where no loss brings that, or the error of the recipe is not known in
-        advance.
-        """
-        try:
-            loss = self.curator.loss_for(
-                self.recipe, half_width, pure=self.curator.rule.pure
-            )
-        except DpcoreError:
-            return None
-        epsilon = spent_epsilon(self.curator.rule.units(loss), self.curator.account)
-        return float(f"{1.005 * epsilon:.3g}")
 
 
 def show(
@@ -138,24 +77,13 @@ def show(
     if trial is not None:
         relations_view.show(trial, _weaker_demands(preview, trial))
     with offer:
-        _buy(preview)
+        pay_view.offer(preview)
     if quote.expected:
         _expectation(preview)
     for sentence in form.expectations(recipe, curator, preview.spent, rows):
         st.caption(sentence)
     if quote.expected:
         _wanted_error(preview)
-
-
-def rows_of(curator: Curator) -> float:
-    """Return about how many rows there are: of the latest release that tells it, or one
-    digit of the file.
-    """
-    for line in releases.earlier(curator):
-        release = curator.release(line["request_id"])
-        if release.part is None and release.marginals and release.tells_rows:
-            return release.model.total
-    return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
 
 
 def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
@@ -170,7 +98,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
             trial.narrowest(half)
         )
-    spent = curator.rule.spends(epsilon_view.loss(curator, twice))
+    spent = curator.rule.convert(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
     return trials
@@ -187,7 +115,7 @@ def _metrics(preview: Preview) -> None:
     after.metric(
         _("Left after"),
         amount(max(0, quote.left_after), account),
-        help=named(rule_unit(account), _(GLOSSARY["budget"])),
+        help=name_and_text(rule_unit(account), _(GLOSSARY["budget"])),
     )
     width = (
         preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows)
@@ -256,7 +184,7 @@ def _leave_out(preview: Preview) -> None:
     lost = [name for (name,), error in errors.items() if error >= DROWNED]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
-        label = capital("leave out {columns}").format(columns=listed(lost))
+        label = capital("leave out {columns}").format(columns=list_names(lost))
         st.button(
             label,
             on_click=preview.form.fill_in,
@@ -280,88 +208,6 @@ def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> N
         on_click=preview.epsilon.put,
         args=(epsilon,),
     )
-
-
-def _take_along(preview: Preview) -> None:
-    """Offer what makes a release where the rows are, that was planned without them."""
-    curator = preview.curator
-    job = Job(
-        table="table.csv",
-        schema=curator.schema,
-        budget=loss_from(curator.account.promise),
-        recipe=preview.recipe,
-        loss=preview.loss,
-        part=next(iter(preview.part.items()), None),
-    )
-    files = (
-        (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
-        (_("Download as a job (JSON)"), job.to_json(), "job.json"),
-        (f"{_('Codebook')} (JSON)", job.schema.shared().to_json(), "codebook.json"),
-    )
-    with st.container(horizontal=True):
-        for label, text, ending in files:
-            file_view.download(
-                label,
-                text,
-                file_name(releases.describe(job.recipe.to_dict()), "plan", ending),
-            )
-    st.caption(
-        _(
-            "Nothing was read and nothing is charged. Where the data is, as "
-            "table.csv: the script prints this quote and writes release.json, with a "
-            "ledger that it forgets; the command keeps one. The page Ledger opens "
-            "release.json, and the codebook declares the file on the page Data."
-        )
-    )
-
-
-def _buy(preview: Preview) -> None:
-    if preview.curator is runs.planned():
-        _take_along(preview)
-        return
-    curator = preview.curator
-    quote = preview.quote
-    account = preview.curator.account
-    stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
-    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
-    verdict = charged.verdict_on(curator, curator.release(stored)) if stored else None
-    is_unfit = verdict is not None and charged.fitness(verdict.content) == "not fit"
-    with st.container(horizontal=True):
-        if stored:
-            st.button(
-                _("Show the stored release, free"),
-                type="primary",
-                on_click=runs.show,
-                args=(stored,),
-            )
-        if st.button(
-            label.format(cost=amount(quote.charge, account)),
-            type="secondary" if stored else "primary",
-            disabled=is_unfit or not quote.affordable,
-            key="release",
-        ):
-            view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
-    if is_unfit:
-        ways = _(
-            "Release it again with a larger share of the budget, or with fewer columns."
-        )
-        st.caption(f"{_(VERDICT['not fit'])} {ways}")
-    if quote.charge < quote.own_charge:
-        st.caption(
-            _(
-                "By itself it would cost {own}: other parts have paid for this one too."
-            ).format(own=amount(quote.own_charge, account))
-        )
-    if quote.balance.left <= 0:
-        st.caption(
-            _("Nothing is left of the budget. What was released stays free to use.")
-        )
-    elif not quote.affordable:
-        st.caption(
-            _("This costs more than the {left} that is left. Choose less.").format(
-                left=amount(quote.balance.left, account)
-            )
-        )
 
 
 def _expectation(preview: Preview) -> None:
@@ -428,7 +274,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     part = next(iter(preview.part.items()), None)
     for line in releases.earlier(preview.curator):
         release = preview.curator.release(line["request_id"])
-        if release.part == part and name in askable(release):
+        if release.part == part and name in queryable_columns(release):
             caption = _("Around the release of {when}, which is public.").format(
                 when=line["when"]
             )

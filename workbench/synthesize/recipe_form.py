@@ -14,9 +14,9 @@ from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.registry import Registered
 from dpcore.synthesis import Histogram, Marginals, Recipe
+from dpcore.synthesis.relations import RelationTrial
 from workbench import session
 from workbench.language.messages import N_, _, capital, translate
-from workbench.synthesize.relations import RelationTrial
 from workbench.ui import widgets
 
 WAYS = session.Widget[str]("marginal-ways")
@@ -75,7 +75,7 @@ class RecipeForm(Registered, ABC):
         Args:
             rows: about how many there are; 0 where that is not known.
         """
-        if recipe.choosing is None:
+        if recipe.choice_time is None:
             return []
         domain = curator.schema.domain
         pairs = list(itertools.combinations(recipe.reads(domain), 2))
@@ -90,7 +90,7 @@ class RecipeForm(Registered, ABC):
             ).format(
                 pairs=len(pairs),
                 cells=sum(map(domain.cells, pairs)),
-                seconds=translate(recipe.choosing),
+                seconds=translate(recipe.choice_time),
             ),
         ]
 
@@ -166,6 +166,6 @@ class MarginalsForm(RecipeForm):
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        if all(len(clique) < 2 for clique in recipe.measured):
+        if all(len(clique) < 2 for clique in recipe.measured_cliques):
             return []
         return [(capital("each column alone"), lambda: WAYS.put("one"))]

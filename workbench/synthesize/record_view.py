@@ -194,7 +194,7 @@ def _test(
     ):
         try:
             closeness = widgets.compute(drawing.question, release, rows, draw, columns)
-            loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
+            loss = curator.rule.convert(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)
             return

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dpcore.synthesis.relations import (
+    MAX_NARROW_CELLS,
+    STRENGTHS,
+    RelationTrial,
+    weakest_kept,
+)
 from workbench import session
-from workbench.language.messages import _, capital, join, named
+from workbench.language.messages import _, capital, join, name_and_text
 from workbench.language.wording import number
-from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
 from workbench.ui import widgets
 
 CLEAR = {False: 0.2, True: 0.35}
@@ -36,7 +41,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             "tells the other)."
         ).format(strong=kept)
         if lost:
-            sentence += " " + named(capital("none"), lost) + "."
+            sentence += " " + name_and_text(capital("none"), lost) + "."
         if not lost and all(
             each is not None and each <= CLEAR[kind] for kind, each in weakest.items()
         ):
@@ -61,9 +66,9 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
             parts = [
                 _kept(of_other),
-                _lost(of_other) and named(_("none"), _lost(of_other)),
+                _lost(of_other) and name_and_text(_("none"), _lost(of_other)),
             ]
-            st.caption(named(name, "; ".join(filter(None, parts))))
+            st.caption(name_and_text(name, "; ".join(filter(None, parts))))
 
 
 def _is_known(trial: RelationTrial) -> bool:
@@ -82,8 +87,10 @@ def _weakest(
 
 def _where(is_wide: bool) -> str:
     if is_wide:
-        return _("where a column has more than {cells} cells").format(cells=FEW)
-    return _("between columns of at most {cells} cells").format(cells=FEW)
+        return _("where a column has more than {cells} cells").format(
+            cells=MAX_NARROW_CELLS
+        )
+    return _("between columns of at most {cells} cells").format(cells=MAX_NARROW_CELLS)
 
 
 def _kept(weakest: Mapping[bool, float | None]) -> str:

@@ -6,7 +6,7 @@ import zipfile
 from dataclasses import asdict
 from pathlib import PurePath
 
-from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_fields, loss_from
+from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_fields, loss_from_fields
 from dpcore.io.export import to_csv
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
@@ -37,9 +37,9 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
     job = Job(
         table=data_set.account.source or data_set.name,
         schema=declaration.schema,
-        budget=loss_from(data_set.account.promise),
+        budget=loss_from_fields(data_set.account.promise),
         recipe=recipe,
-        loss=loss_from(release.guarantee.loss),
+        loss=loss_from_fields(release.guarantee.loss),
         part=release.part,
     )
     return job, _reading(declaration, data_set.account.source)

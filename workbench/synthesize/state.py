@@ -3,8 +3,11 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from dpcore.curator import Curator
 from dpcore.synthesis import Step
 from dpcore.synthesis.discrete.constraints import Determines, Impossible
+from workbench import session
+from workbench.session.draft import NamesDraft
 
 Fact = Impossible | Determines | tuple[Impossible, ...]
 
@@ -33,3 +36,14 @@ class SynthesizeState:
     def draw_again(self, request_id: str) -> None:
         """Draw other rows of a release from now on."""
         self.draws[request_id] = self.draws.get(request_id, 0) + 1
+
+
+def choose_kind(kind: str) -> None:
+    """Plan a release of this kind."""
+    session.own(SynthesizeState).kind = kind
+
+
+def planning_curator() -> Curator | None:
+    """Return the curator of a plan by names alone; None if releases are made."""
+    draft = session.session().draft
+    return draft.curator if isinstance(draft, NamesDraft) else None

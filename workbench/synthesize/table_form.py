@@ -20,20 +20,20 @@ from dpcore.synthesis.discrete.constraints import (
 )
 from dpcore.synthesis.discrete.recipes import order_of
 from dpcore.synthesis.discrete.suggested import suggest_facts
+from dpcore.synthesis.relations import RelationTrial
 from workbench import session
 from workbench.language.messages import (
     N_,
     _,
     capital,
     join,
-    named,
+    name_and_text,
     translate,
-    translated,
+    translate_table,
 )
 from workbench.language.wording import plain
 from workbench.synthesize.charts import pair_grid
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.relations import RelationTrial
 from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
 
@@ -69,7 +69,7 @@ class TableForm(RecipeForm):
         relations = widgets.by_title(
             st.radio,
             _("Relations between columns"),
-            translated(RELATIONS),
+            translate_table(RELATIONS),
             key=CHOSEN_RELATIONS.key,
             persist_state="session",
         )
@@ -92,7 +92,7 @@ class TableForm(RecipeForm):
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        if recipe.choosing is None:
+        if recipe.choice_time is None:
             return []
         return [
             (
@@ -105,7 +105,7 @@ class TableForm(RecipeForm):
     def trial(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> RelationTrial | None:
-        return RelationTrial.of(recipe, curator, loss, rows)
+        return RelationTrial.of(recipe, curator.schema, loss, rows)
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
@@ -297,4 +297,4 @@ def fact_words(curator: Curator, fact: Fact) -> str:
         + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
-    return named(_("never"), join(sides))
+    return name_and_text(_("never"), join(sides))

@@ -55,9 +55,9 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
             f"{number(float(counts.values))} ± {number(counts.reach)}",
         )
         return
-    labels, counts = release.shown(counts)
+    labels, counts = release.chart_cells(counts)
     if len(counts.clique) == 1:
-        cells, counts = charts.folded(labels[0], counts)
+        cells, counts = charts.fold_cells(labels[0], counts)
     if counts.measured:
         st.markdown(
             _(

@@ -4,22 +4,17 @@ rows for nothing.
 
 import streamlit as st
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import amount, number, spent_epsilon
-from workbench.ui import charged, epsilon_view, widgets
+from workbench.ui import charged, epsilon_view, verdict, widgets
 
 NOTICE = "verdict"
 MESSAGES = {
-    "fit": N_("Good enough, on average."),
-    "not fit": N_("Not fit for what it was made for."),
-    "open": N_(
-        "This cannot be told: the noise of the verdict is as large as what it is about."
-    ),
     "offer": N_(
         "It compares the release with the rows, with noise of its own, and may be "
         "shown to anybody."
@@ -51,13 +46,13 @@ def show(curator: Curator | None, release: Release) -> None:
             )
         )
         if st.button(_("How good is it?"), icon=":material/balance:"):
-            st.switch_page("pages/evaluate.py")
+            st.switch_page(session.page_script("evaluate"))
 
 
 def _offer(curator: Curator, release: Release) -> None:
     question = charged.question_about(release)
     loss = charged.price(curator, release)
-    units = curator.rule.units(curator.rule.spends(loss))
+    units = curator.rule.units(curator.rule.convert(loss))
     is_told = session.kept(
         (NOTICE, release.request_id), lambda: charged.is_told(curator, release)
     )
@@ -74,11 +69,11 @@ def _offer(curator: Curator, release: Release) -> None:
 
 
 def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
-    fitness = charged.fitness(report.content)
-    box = {"fit": st.success, "not fit": st.warning, "open": st.info}[fitness]
-    box(f"**{_(MESSAGES[fitness])}** {charged.words(report)}")
+    judged = verdict.of_release(report)
+    box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
+    box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
-    if fitness == "not fit":
+    if judged.level == "poor":
         _ways_on(curator, release)
 
 
@@ -86,7 +81,9 @@ def _ways_on(curator: Curator, release: Release) -> None:
     """Offer a larger loss or fewer columns; a second draw of the same would be chosen
     by the rows.
     """
-    spent = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    spent = curator.rule.units(
+        curator.rule.convert(loss_from_fields(release.guarantee.loss))
+    )
     epsilon = spent_epsilon(spent, curator.account)
     size = curator.schema.domain.size
     kind = "table" if isinstance(release.model, SyntheticModel) else "marginals"

@@ -1,28 +1,20 @@
-"""Views of a release before paying, while it runs, and of its result."""
+"""A release that is there: its figures, rows, files and promise."""
 
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
-from dpcore.schema.schema import taken_facts
-from dpcore.synthesis import Figures, GaussianModel, Recipe, SyntheticModel, askable
-from dpcore.synthesis.quote import Quote
+from dpcore.synthesis import Figures, GaussianModel, SyntheticModel, queryable_columns
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
-    amount,
     counted_words,
-    from_data_words,
     guarantee_words,
-    number,
-    percent,
     plain,
 )
 from workbench.report import of_release
@@ -30,7 +22,6 @@ from workbench.report.downloads import guarantee_json
 from workbench.report.explore import explorable
 from workbench.report.files import release_file
 from workbench.server.workers import drawing
-from workbench.session.run import Run
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.store.sources import places
 from workbench.synthesize import (
@@ -38,7 +29,6 @@ from workbench.synthesize import (
     model_view,
     pooling_view,
     record_view,
-    runs,
     tables_view,
     verdict_view,
 )
@@ -47,148 +37,10 @@ from workbench.synthesize.state import SynthesizeState
 from workbench.ui import (
     file_view,
     folder_view,
-    kept_view,
     questions_view,
     releases,
     widgets,
 )
-
-
-def confirm(
-    curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote
-) -> None:
-    """Show for a last time what is read and published, and what it costs."""
-    request_id = session.session().request_id
-
-    @st.dialog(_("Pay and release"))
-    def last_look() -> None:
-        st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
-        st.write(
-            _(
-                "Read: the counts of these columns in {name}. Published: the noisy "
-                "counts, and rows drawn from them."
-            ).format(name=plain(curator.name))
-        )
-        for column, category in part.items():
-            st.write(named(_("Only rows with"), f"{plain(column)} = {plain(category)}"))
-        st.write(
-            "  \n".join(
-                [
-                    named(capital("cost"), amount(quote.charge, curator.account)),
-                    named(_("Left after"), amount(quote.left_after, curator.account)),
-                ],
-            ),
-        )
-        if quote.expected:
-            worst = max(each.half_width() for each in quote.expected)
-            st.write(
-                _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(
-                    half=number(worst)
-                ),
-            )
-        read = recipe.reads(curator.schema.domain)
-        taken = taken_facts(curator.schema.from_data, curator.schema.found)
-        if taken := {name: facts for name, facts in taken.items() if name in read}:
-            st.warning(from_data_words(taken))
-        st.write(_("This cannot be undone, and there are no refunds."))
-        with st.container(horizontal=True):
-            pay = st.button(
-                _("Pay and release"),
-                type="primary",
-                key="confirm",
-                on_click=runs.start,
-                args=(curator, recipe, loss, part, request_id),
-            )
-            if pay or st.button(_("Back"), key="cancel"):
-                st.rerun()
-
-    last_look()
-
-
-def follow_run() -> None:
-    """Show the stage of the run until it has ended, then its result."""
-    running = session.session().running
-    if running is None:
-        return
-    if not running.done.is_set():
-        if running.done.wait(1.0):  # most runs are done by then
-            st.rerun()  # with the budget of now above it
-        _progress()
-        return
-    if running.release is not None or runs.is_stored(running):
-        runs.show(running.request_id)
-        st.rerun()
-    if running.error is not None:
-        widgets.error_box(running.error)
-        _what_it_cost(running)
-    st.button(_("Back"), on_click=runs.show, args=(None,))
-
-
-def _what_it_cost(running: Run) -> None:
-    if runs.is_kept(running):
-        st.button(
-            _("Store it now"),
-            type="primary",
-            on_click=runs.store_again,
-            args=(running.request_id,),
-            key="retry",
-        )
-        if waiting := runs.kept(running):
-            dataset, text = waiting
-            kept_view.offer(dataset, running.request_id, text)
-    elif runs.is_charged(running):
-        st.caption(
-            _("The charge stays: noise may have been drawn. The Ledger page lists it.")
-        )
-    else:
-        st.caption(_("Nothing was charged."))
-
-
-@st.fragment(run_every=0.5)
-def _progress() -> None:
-    running = session.session().running
-    if running is None or running.done.is_set():
-        st.rerun()
-    if running.place:
-        st.progress(
-            0.0,
-            text=_("Other runs go first: place {place} in line.").format(
-                place=running.place
-            ),
-        )
-    else:
-        read = (
-            " · " + _("{rows:,} rows read").format(rows=running.rows)
-            if running.rows
-            else ""
-        )
-        st.progress(
-            min(1.0, running.share),
-            text=f"{percent(running.share) if running.stage else _('Computing')}{read}",
-        )
-    stopping = running.stopped.is_set()
-    st.caption(
-        _(
-            "Stopping. If all noise is drawn by now, the release is finished and "
-            "kept: it is paid for."
-        )
-        if stopping
-        else _(
-            "The charge is on file. You may leave this page: the release will be in "
-            "the list below."
-        )
-        if running.charged
-        else _(
-            "Nothing is charged yet. You may leave this page: the release will be in "
-            "the list below."
-        ),
-    )
-    st.button(
-        _("Stop it; the charge stays") if running.charged else _("Stop"),
-        on_click=runs.stop,
-        disabled=stopping,
-        key="stop",
-    )
 
 
 def show(data_set: DataSet, request_id: str) -> None:
@@ -197,25 +49,27 @@ def show(data_set: DataSet, request_id: str) -> None:
         release = data_set.release(request_id)
     except DpcoreError as error:
         widgets.error_box(error)
-        st.button(_("Back"), on_click=runs.show, args=(None,))
+        st.button(_("Back"), on_click=session.session().runs.show, args=(None,))
         return
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     if release.part is not None:
-        st.markdown(named(_("Only rows with"), " = ".join(map(plain, release.part))))
+        st.markdown(
+            name_and_text(_("Only rows with"), " = ".join(map(plain, release.part)))
+        )
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):
         st.button(
             _("Release something else"),
-            on_click=runs.show,
+            on_click=session.session().runs.show,
             args=(None,),
             icon=":material/arrow_back:",
         )
         mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave(session.ShowRelease(request_id=request_id))
-            st.switch_page("pages/links.py")
+            st.switch_page(session.page_script("links"))
     if mine:
         verdict_view.show(session.session().curator, release)
     drawn: _Drawn | None = None
@@ -229,7 +83,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         tables_view.show(release)
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
-    if askable(release):
+    if queryable_columns(release):
         with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):

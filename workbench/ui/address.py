@@ -44,8 +44,8 @@ def follow(*, shows_release: bool) -> None:
     here = {} if tab.language == session.browser_language() else {"lang": tab.language}
     if tab.data_set is not None:
         here["data"] = written(tab.data_set.id)
-        if tab.shown is not None and shows_release:
-            here["release"] = written(tab.shown)
+        if tab.runs.shown is not None and shows_release:
+            here["release"] = written(tab.runs.shown)
     if here != wanted:
         session.set_address(here)
 
@@ -77,7 +77,8 @@ def _go(wanted: dict[str, str]) -> None:
         ids = [each["request_id"] for each in releases.earlier(tab.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
-    tab.shown = next((each for each in ids if _is(each, request)), tab.shown)
+    shown = tab.runs.shown
+    tab.runs.shown = next((each for each in ids if _is(each, request)), shown)
 
 
 def _is(name: str, wanted: str) -> bool:

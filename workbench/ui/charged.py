@@ -1,10 +1,7 @@
 """Figures about a release that are charged, and may be shared."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
-
 from dpcore.accounting.ledger import State
-from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.curator import Curator
 from dpcore.curator.measuring import rehearsal_of
 from dpcore.errors import DpcoreError, RequestConflict
@@ -19,7 +16,7 @@ from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
 from workbench.language.columns import values_words
-from workbench.language.messages import _, capital, named
+from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
@@ -121,7 +118,8 @@ def words(report: PrivateReport) -> str:
     if report.kind == NumberCellsQuestion.kind:
         columns = map(Column.from_dict, report.content["columns"])
         return "; ".join(
-            named(plain(column.name), values_words(column)) for column in columns
+            name_and_text(plain(column.name), values_words(column))
+            for column in columns
         )
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return capital(
@@ -137,7 +135,7 @@ def question_about(release: Release) -> PrivateEvaluation:
     if isinstance(release.model, GaussianModel):
         return PrivateAccuracyQuestion(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
-    wide = release.model_columns if recipe is not None and recipe.choosing else ()
+    wide = release.model_columns if recipe is not None and recipe.choice_time else ()
     return PrivateMarginalErrorQuestion(
         release=release, way=min(2, max(map(len, (wide, *release.marginals))))
     )
@@ -145,7 +143,9 @@ def question_about(release: Release) -> PrivateEvaluation:
 
 def price(curator: Curator, release: Release) -> AnyLoss:
     """Return what its verdict costs: a twentieth of what the release cost."""
-    units = curator.rule.units(curator.rule.spends(loss_from(release.guarantee.loss)))
+    units = curator.rule.units(
+        curator.rule.convert(loss_from_fields(release.guarantee.loss))
+    )
     return epsilon_view.loss(curator, spent_epsilon(units // 20, curator.account))
 
 
@@ -182,24 +182,7 @@ def is_told(curator: Curator, release: Release) -> bool:
     loss = price(curator, release)
     question.check(curator.schema)
     answer = question.measure(
-        rehearsal_of(curator.schema, curator.rule.spends(loss)),
+        rehearsal_of(curator.schema, curator.rule.convert(loss)),
         curator.schema,
     )  # of one row, without noise
     return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
-
-
-def fitness(content: Mapping[str, Any]) -> Literal["fit", "not fit", "open"]:
-    """Judge a release by its charged answer alone: "open" where the noise of that
-    answer decides nothing.
-    """
-    if "mean" in content:
-        low, high = (content["mean"] + sign * content["half_width"] for sign in (-1, 1))
-        return "fit" if high <= OFF else "not fit" if low > OFF else "open"
-    is_below = content["high"] <= content["majority"]
-    return (
-        "fit"
-        if content["low"] > content["majority"]
-        else "not fit"
-        if is_below
-        else "open"
-    )

@@ -14,7 +14,7 @@ from workbench.language.wording import (
     SAMPLE_LINES,
     SAMPLE_TITLES,
     budget_line,
-    listed,
+    list_names,
     plain,
     unit_words,
 )
@@ -151,9 +151,8 @@ def earlier_releases(data_set: DataSet) -> None:
         if left.button(
             label, key=key, type="tertiary", icon=":material/verified_user:"
         ):
-            session.session().shown = line["request_id"]
-            session.session().running = None
-            st.switch_page("pages/synthesize.py")
+            session.session().runs.show(line["request_id"])
+            st.switch_page(session.page_script("synthesize"))
         right.caption(
             _("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"])
         )
@@ -196,7 +195,7 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     names = reopening.columns_of(data_set)
-    columns = listed(names, most=15)
+    columns = list_names(names, most=15)
     name = plain(declaration.name)
     st.markdown(
         _(
@@ -230,7 +229,7 @@ def ways_to_a_table() -> None:
     if draft and st.button(
         _("Continue with {name}").format(name=plain(draft.name)), type="primary"
     ):
-        st.switch_page("pages/upload.py")
+        st.switch_page(session.page_script("upload"))
     bring_table(
         _("Drop a table here"),
         _("Open this sample: {title}"),
@@ -258,7 +257,7 @@ def bring_table(
         label, type=ENDINGS, key=session.file_field(f"table-{page}").key
     )
     if file is not None:
-        session.session().uploads += 1
+        session.renew_file_fields()
         _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))
     with st.container(horizontal=True):
         for key in keys:
@@ -269,4 +268,4 @@ def bring_table(
 
 def _bring(note: session.BringTable) -> None:
     session.leave(note)
-    st.switch_page("pages/upload.py")
+    st.switch_page(session.page_script("upload"))

@@ -64,7 +64,7 @@ def loss(curator: Curator, epsilon: float) -> AnyLoss:
 
     Raises: ParameterError when epsilon is not above 0.
     """
-    return curator.rule.stated(repr(epsilon), delta_of(curator.account))
+    return curator.rule.loss_of(repr(epsilon), delta_of(curator.account))
 
 
 def left(curator: Curator) -> float:

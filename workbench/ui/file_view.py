@@ -134,7 +134,7 @@ def read(
         options: how the file is read.
     """
     notices = session.session().notices
-    notices[notice] = reading.interrupted()  # until it has been read
+    notices[notice] = reading.interrupted_error()  # until it has been read
     title = _("Reading {name}, {size} MB").format(
         name=plain(name, at_most=80), size=number(len(data) / 1e6)
     )

@@ -12,7 +12,7 @@ def show(dataset: str) -> None:
     """List those of a data set, each to be downloaded before a second fault loses
     it.
     """
-    for request_id, text in shared_ledger().kept(dataset).items():
+    for request_id, text in shared_ledger().kept_releases(dataset).items():
         st.warning(
             _(
                 "Release {request} was paid for and computed, but the ledger cannot "

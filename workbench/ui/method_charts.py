@@ -6,7 +6,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from workbench.language.messages import N_, _, commas
-from workbench.report.charts import Chart, Pictures, dot, drawing, headed, tips_of
+from workbench.report.charts import (
+    Chart,
+    Pictures,
+    dot,
+    drawing,
+    tips_of,
+    with_headings,
+)
 
 SCENARIOS = {
     "0": N_("both scenarios are one"),
@@ -109,7 +116,7 @@ def against_epsilon(
             )
             title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
             spec = altair.layer(spread, line, points, title=title, height=300)
-            lines[-1].append(Chart(spec=spec, alt=alt, table=headed(shown)))
+            lines[-1].append(Chart(spec=spec, alt=alt, table=with_headings(shown)))
     signs = [_SHAPES[shape] for shape in shapes]
     if by == "method":
         legend = [

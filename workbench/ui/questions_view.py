@@ -4,8 +4,8 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Asked
+from dpcore.synthesis import count_rows, queryable_columns
+from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Condition
 from workbench.language.messages import _, capital
 from workbench.language.wording import answer_to, plain, printable
 from workbench.ui import widgets
@@ -20,12 +20,12 @@ def questions(release: Release, *, key: str) -> None:
     key = f"{key}-{release.request_id}"
     names = st.multiselect(
         capital("columns"),
-        askable(release),
+        queryable_columns(release),
         format_func=printable,
         max_selections=MAX_CONDITIONS,
         key=f"{key}-columns",
     )
-    where: dict[str, Asked] = {}
+    where: dict[str, Condition] = {}
     for name in names:
         column = release.schema.column(name)
         of = f"{key}-{name}"

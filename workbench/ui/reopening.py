@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
 from dpcore.io.options import ReadOptions
@@ -15,6 +15,7 @@ from workbench import samples, session
 from workbench.language.messages import commas
 from workbench.server.web import holders
 from workbench.server.workers import process
+from workbench.session.draft import DraftAudit, SourceDraft
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.ledger.unbudgeted import auditor
@@ -53,11 +54,15 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     Raises: LedgerError, SchemaError.
     """
     tab = session.session()
-    ledger = session.ledger().of(dataset)
+    ledger = session.ledger().for_dataset(dataset)
     data_set = datasets.find(dataset, ledger)
-    if data_set is None or data_set.declaration is None or tab.declaring == dataset:
+    if (
+        data_set is None
+        or data_set.declaration is None
+        or (session.own(session.TableChoice).declaring == dataset)
+    ):
         return False
-    budget = loss_from(data_set.account.promise)
+    budget = loss_from_fields(data_set.account.promise)
     schema = data_set.declaration.schema
     note_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
@@ -85,17 +90,18 @@ def auditable_draft() -> Curator:
     """
     draft = session.session().draft
     assert draft is not None
-    if draft.auditor is None:
-        draft.auditor = auditor(
+    if draft.audit is None:
+        curator = auditor(
             draft.frame,
             draft.dataset,
             session.ledger().under(draft.opener),
             draft.schema.unit,
             name=draft.name,
-            identity=None if draft.source is None else draft.source.name,
+            identity=draft.source.name if isinstance(draft, SourceDraft) else None,
             compute=process.compute,
         )
-    return draft.auditor
+        draft.audit = DraftAudit(curator=curator)
+    return draft.audit.curator
 
 
 def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
@@ -120,12 +126,12 @@ def take_file(wanted: DataSet) -> None:
     file = session.file_field(NOTICE).value()
     if file is None:
         return
-    session.session().uploads += 1
+    session.renew_file_fields()
     options = (
         wanted.declaration.reading if wanted.declaration else None
     ) or ReadOptions()
     with session.noticing(NOTICE):
-        key = session.ledger().of(wanted.id).key
+        key = session.ledger().for_dataset(wanted.id).key
         read = file_view.read(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
@@ -138,7 +144,11 @@ def take_sample(wanted: DataSet) -> None:
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
-        _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
+        _take(
+            frame,
+            Curator.dataset_of(frame, session.ledger().for_dataset(wanted.id)),
+            wanted,
+        )
 
 
 def columns_of(wanted: DataSet) -> list[str]:
@@ -151,9 +161,10 @@ def columns_of(wanted: DataSet) -> list[str]:
 
 def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     if dataset == wanted.id:
-        shown = session.session().shown
+        runs = session.session().runs
+        shown = runs.shown
         reopen(frame, dataset)
-        session.session().shown = shown  # the page stays where it was
+        runs.shown = shown  # the page stays where it was
         return
     expected = set(columns_of(wanted))
     brought = set(map(str, frame.columns))

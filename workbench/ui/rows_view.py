@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
 
-from dpcore.evaluation.first_rows import FIRST
+from dpcore.evaluation.first_rows import FIRST_ROWS
 from workbench import session
 from workbench.language.messages import _
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
@@ -52,7 +52,8 @@ def offer_first_rows() -> None:
     """Offer to use the first rows, where all would be needed and do not fit."""
     if not session.session().on_first_rows:
         _switch(
-            _("Use the first {rows:,} rows instead").format(rows=FIRST), to_first=True
+            _("Use the first {rows:,} rows instead").format(rows=FIRST_ROWS),
+            to_first=True,
         )
 
 
@@ -64,7 +65,7 @@ def first_rows_words() -> str:
         _(
             "Results that need rows use the first {rows:,} rows of the source, which "
             "are no random part of it. Only counts use all rows."
-        ).format(rows=FIRST)
+        ).format(rows=FIRST_ROWS)
         if session.session().on_first_rows
         else ""
     )

@@ -1,28 +1,91 @@
-"""The verdict of an audit in sentences, the same on the page, in the printed file and
-as a command.
+"""Verdicts on a table and on a release, the same on pages, in files and as a command.
+
+The Evaluate page makes verdicts of its own comparisons: see
+`workbench.evaluate.report`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Way
+from dpcore.release import PrivateReport
 from workbench.language.messages import N_, _, capital, join, ngettext
 from workbench.language.wording import people_words, percent
+from workbench.ui import charged
 
 ANSWERS = {
     "no": N_("no"),
     "hardly": N_("hardly"),
     "yes": N_("yes"),
 }
+OF_RELEASE = {
+    "good": N_("Good enough, on average."),
+    "poor": N_("Not fit for what it was made for."),
+    "open": N_(
+        "This cannot be told: the noise of the verdict is as large as what it is about."
+    ),
+}
+Level = Literal["good", "mixed", "poor", "open"]
 
 
-def verdict(report: AuditReport, columns: list[str]) -> list[str]:
-    """Return whether the table is anonymous, and at most three reasons, the worst
-    first.
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A judgement of a table or a release, with what to do next.
+
+    Attributes:
+        level: "open" if noise hides the answer.
+        sentence: the answer.
+        reasons: sentences after it, the worst first.
+        actions: sentences on what to do next, the best first.
+    """
+
+    level: Level
+    sentence: str
+    reasons: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+
+
+def of_table(report: AuditReport, columns: list[str]) -> Verdict:
+    """Return whether a table is anonymous, with at most three reasons.
 
     Args:
         columns: what others may know.
     """
+    levels: dict[str, Level] = {"no": "poor", "hardly": "mixed", "yes": "good"}
+    answer, *reasons = _sentences(report, columns)
+    return Verdict(
+        level=levels[report.verdict.answer],
+        sentence=answer,
+        reasons=tuple(reasons),
+        actions=tuple(_ways_out(report)),
+    )
+
+
+def of_release(report: PrivateReport) -> Verdict:
+    """Return whether a release is fit for its purpose, by a charged answer alone."""
+    level = level_of_answer(report.content)
+    return Verdict(
+        level=level, sentence=_(OF_RELEASE[level]), reasons=(charged.words(report),)
+    )
+
+
+def level_of_answer(content: Mapping[str, Any]) -> Level:
+    """Return the level of a charged answer; "open" if its interval holds the limit."""
+    if "mean" in content:
+        low = content["mean"] - content["half_width"]
+        high = content["mean"] + content["half_width"]
+        if high <= charged.OFF:
+            return "good"
+        return "poor" if low > charged.OFF else "open"
+    if content["low"] > content["majority"]:
+        return "good"
+    return "poor" if content["high"] <= content["majority"] else "open"
+
+
+def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
+    """Return the answer about a table, and its reasons."""
     given = report.verdict
     risk = report.risk
     known = join(columns)
@@ -34,7 +97,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
             )
         ]
     if given.naming or given.texts:
-        sentences.append(" ".join(named(given.naming, given.texts)))
+        sentences.append(" ".join(naming_sentences(given.naming, given.texts)))
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
         unique = _(
@@ -68,7 +131,7 @@ def verdict(report: AuditReport, columns: list[str]) -> list[str]:
     return sentences
 
 
-def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
+def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return one sentence for each kind of column that names people.
 
     Args:
@@ -93,7 +156,7 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 
 def ways_words() -> str:
-    """Say among which changes the one that helps most was looked for."""
+    """Return the sentence on which changes were searched."""
     return _(
         "Of all ways to leave out, or to make coarser, one column or two: the least "
         "loss of detail after which the answer is better; where none is, the fewest "
@@ -101,10 +164,8 @@ def ways_words() -> str:
     )
 
 
-def ways_out(report: AuditReport) -> list[str]:
-    """Return the changes that help most after no or hardly, with what they cost, one
-    sentence each.
-    """
+def _ways_out(report: AuditReport) -> list[str]:
+    """Return the changes that help most, one sentence each, with their cost."""
     given = report.verdict
     lines = [_way(way, (*given.naming, *given.texts)) for way in given.ways]
     if given.answer == "no" and all(way.answer == "no" for way in given.ways):

@@ -20,7 +20,7 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, commas, stored
+from workbench.language.messages import N_, _, commas, translate_stored
 from workbench.language.wording import (
     budget_line,
     declared_words,
@@ -79,7 +79,9 @@ def header(*, declaring: bool) -> None:
     """
     tab = session.session()
     _say_what_is_gone(tab)
-    if declaring and (tab.draft is not None or tab.choosing):  # not the one before
+    if declaring and (
+        tab.draft is not None or session.own(session.TableChoice).is_open
+    ):  # not the one before
         if tab.draft is not None:
             st.markdown(
                 _("**{name}** · not opened yet").format(name=plain(tab.draft.name))
@@ -115,11 +117,13 @@ def header(*, declaring: bool) -> None:
             st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
     with middle:
         budget_bar(balance, data_set.account)
-        if busy or balance.held:
+        if busy or balance.reserved:
             _budget_of_now(data_set, tab, (busy, balance))
     if person.is_steward():
         right.page_link(
-            "pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:"
+            session.page_script("ledger"),
+            label=_("Ledger"),
+            icon=":material/receipt_long:",
         )
 
 
@@ -173,7 +177,7 @@ def budget_bar(balance: Balance, account: Account) -> None:
     """Spent, held and left as one bar, with the numbers under it."""
     parts = [
         (balance.spent, "#0072B2"),
-        (balance.held, "#D55E00"),
+        (balance.reserved, "#D55E00"),
         (balance.left, "transparent"),
     ]
     label = budget_line(balance, account)
@@ -210,7 +214,9 @@ def need_rows() -> Curator:
     """
     draft = session.session().draft
     return (
-        need_curator() if draft is None or draft.rows else reopening.auditable_draft()
+        need_curator()
+        if draft is None or not draft.has_rows
+        else reopening.auditable_draft()
     )
 
 
@@ -352,7 +358,7 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
     """Show aggregates with the digits that mean something, thousands separated."""
     numbers = frame.select_dtypes("number").columns
     st.dataframe(
-        charts.rounded(frame),
+        charts.round_figures(frame),
         hide_index=True,
         key=key,
         column_config={
@@ -380,7 +386,7 @@ def private_badge(release: Release | PrivateReport) -> None:
     st.badge(
         _("differentially private · {loss} · {unit}").format(
             loss=loss_words(release.guarantee.loss),
-            unit=plain(stored(release.guarantee.unit), at_most=200),
+            unit=plain(translate_stored(release.guarantee.unit), at_most=200),
         ),
         color="blue",
         icon=":material/verified_user:",
@@ -417,7 +423,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         if key in tab.notices:
             error_box(tab.notices[key])
         return None
-    tab.uploads += 1
+    session.renew_file_fields()
     if (read := file_view.read(file.getvalue(), file.name, notice=key)) is not None:
         tab.tables[key] = (file.name, read.table.frame)
     return st.rerun()

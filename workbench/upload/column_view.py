@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.schema import PrivacyUnit
 from workbench import session
 from workbench.language.columns import ColumnForm
-from workbench.language.messages import N_, _, capital, named
+from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import plain
 from workbench.report import charts
 from workbench.session.draft import Draft
@@ -56,7 +56,9 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
         st.markdown(f"**{plain(name)}**")
         if before["reason"]:
             st.caption(
-                named(capital("why suggested"), plain(before["reason"], at_most=300))
+                name_and_text(
+                    capital("why suggested"), plain(before["reason"], at_most=300)
+                )
             )
         after = before | _fields(before, f"one-{draft.dataset}-{draft.version}-{row}")
         edited = draft.edited.copy()

@@ -62,7 +62,9 @@ DOORS = {
 def show() -> None:
     """Show the three ways to begin, and the data sets on file."""
     data_set = session.session().data_set
-    again = data_set is not None and session.session().declaring is not None
+    again = (
+        data_set is not None and session.own(session.TableChoice).declaring is not None
+    )
     name = "" if data_set is None else plain(data_set.name)
     if name:
         st.button(
@@ -166,10 +168,10 @@ def _share() -> None:
 def _collect() -> None:
     _say("collect")
     if st.button(_("Ask a question"), key="collect", icon=":material/how_to_vote:"):
-        st.switch_page("pages/local_dp.py")
+        st.switch_page(session.page_script("local_dp"))
     if st.button(_("Try it on invented people"), key="collect-sample"):
         session.leave(session.TrySurvey())
-        st.switch_page("pages/local_dp.py")
+        st.switch_page(session.page_script("local_dp"))
 
 
 def _say(way: str) -> None:

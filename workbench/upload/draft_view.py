@@ -5,20 +5,20 @@ change it.
 import streamlit as st
 
 from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
-from dpcore.evaluation.table.cells_of_numbers import SHARE, loss_of_search
+from dpcore.evaluation.table.cells_of_numbers import SEARCH_SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.language.messages import N_, _, ngettext, translate, translated
+from workbench.language.messages import N_, _, ngettext, translate, translate_table
 from workbench.language.wording import (
     epsilon_words,
     found_words,
-    listed,
+    list_names,
     loss_words,
     number,
     plain,
     unit_words,
 )
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, FileDraft, NamesDraft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, widgets
 from workbench.upload import form, opening, reading, source_view, unit_view
@@ -50,7 +50,7 @@ SHARING = ("upload", "synthesize")
 def show(draft: Draft) -> None:
     """Show what is proposed, what is open, and below them all that can be changed."""
     is_shared = draft.page in SHARING
-    if draft.rows is not None:
+    if isinstance(draft, NamesDraft):
         st.title(_(PLAN["title"]))
         st.write(
             _(
@@ -75,14 +75,15 @@ def show(draft: Draft) -> None:
             )
         )
     source_view.say_which_rows(draft)
-    for note in draft.notes:
-        st.caption(plain(translate(note), at_most=300))
-    if draft.read is not None and draft.read.undecided:
-        reading.ask_order(draft.read)
+    if isinstance(draft, FileDraft) and draft.read is not None:
+        for note in draft.read.notes:
+            st.caption(plain(translate(note), at_most=300))
+        if draft.read.undecided:
+            reading.ask_order(draft.read)
     purpose = (
         widgets.choose(
             _("What is it for?"),
-            translated(PURPOSES),
+            translate_table(PURPOSES),
             key="purpose",
             persist_state="session",
         )
@@ -92,12 +93,10 @@ def show(draft: Draft) -> None:
     proposal = st.container()
     questions = st.container()
     at_last = st.container()
-    named = draft.schema.unit.id_column is not None and not draft.sample
+    named = draft.schema.unit.id_column is not None and not draft.is_sample
     with st.expander(_("1 · Who is protected?"), expanded=named):
         unit = unit_view.ask_unit(draft)
-    known = st.expander(
-        _("2 · What is publicly known?"), expanded=draft.rows is not None
-    )
+    known = st.expander(_("2 · What is publicly known?"), expanded=not draft.has_rows)
     with st.expander(_("3 · Budget")):
         budget = form.ask_budget(draft, at_last) if unit else None
     with known:
@@ -128,22 +127,22 @@ def _propose(
     lines = [_("**Protected:** {unit}.").format(unit=who)]
     if schema is not None:
         lines.append(
-            _("**Used:** {columns}.").format(columns=listed(schema.domain.names))
+            _("**Used:** {columns}.").format(columns=list_names(schema.domain.names))
         )
         if schema.excluded:
-            left_out = listed([each.name for each in schema.excluded])
+            left_out = list_names([each.name for each in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
-        if draft.finding and budget is not None:
+        if draft.search.columns and budget is not None:
             lines.append(
-                found_words(draft.finding, loss_fields(loss_of_search(budget)))
+                found_words(draft.search.columns, loss_fields(loss_of_search(budget)))
             )
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
-        epsilon = read_policy().proposed(purpose)
+        epsilon = read_policy().proposed_epsilon(purpose)
         if not isinstance(budget, ZCDP):
             # at least, once the cells were found
-            kept = 1 - SHARE if draft.finding else 1
+            kept = 1 - SEARCH_SHARE if draft.search.columns else 1
             epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
@@ -170,7 +169,7 @@ def _propose(
                 on_click=opening.open_draft,
                 args=(draft, schema, budget, plan),
             )
-        if draft.rows is None:
+        if draft.has_rows:
             st.button(
                 _("Open the data set"),
                 type="primary" if kind is None else "secondary",
@@ -178,10 +177,10 @@ def _propose(
                 on_click=opening.open_draft,
                 args=(draft, schema, budget),
             )
-        if draft.rows is None and st.button(
+        if draft.has_rows and st.button(
             _("Audit: is it anonymous?"), icon=":material/policy:"
         ):
-            st.switch_page("pages/audit.py")
+            st.switch_page(session.page_script("audit"))
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
         st.caption(_("It can be opened once the points below are settled."))
@@ -189,8 +188,9 @@ def _propose(
 
 def _about_the_file(draft: Draft) -> None:
     """Show what was read, and other ways to describe it."""
-    reading.show_reading(draft)
-    if draft.rows is None:
+    if isinstance(draft, FileDraft):
+        reading.show_reading(draft)
+    if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
             widgets.internal_badge()
             widgets.show_rows(draft.frame.head(20))

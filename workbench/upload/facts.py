@@ -11,20 +11,28 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
-from dpcore.evaluation.table.cells_of_numbers import widest
+from dpcore.evaluation.table.cells_of_numbers import with_public_cells
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import SPELLINGS, VALUES, fold, label_of
+from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
-from workbench.language.columns import MOST_CATEGORIES, contents, join, rounded, split
+from workbench.language.columns import (
+    MOST_CATEGORIES,
+    contents,
+    join,
+    round_bounds,
+    split_parts,
+)
 from workbench.session.draft import Draft
 from workbench.upload import grid
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
+SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
+"""Stands for a search that is made, and named, when the table is opened."""
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
@@ -71,7 +79,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     """Return the first open question; None where all is known from outside or was left
     as it is.
     """
-    open_facts = set(schema.taken) - draft.left
+    open_facts = set(schema.taken) - draft.answers.as_taken
     unsaid = [column for column in schema.columns if column.name in open_facts]
     public = tuple(
         column for column in unsaid if is_public(column, rare(draft, schema, column))
@@ -88,9 +96,11 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
             kind="public", columns=public, unsure=tuple(lists), more=more
         )
     wide = tuple(
-        column for column in unsaid if not column.found and rounded(column) is not None
+        column
+        for column in unsaid
+        if not column.found and round_bounds(column) is not None
     )
-    if wide and not draft.singly:
+    if wide and not draft.answers.one_by_one:
         return FactQuestion(kind="round", columns=wide, more=len(unsaid) - len(wide))
     return (
         FactQuestion(kind="one", columns=(unsaid[0],), more=len(unsaid) - 1)
@@ -114,7 +124,7 @@ def to_find(schema: Schema) -> tuple[str, ...]:
 def as_found(schema: Schema, names: Collection[str]) -> Schema:
     """Return the schema without what will be found privately of some columns."""
     columns = [
-        dataclasses.replace(widest(column), found="later")
+        dataclasses.replace(with_public_cells(column), found=SEARCH_TO_COME)
         if column.name in names
         else column
         for column in schema.columns
@@ -226,7 +236,7 @@ def _few(
     if listed is None:
         return (), ()
     key = (column, schema.unit.id_column)
-    if key not in draft.rare:
+    if key not in draft.row_facts.rare:
         any_value = dataclasses.replace(listed, other=True, missing=True)
         values = draft.frame[column.name]
         rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
@@ -242,7 +252,7 @@ def _few(
         nobody = [
             text for text, count in zip(labels, by_label, strict=True) if not count
         ]
-        draft.rare[key] = (
+        draft.row_facts.rare[key] = (
             (*sorted(by_text.index[by_text < FEW]), *nobody),
             tuple(
                 text
@@ -250,7 +260,7 @@ def _few(
                 if count < FEW
             ),
         )
-    return draft.rare[key]
+    return draft.row_facts.rare[key]
 
 
 def _as_list(column: Column) -> Categorical | None:
@@ -308,15 +318,15 @@ def joined_spellings(draft: Draft, column: Column) -> tuple[str, ...]:
     """Find the spellings that a column joins, once per declaration. Private."""
     if not isinstance(column, Categorical) or "spellings" not in column.from_data:
         return ()
-    if column not in draft.joined:
+    if column not in draft.row_facts.joined:
         together = defaultdict(list)
         for text in sorted(as_text(draft.frame[column.name]).dropna().unique()):
             together[fold(text)].append(text)
         groups = (together[fold(label)] for label in texts_of(column.categories))
-        draft.joined[column] = tuple(
+        draft.row_facts.joined[column] = tuple(
             " / ".join(texts) for texts in groups if len(texts) > 1
         )
-    return draft.joined[column]
+    return draft.row_facts.joined[column]
 
 
 def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
@@ -335,13 +345,13 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     """
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
-    if column not in draft.unread:
+    if column not in draft.row_facts.unread:
         values = draft.frame[column.name]
         is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(
             values
         )
-        draft.unread[column] = tuple(as_text(values)[is_unread])
-    return draft.unread[column]
+        draft.row_facts.unread[column] = tuple(as_text(values)[is_unread])
+    return draft.row_facts.unread[column]
 
 
 def put(draft: Draft, columns: Iterable[Column]) -> None:
@@ -376,10 +386,10 @@ def put_told(
                 line["known from"] = known_from
                 notes.append(grid.told_from(known_from))
             line["told"] = join(
-                dict.fromkeys([*split(_line(draft, column.name)["told"]), *notes])
+                dict.fromkeys([*split_parts(_line(draft, column.name)["told"]), *notes])
             )
             lines[column.name] = line
-    draft.left |= {
+    draft.answers.as_taken |= {
         column.name
         for column in question.columns
         if not ticked[column.name].issuperset(_open_facts(column))
@@ -393,9 +403,9 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
     """
     lines = {}
     for column in columns:
-        notes = (*split(_line(draft, column.name)["told"]), grid.rounded(column))
+        notes = (*split_parts(_line(draft, column.name)["told"]), grid.rounded(column))
         lines[column.name] = grid.line(column) | {"told": join(notes)}
-    draft.left |= set(lines)
+    draft.answers.as_taken |= set(lines)
     _put_lines(draft, lines)
 
 
@@ -405,7 +415,7 @@ def put_missing(draft: Draft, can_be_missing: bool) -> None:
     for place in edited.index:
         notes = [
             note
-            for note in split(edited.at[place, "told"])
+            for note in split_parts(edited.at[place, "told"])
             if note != grid.NEVER_MISSING
         ]
         edited.at[place, "told"] = join(
@@ -415,19 +425,19 @@ def put_missing(draft: Draft, can_be_missing: bool) -> None:
             can_be_missing and edited.at[place, "kind"] != grid.LEAVE_OUT
         )
     draft.edited = edited
-    draft.unconfirmed = None
+    draft.answers.undo = None
     draft.version += 1
 
 
 def take_back(draft: Draft) -> None:
     """Go back to what the last answer changed; other edits since then stay."""
-    assert draft.unconfirmed is not None
+    assert draft.answers.undo is not None
     before = {
-        str(line["column"]): line for line in draft.unconfirmed.to_dict("records")
+        str(line["column"]): line for line in draft.answers.undo.to_dict("records")
     }
-    draft.left -= set(before)
-    _replace(draft, draft.unconfirmed.index, before)
-    draft.unconfirmed = None
+    draft.answers.as_taken -= set(before)
+    _replace(draft, draft.answers.undo.index, before)
+    draft.answers.undo = None
 
 
 def _line(draft: Draft, name: str) -> Mapping[Any, Any]:
@@ -441,7 +451,7 @@ def _put_lines(draft: Draft, lines: Mapping[str, Mapping[Any, Any]]) -> None:
 def _replace(
     draft: Draft, places: pd.Index, lines: Mapping[str, Mapping[Any, Any]]
 ) -> None:
-    draft.unconfirmed = draft.edited.loc[places]
+    draft.answers.undo = draft.edited.loc[places]
     edited = draft.edited.copy()
     for place in places:
         for field, value in lines[str(edited.at[place, "column"])].items():
@@ -453,9 +463,9 @@ def _replace(
 def leave(draft: Draft, question: FactQuestion) -> None:
     """Keep columns as they were taken from the table; of bounds, ask about each."""
     if question.kind == "round":
-        draft.singly = True
+        draft.answers.one_by_one = True
     else:
-        draft.left |= {column.name for column in question.columns}
+        draft.answers.as_taken |= {column.name for column in question.columns}
 
 
 def shares_kept(draft: Draft, name: str, caps: Sequence[int]) -> pd.DataFrame:

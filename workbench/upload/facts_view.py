@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench import session
-from workbench.language.columns import rounded, values_words
-from workbench.language.messages import N_, _, capital, commas, named, ngettext
+from workbench.language.columns import round_bounds, values_words
+from workbench.language.messages import N_, _, capital, commas, name_and_text, ngettext
 from workbench.language.wording import plain
 from workbench.session.draft import Draft
 from workbench.ui import widgets
@@ -64,7 +64,7 @@ def ask(draft: Draft, schema: Schema) -> None:
     if question is not None:
         with st.container(border=True):
             _ask(draft, schema, question)
-    if draft.unconfirmed is not None:
+    if draft.answers.undo is not None:
         st.button(
             _("Take the last answer back"),
             on_click=facts.take_back,
@@ -148,7 +148,9 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             _("**These bounds are of this table alone.** Round ones tell less of it.")
         )
         columns = [
-            column for each in question.columns if (column := rounded(each)) is not None
+            column
+            for each in question.columns
+            if (column := round_bounds(each)) is not None
         ]
         lines = {
             old.name: [values_words(old), values_words(new)]
@@ -187,7 +189,7 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
             ]
         )
         kind = kind_title(item.column.kind) if item.kind == "values" else ""
-        label = named(
+        label = name_and_text(
             f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
             plain(commas(item.content) or _("none"), at_most=MOST_SHOWN),
         )

@@ -8,19 +8,26 @@ from streamlit import column_config as config
 from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.accounting.composition import Rule
-from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
+from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from_fields
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
+    largest_hidden_rows,
     loss_of_search,
-    rows_hidden,
 )
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import N_, _, commas, digits, translate, translated
+from workbench.language.messages import (
+    N_,
+    _,
+    commas,
+    digits,
+    translate,
+    translate_table,
+)
 from workbench.language.wording import USUAL_DELTA, budget_words, number, plain
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.store.people.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
@@ -77,7 +84,7 @@ def ask_schema(
         ),
         help=_(GLOSSARY["domain"]),
     )
-    if draft.schema.excluded and draft.rows is None:
+    if draft.schema.excluded and draft.has_rows:
         st.caption(
             _(
                 "Left out, because of what they hold; take them in below if that is "
@@ -105,18 +112,18 @@ def ask_schema(
     )
     schema, problems = from_grid(grid, draft.schema, unit)
     with search:
-        draft.finding = (
+        draft.search.columns = (
             _ask_search(draft, schema, budget)
-            if schema and budget and draft.rows is None
+            if schema and budget and draft.has_rows
             else ()
         )
     with questions:
         for name, error in problems.items():
-            if name or draft.rows is None:  # a plan begins without a column
+            if name or draft.has_rows:  # a plan begins without a column
                 widgets.error_box(error)
-        if schema and draft.rows is None:
-            facts_view.ask(draft, facts.as_found(schema, draft.finding))
-    if schema and draft.rows is None:
+        if schema and draft.has_rows:
+            facts_view.ask(draft, facts.as_found(schema, draft.search.columns))
+    if schema and draft.has_rows:
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
         widgets.internal_badge()
@@ -140,15 +147,21 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     names = facts.to_find(schema)
     if not names:
         return ()
-    hidden = rows_hidden(len(names), schema.unit.max_rows, loss_of_search(budget))
-    if draft.searching is None:
-        many = draft.source is not None or len(draft.frame) >= FEW_HIDDEN * hidden
-        draft.searching = many and not draft.sample
+    hidden = largest_hidden_rows(
+        len(names), schema.unit.max_rows, loss_of_search(budget)
+    )
+    if draft.search.proposed is None:
+        is_source = isinstance(draft, SourceDraft)
+        has_many_rows = is_source or len(draft.frame) >= FEW_HIDDEN * hidden
+        draft.search.proposed = has_many_rows and not draft.is_sample
     label = plain(
         translate(NumberCellsQuestion.describe({"columns": names})), at_most=300
     )
     wanted = st.toggle(
-        label, draft.searching, key=f"search-{draft.dataset}", persist_state="session"
+        label,
+        draft.search.proposed,
+        key=f"search-{draft.dataset}",
+        persist_state="session",
     )
     st.caption(
         _(
@@ -179,12 +192,14 @@ def _grid(draft: Draft) -> pd.DataFrame:
         disabled=["column", "reason"],
         column_config={
             **{
-                name: config.TextColumn(title, help=translated(EXPLAINED).get(name))
-                for name, title in translated(TITLES).items()
+                name: config.TextColumn(
+                    title, help=translate_table(EXPLAINED).get(name)
+                )
+                for name, title in translate_table(TITLES).items()
             },
             **{
                 name: config.CheckboxColumn(
-                    _(TITLES[name]), help=translated(EXPLAINED).get(name)
+                    _(TITLES[name]), help=translate_table(EXPLAINED).get(name)
                 )
                 for name in TICKS
             },
@@ -222,9 +237,10 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
                 "budget stays, with what was spent."
             ).format(budget=budget_words(account))
         )
-        return loss_from(account.promise)
+        return loss_from_fields(account.promise)
     with questions:
-        if draft.alike is not None and not _ask_alike(draft.alike):
+        alike = draft.alike if isinstance(draft, FileDraft) else None
+        if alike is not None and not _ask_alike(alike):
             return None
     most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.picker(
@@ -255,7 +271,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
             persist_state="session",
         )
     try:
-        loss = rule.stated(repr(epsilon), delta)
+        loss = rule.loss_of(repr(epsilon), delta)
         read_policy().check_budget(loss)
     except DpcoreError as error:
         widgets.error_box(error)
@@ -274,7 +290,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
     st.caption(words.format(times=number(1 / delta)))
     # one digit; of a connected source its first ones
     rows = float(f"{max(1, len(draft.frame)):.0e}")
-    if draft.source is None and delta > 1 / (100 * rows):
+    if not isinstance(draft, SourceDraft) and delta > 1 / (100 * rows):
         st.warning(
             _(
                 "Delta is too large for about {rows} people: take at most {most}."

@@ -21,7 +21,7 @@ from dpcore.schema.origin import (
     VALUES,
     WORDS,
 )
-from workbench.language.columns import ColumnForm, form_of, join, split
+from workbench.language.columns import ColumnForm, form_of, join, split_parts
 from workbench.language.messages import _, translate
 
 LEAVE_OUT = "leave out"
@@ -175,13 +175,14 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     column: Column = kind(
         name=line["column"],
         missing=bool(line["missing"]),
-        missing_tokens=split(line["means missing"]) if line["missing"] else (),
+        missing_tokens=split_parts(line["means missing"]) if line["missing"] else (),
         synonyms=_pairs(line),
         reason=line["reason"] or "",
         **facts,
     )
     return dataclasses.replace(
-        column, rules=_rules(column, split(line["rules"]), is_new=suggested is None)
+        column,
+        rules=_rules(column, split_parts(line["rules"]), is_new=suggested is None),
     )
 
 
@@ -207,7 +208,7 @@ def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> C
     categories.
     """
     known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
-    answered = split(line["told"])
+    answered = split_parts(line["told"])
     is_typed = (
         known_from != getattr(suggested, "known_from", "")
         and told_from(known_from) not in answered
@@ -284,7 +285,7 @@ def _followed(
 
 def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """Read what counts as what, written as "text = value"."""
-    pairs = [part.rpartition(" = ") for part in split(line["counts as"])]
+    pairs = [part.rpartition(" = ") for part in split_parts(line["counts as"])]
     if not all(sign for _text, sign, _value in pairs):
         raise ParameterError(
             "what counts as what in column {line!r} is not understood",

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -10,9 +11,9 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
+from dpcore.curator.found_cells import confirm_found, searches_on_file
 from dpcore.errors import SchemaError, no_rows
-from dpcore.evaluation.table.cells_of_numbers import losses_on_file
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.origin import CELLS
@@ -22,9 +23,8 @@ from workbench.language.messages import N_, _
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
-from workbench.server.workers.reading import TableFile
-from workbench.session.draft import Draft
-from workbench.store.ledger.datasets import Declaration, find
+from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
+from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
@@ -46,7 +46,8 @@ def take_sample(key: str) -> None:
     """Put a sample on the way to being opened."""
     sample = reopening.SAMPLES[key]
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, sample.build(), unit, sample=sample.key)
+    make = partial(FileDraft, sample=sample.key)
+    _draft(make, sample.title, sample.build(), unit, is_sample=True)
 
 
 def take_brought() -> None:
@@ -75,7 +76,7 @@ def read_again(options: ReadOptions) -> None:
     it is.
     """
     draft = session.session().draft
-    if draft is not None:
+    if isinstance(draft, FileDraft):
         _read(draft.data, draft.name, options)
 
 
@@ -87,7 +88,14 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
         # only text can be read in another way
         text = b"" if file.table.kind == "parquet" else data
         session.leave(session.TakePlan(file.table.plan, file.table.notes))
-        _draft(name, file.table.frame, None, file=file, data=text, schema=file.schema)
+        _draft(
+            partial(FileDraft, read=file.table, data=text),
+            name,
+            file.table.frame,
+            None,
+            dataset=file.dataset,
+            schema=file.schema,
+        )
 
 
 def take_codebook() -> None:
@@ -99,7 +107,7 @@ def take_codebook() -> None:
     draft = tab.draft
     if file is None or draft is None:
         return
-    tab.uploads += 1
+    session.renew_file_fields()
     session.drop_uploads()
     with session.noticing(NOTICE):
         codebook = Schema.from_json(
@@ -115,8 +123,8 @@ def take_codebook() -> None:
                 remedy="bring the table with this column, or another codebook",
                 column=codebook.unit.id_column,
             )
-        codebook.unit.check_covers(draft.declared)
-        codebook = _not_found_here(codebook, draft)
+        codebook.unit.check_covers(draft.declared_unit)
+        codebook = _confirm_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
         declared = {
             column.name: column for column in codebook.columns if column.name in header
@@ -134,27 +142,31 @@ def take_codebook() -> None:
         draft.version += 1
 
 
-def _not_found_here(codebook: Schema, draft: Draft) -> Schema:
+def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
     """Mark cells that were found privately in another table as taken from the data, to
     be asked about.
+
+    Raises: ParameterError for cells of a search on this table that were changed after
+        they were found.
     """
     ledger = session.ledger().under(draft.opener)
     account = ledger.account(draft.dataset)
-    paid = losses_on_file(ledger.lines(draft.dataset)) if account is not None else set()
+    lines = ledger.lines(draft.dataset) if account is not None else ()
     columns = [
         dataclasses.replace(
             column,
-            found="",
+            found=None,
             from_data=(
                 *column.from_data,
                 *(fact for fact in CELLS if fact in column.facts),
             ),
         )
-        if column.found and (column.name, column.found) not in paid
+        if column.found and not searches_on_file(column, lines)
         else column
         for column in codebook.columns
     ]
-    return dataclasses.replace(codebook, columns=tuple(columns))
+    marked = dataclasses.replace(codebook, columns=tuple(columns))
+    return confirm_found(marked, ledger, draft.dataset)
 
 
 def take_names() -> None:
@@ -166,11 +178,11 @@ def take_names() -> None:
     )
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
     _draft(
+        partial(NamesDraft, rows=1_000),
         _("A plan"),
         pd.DataFrame({name: [""] for name in names}),
         None,
         schema=schema,
-        rows=1_000,
     )
 
 
@@ -179,7 +191,8 @@ def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> 
     about it.
     """
     unit = schema.unit if schema is not None else None
-    _draft(source.name, frame, unit, schema=schema, source=source)
+    make = partial(SourceDraft, source=source, declared=unit)
+    _draft(make, source.name, frame, unit, schema=schema, source=source)
 
 
 def choose_table(choosing: bool) -> None:
@@ -188,8 +201,9 @@ def choose_table(choosing: bool) -> None:
     """
     tab = session.session()
     tab.draft = None
-    tab.choosing = choosing
-    tab.declaring = None
+    choice = session.own(session.TableChoice)
+    choice.is_open = choosing
+    choice.declaring = None
     tab.notices.pop(NOTICE, None)
 
 
@@ -207,9 +221,10 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
 
 def outside(draft: Draft, column: Column) -> Outside:
     """Count the rows outside a column's declaration, once per declaration. Private."""
-    if column not in draft.checks:
-        draft.checks[column] = column.check(draft.frame[column.name])
-    return draft.checks[column]
+    counted = draft.row_facts.outside
+    if column not in counted:
+        counted[column] = column.check(draft.frame[column.name])
+    return counted[column]
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
@@ -247,76 +262,84 @@ def open_draft(
             is wanted.
     """
     with session.noticing(NOTICE):
-        if draft.rows is not None:
-            first = np.zeros(1, dtype=np.int64)  # an invented row: a table has one
-            cells = {
-                each.name: each.decode(first, np.random.default_rng(0))
-                for each in schema.columns
-            }
-            frame = draft.frame.assign(**cells)
-            alone = MemoryLedger()
-            draft.plan = Curator.open(
-                frame, schema, budget=budget, ledger=alone, name=draft.name
-            )
-            reopening.about(draft.plan.account.dataset, draft.rows)
-            session.leave(plan)
-            session.leave(session.GoTo(page="synthesize"))
-            return
-        schema.unit.check_covers(draft.declared)
-        ledger = session.ledger().under(draft.opener)
-        table = draft.frame if draft.source is None else draft.source
-        with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
-            open_table = (
-                partial(open_with_cells, columns=draft.finding)
-                if draft.finding
-                else Curator.open
-            )
-            curator = open_table(
-                table,
-                schema,
-                budget=budget,
-                ledger=ledger,
-                name=draft.name,
-                on_rows=report_rows,
-                compute=process.compute,
-            )
-        if draft.source is None:
-            answer = (
-                {"alike": draft.alike.dataset, "people": ALIKE.value() or ""}
-                if draft.alike
-                else {}
-            )
-            likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
-            reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
-        schema = dataclasses.replace(
-            schema, columns=curator.schema.columns, unit=curator.schema.unit
-        )
-        session.session().add(curator, declared(draft, schema), size=draft.size)
+        if isinstance(draft, NamesDraft):
+            _plan_without_rows(draft, schema, budget)
+        else:
+            _open(draft, schema, budget)
         if plan is not None:
             session.leave(plan)
-        session.leave(session.GoTo(page="synthesize" if plan else draft.page))
+        is_planned = plan is not None or not draft.has_rows
+        session.leave(session.GoTo(page="synthesize" if is_planned else draft.page))
 
 
-def declared(draft: Draft, schema: Schema) -> Declaration:
-    """Return what a person declares of a draft, to be kept."""
-    options = draft.read.options if draft.read else None
-    return Declaration(
-        name=draft.name, schema=schema, reading=options, sample=draft.sample
+def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
+    """Give the draft a curator of an invented row: a table has at least one."""
+    first = np.zeros(1, dtype=np.int64)
+    cells = {
+        column.name: column.decode(first, np.random.default_rng(0))
+        for column in schema.columns
+    }
+    draft.curator = Curator.open(
+        draft.frame.assign(**cells),
+        schema,
+        budget=budget,
+        ledger=MemoryLedger(),
+        name=draft.name,
     )
+    reopening.about(draft.curator.account.dataset, draft.rows)
+
+
+def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
+    schema.unit.check_covers(draft.declared_unit)
+    ledger = session.ledger().under(draft.opener)
+    table = draft.source if isinstance(draft, SourceDraft) else draft.frame
+    with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
+        open_table = (
+            partial(open_with_cells, columns=draft.search.columns)
+            if draft.search.columns
+            else Curator.open
+        )
+        curator = open_table(
+            table,
+            schema,
+            budget=budget,
+            ledger=ledger,
+            name=draft.name,
+            on_rows=report_rows,
+            compute=process.compute,
+        )
+    if isinstance(draft, FileDraft):
+        answer = (
+            {"alike": draft.alike.dataset, "people": ALIKE.value() or ""}
+            if draft.alike
+            else {}
+        )
+        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
+    schema = dataclasses.replace(
+        schema, columns=curator.schema.columns, unit=curator.schema.unit
+    )
+    session.session().add(curator, draft.declaration(schema), size=draft.size)
 
 
 def _draft(
+    make: Callable[..., Draft],
     name: str,
     frame: pd.DataFrame,
     unit: PrivacyUnit | None,
     *,
-    file: TableFile | None = None,
-    data: bytes = b"",
+    dataset: str = "",
     schema: Schema | None = None,
-    sample: str = "",
     source: Source | None = None,
-    rows: int | None = None,
+    is_sample: bool = False,
 ) -> None:
+    """Put a table on its way to being opened; one that is on file opens at once.
+
+    Args:
+        make: the type of draft, with the fields that only this type has.
+        unit: the privacy unit to propose, unless one is on file.
+        dataset: the fingerprint, if it is known.
+    """
     tab = session.session()
     tab.notices.pop(NOTICE, None)
     with session.noticing(NOTICE):
@@ -324,9 +347,7 @@ def _draft(
             raise no_rows()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(
-            frame, file.dataset if file else "", sample=bool(sample), source=source
-        )
+        dataset, ledger = _filed(frame, dataset, sample=is_sample, source=source)
         if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
@@ -335,34 +356,27 @@ def _draft(
         # declared anew
         if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
-        fixed = unit_on_file(account, ledger) if account is not None else unit
+        fixed = stored_unit(account, ledger) if account is not None else unit
         if fixed is not None:
             schema = Schema(
                 columns=schema.columns, unit=fixed, excluded=schema.excluded
             )
         proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
-        tab.draft = Draft(
+        draft = make(
             name=name,
             frame=frame,
             schema=schema,
             grid=proposed,
             edited=proposed,
-            notes=file.table.notes if file else (),
+            version=tab.draft.version + 1 if tab.draft else 0,
             dataset=dataset,
             opener=ledger.opener,
-            read=file.table if file else None,
-            data=data,
-            version=tab.draft.version + 1 if tab.draft else 0,
-            alike=likeness.find(frame, ledger)
-            if account is None and source is None and not rows
-            else None,
-            sample=sample,
             size=size,
-            source=source,
-            declared=unit if source is not None else None,
             cap=cap_of(fixed),
-            rows=rows,
         )
+        if isinstance(draft, FileDraft) and account is None:
+            draft.alike = likeness.find(frame, ledger)
+        tab.draft = draft
 
 
 def _filed(
@@ -379,4 +393,4 @@ def _filed(
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
-    return own.filed(frame if source is None else source, dataset)
+    return own.account_of(frame if source is None else source, dataset)

@@ -11,7 +11,7 @@ from dpcore.io.options import SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.language.messages import _, commas, day
 from workbench.language.wording import plain
-from workbench.session.draft import Draft
+from workbench.session.draft import FileDraft
 from workbench.ui.widgets import by_title
 from workbench.upload import opening
 
@@ -29,7 +29,7 @@ ENCODINGS = (
 )
 
 
-def show_reading(draft: Draft) -> None:
+def show_reading(draft: FileDraft) -> None:
     """Show numbers and dates as they were understood, and the controls; nothing for
     Parquet.
     """
@@ -78,7 +78,7 @@ def ask_order(read: ReadResult) -> None:
             )
 
 
-def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
+def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     """Ask for encoding, separator, decimal sign, header and lines above it, from those
     used.
     """

@@ -10,7 +10,7 @@ from workbench.language.messages import _, translate
 from workbench.language.wording import plain
 from workbench.server.workers.callbacks import report_rows
 from workbench.session import person
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, SourceDraft
 from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.sources import Listed, sources_of
@@ -75,13 +75,13 @@ def take_source(name: str) -> None:
             raise nothing_named()
         with rows_view.being_scanned(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, report_rows).frame
-        schema = listed.known()
+        schema = listed.read_schema()
         opening.take_rows_of(listed.source, frame, schema)
 
 
 def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
-    if draft.source is not None:
+    if isinstance(draft, SourceDraft):
         st.info(
             _(
                 "This is a look at the first {rows:,} rows of a connected source, "

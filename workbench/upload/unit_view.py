@@ -9,7 +9,10 @@ import streamlit as st
 
 from dpcore.accounting.loss import PureDP
 from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
-from dpcore.evaluation.table.rows_of_people import ORDER, people_off
+from dpcore.evaluation.table.rows_of_people import (
+    QUANTILE_ORDER,
+    largest_quantile_error,
+)
 from dpcore.schema import PrivacyUnit
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, commas
@@ -36,7 +39,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     What the operator of a source declared can only be made stronger.
     """
     before = draft.schema.unit
-    declared = draft.declared
+    declared = draft.declared_unit
     table = f"{draft.dataset}-{before}"  # each table is asked about anew
     if declared is not None:
         st.info(
@@ -112,8 +115,8 @@ def _ask_search(table: str, start: str) -> str:
             "with few more than that, choose a number yourself."
         ).format(
             caps=commas(map(number, CAPS_TO_FIND)),
-            share=percent(float(ORDER)),
-            people=number(people_off(PureDP(epsilon=epsilon))),
+            share=percent(float(QUANTILE_ORDER)),
+            people=number(largest_quantile_error(PureDP(epsilon=epsilon))),
         ),
     )
     return epsilon
@@ -154,7 +157,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
     """Return the unit, marked where figures of the rows were seen before the number was
     chosen.
     """
-    if draft.rows is not None:
+    if not draft.has_rows:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
         st.button(

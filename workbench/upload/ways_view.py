@@ -61,10 +61,12 @@ def _ways_on(data_set: DataSet) -> None:
             ):
                 if step == release:
                     session.leave(session.PlanRelease(kind=step))
-                st.switch_page(f"pages/{'synthesize' if step == release else step}.py")
+                st.switch_page(
+                    session.page_script("synthesize" if step == release else step)
+                )
     with st.container(horizontal=True):
         st.page_link(
-            "pages/codebook.py",
+            session.page_script("codebook"),
             label=_("What is publicly known"),
             icon=":material/menu_book:",
         )

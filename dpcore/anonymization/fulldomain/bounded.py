@@ -1,17 +1,18 @@
-"""Search of a lattice that is too large to look through, with a bound of what all other
-nodes lose.
+"""Search of a lattice too large for an exact search, with a bound on the optimum.
 
 A feasible node is above each closed one in some column, and its projections
-(`projections`) together suppress no more than is allowed. The cheapest levels of which
-that is true, found by an integer program, lose no more than the optimum does. Where
-they are closed themselves, the most general closed nodes above them are added, and the
-program is solved again; the way down from there ends at feasible nodes. Nodes that
-suppress few rows and those that suppress many have a program each, since so many rows
-add to what each column loses, at least. Source: implicit hitting sets (Moreno-Centeno
-and Karp, 2013).
+(`projections`) together suppress no more than is allowed. The cheapest levels with this
+property are found by an integer program; they lose no more than the optimum does. If
+they are closed themselves, the most general closed nodes above them become further
+rules, and the program is solved again. From there the search goes down to feasible
+nodes. Suppressed rows add a least loss to each column, so that nodes are divided by how
+many rows they suppress, with one program for each part. Source: implicit hitting sets
+(Moreno-Centeno and Karp, 2013).
 """
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,54 +20,58 @@ import numpy as np
 from dpcore.anonymization.fulldomain.judge import Judge
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import Separable
-from dpcore.anonymization.fulldomain.projections import at, projections
-from dpcore.anonymization.fulldomain.size import too_large
+from dpcore.anonymization.fulldomain.size import too_large_error
 from dpcore.anonymization.models import violations
+from dpcore.tables.classes import FloatArray, IntArray
 
-MOST_WORK = 1_000_000_000
-"""Tuples that are grouped before a search ends: less than a minute."""
+MAX_WORK = 1_000_000_000
+"""Work after which a search ends, in grouped tuples: less than a minute."""
 NODE_WORK = 20_000
-"""What a node takes by itself, in tuples."""
+"""Fixed work of a node, in grouped tuples."""
 RULE_WORK = 15_000
-"""What each branch of a program takes for each of its rules, in tuples."""
-BRANCHES = 50
-"""Branches of one program, whose bound holds before it is solved."""
-PARTS = 8
-"""Programs by the number of rows that nodes suppress."""
-VARIED = 3
-"""Columns that are generalized and specialized again, in search of a better node."""
-ENOUGH = 1e-4
-"""Share of the score by which another node may be better when a search ends early."""
+"""Work of a branch of an integer program for each rule, in grouped tuples."""
+MAX_BRANCHES = 50
+"""Branches of one integer program; its dual bound holds even if it is not solved."""
+SUPPRESSION_PARTS = 8
+"""Integer programs, one for each range of suppressed rows."""
+VARIED_COLUMNS = 3
+"""Columns that a local search raises to the top and lowers again."""
+SUFFICIENT_GAP = 1e-4
+"""Relative gap between score and bound at which a search ends."""
+MAX_PROJECTIONS = 300
+"""Projections of one group of columns, at most."""
 
 
 class BoundedSearch(Judge):
-    """The best node of those that were looked at, and a bound of the others."""
+    """Search for a good node, with a lower bound on the score of all others."""
 
     metric: Separable
 
     def run(self) -> None:
-        """Look for the best node until no other can be much better, or the work is
-        done.
+        """Search until the bound is close to the best score, or the work is done.
 
-        Raises: LimitError where no feasible node was seen, and there may be one.
+        Raises: LimitError if no feasible node was found although one may exist.
         """
         self.top = self.table.lattice.top
         shape = self.table.lattice.shape
         self.level = np.concatenate([np.arange(levels) for levels in shape])
         self.column = np.repeat(np.arange(len(shape)), shape)
-        # of one level each
+        # each column has exactly one level
         self.rules = [self.column == column for column in range(len(shape))]
-        self.known: dict[Node, bool | None] = {}
+        self.decisions: dict[Node, bool | None] = {}
         self.work = self.turn = 0
-        self.most = sorted(
-            {self.allowed * part // PARTS for part in range(1, PARTS + 1)}
+        self.part_limits = sorted(
+            {
+                self.allowed * part // SUPPRESSION_PARTS
+                for part in range(1, SUPPRESSION_PARTS + 1)
+            }
         )
-        self.least = [0.0] * len(self.most)
+        self.part_bounds = [0.0] * len(self.part_limits)
         self.levels, self.lost, self.rows, self.closed = projections(self, self.metric)
         gap = 1.0
-        while self.work < MOST_WORK and gap > ENOUGH:
+        while self.work < MAX_WORK and gap > SUFFICIENT_GAP:
             node = self._cheapest(gap / 10)
-            bound = min(self.least)
+            bound = min(self.part_bounds)
             if node is not None:
                 self._learn(node)
                 for _ in range(len(self.rules) // 10):
@@ -80,53 +85,61 @@ class BoundedSearch(Judge):
                     else 0.0
                 )
         if self.best is None:
-            raise too_large(self.table)
+            raise too_large_error(self.table)
         self.best = replace(self.best, gap=gap)
 
     def share(self) -> float:
-        return min(self.work / max(MOST_WORK, 1), 1.0)
+        return min(self.work / max(MAX_WORK, 1), 1.0)
 
     def _cheapest(self, tolerance: float) -> Node | None:
-        """Raise what the nodes of one part lose at least, and return one that is cheap
-        within a tolerance.
+        """Raise the lowest bound of a part, and return the cheapest node there.
+
+        The node is cheapest within a relative tolerance; None if the program has no
+        solution.
         """
         from scipy.optimize import LinearConstraint, milp
 
-        part = int(np.argmin(self.least))
-        fewest = np.array([self.most[part - 1] + 1 if part else 0])
-        each = zip(self.column.tolist(), self.level.tolist(), strict=True)
+        part = int(np.argmin(self.part_bounds))
+        fewest = np.array([self.part_limits[part - 1] + 1 if part else 0])
+        # What each level loses at least, if so many rows are suppressed
         least = [
-            self.metric.term_given(self.table, column, level, fewest)[0]
-            for column, level in each
+            self.metric.least_term(self.table, column, level, fewest)[0]
+            for column, level in zip(
+                self.column.tolist(), self.level.tolist(), strict=True
+            )
         ]
-        # of which levels a projection is
+        # Costs of the projections: what their levels lose, at least
         has = self.levels[:, self.column] == self.level
         costs = np.where(has, np.maximum(self.lost[:, self.column], least), 0).sum(
             axis=1
         )
+        # One variable per level and per projection: whether the node has it
         levels = np.zeros(len(self.level))
         rules = np.array(self.rules, dtype=np.float64)
-        one = np.where(np.arange(len(rules)) < len(self.top), 1.0, np.inf)
+        # the rules of the columns come first: one level each, not more
+        most_levels = np.where(np.arange(len(rules)) < len(self.top), 1.0, np.inf)
         solved = milp(
             np.concatenate([levels, costs]),
             integrality=np.concatenate([levels + 1, 0 * costs]),
             bounds=(0, 1),
             constraints=[
                 LinearConstraint(
-                    np.hstack([rules, np.zeros((len(rules), len(costs)))]), 1, one
+                    np.hstack([rules, np.zeros((len(rules), len(costs)))]),
+                    1,
+                    most_levels,
                 ),
                 LinearConstraint(np.hstack([-np.eye(len(levels)), has.T]), 0, 0),
                 LinearConstraint(
-                    np.concatenate([levels, self.rows]), -np.inf, self.most[part]
+                    np.concatenate([levels, self.rows]), -np.inf, self.part_limits[part]
                 ),
             ],
-            options={"node_limit": BRANCHES, "mip_rel_gap": tolerance},
+            options={"node_limit": MAX_BRANCHES, "mip_rel_gap": tolerance},
         )
         self.work += (1 + (solved.mip_node_count or 0)) * RULE_WORK * len(rules)
-        # 2: without a solution
+        # milp has status 2 if no node keeps to the rules
         bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0
-        self.least[part] = max(
-            self.least[part], float(self.metric.joined(np.array(bound)))
+        self.part_bounds[part] = max(
+            self.part_bounds[part], float(self.metric.scores_from_sums(np.array(bound)))
         )
         return (
             None
@@ -135,9 +148,7 @@ class BoundedSearch(Judge):
         )
 
     def _learn(self, node: Node) -> None:
-        """Add the rules that these levels break, and look for a feasible node near
-        them.
-        """
+        """Add the rules broken by a node, and search near it for a feasible one."""
         if self._decide(node) is not False:
             self.rules.append(self.level != np.array(node)[self.column])
         above = node
@@ -145,25 +156,29 @@ class BoundedSearch(Judge):
             general = self._close(above)
             if general == self.top:
                 return
-            reached = zip(above, general, self.top, strict=True)
-            above = tuple(level if far == top else top for level, far, top in reached)
+            # a column at its top in the closed node cannot make it feasible
+            above = tuple(
+                level if closed == top else top
+                for level, closed, top in zip(above, general, self.top, strict=True)
+            )
         self._descend(above, node)
 
     def _vary(self) -> None:
-        """Look for a better node near the best one."""
+        """Search for a better node near the best one."""
         node = np.array(self.top if self.best is None else self.best.node)
-        some = self._mixed()[:VARIED]
-        node[some] = np.array(self.top)[some]
+        raised = self._shuffled_columns()[:VARIED_COLUMNS]
+        node[raised] = np.array(self.top)[raised]
         self._descend(tuple(node.tolist()), (0,) * len(node))
 
     def _descend(self, node: Node, goal: Node) -> None:
-        """Lower the columns of a node towards these levels while it is feasible, in a
-        mixed order.
+        """Lower the columns of a node towards a goal while it stays feasible.
+
+        The columns are taken in a shuffled order.
         """
         stopped = node
-        for column in self._mixed():
+        for column in self._shuffled_columns():
             while node[column] > goal[column]:
-                lower = at(node, [column], [node[column] - 1])
+                lower = with_levels(node, [column], [node[column] - 1])
                 if not self._decide(lower):
                     stopped = lower
                     break
@@ -171,26 +186,31 @@ class BoundedSearch(Judge):
         if self._decide(stopped) is False and not self._is_closed(stopped):
             self._close(stopped)
 
-    def _mixed(self) -> list[int]:
-        """Return the columns in another order each time, the same in each search."""
+    def _shuffled_columns(self) -> list[int]:
+        """Return the columns in another order each time, the same in every search."""
         self.turn += 1
         return sorted(
             range(len(self.top)),
-            key=lambda each: (each + 1) * self.turn * math.sqrt(5) % 1,
+            key=lambda column: (column + 1) * self.turn * math.sqrt(5) % 1,
         )
 
     def _close(self, node: Node) -> Node:
-        """Raise a closed node while it is closed, the columns of most labels first, and
-        return it.
+        """Raise a closed node as far as it stays closed, add its rule, and return it.
+
+        Columns with most labels are raised first.
         """
         labels = [self.table.widths[column][level] for column, level in enumerate(node)]
         order = np.argsort(labels, kind="stable")[::-1].tolist()
         for column in order:
-            if self._decide(highest := at(node, [column], [self.top[column]])) is False:
+            if (
+                self._decide(highest := with_levels(node, [column], [self.top[column]]))
+                is False
+            ):
                 node = highest
         for column in order:
             while node[column] < self.top[column] and (
-                self._decide(higher := at(node, [column], [node[column] + 1])) is False
+                self._decide(higher := with_levels(node, [column], [node[column] + 1]))
+                is False
             ):
                 node = higher
         self.closed = np.vstack([self.closed, node])
@@ -198,26 +218,128 @@ class BoundedSearch(Judge):
         return node
 
     def _is_closed(self, node: Node) -> bool:
-        """Return whether a rule says that nothing is feasible at or below a node."""
+        """Return whether a closed node lies at or above this one."""
         return bool((self.closed >= node).all(axis=1).any())
 
     def _decide(self, node: Node) -> bool | None:
-        """Return whether a node is feasible, False where it is closed, and None where a
-        finer one may be.
+        """Return whether a node is feasible, cached.
+
+        False means that no finer node is feasible either, None that one may be.
         """
-        if node not in self.known:
-            self.known[node] = False if self._is_closed(node) else self._look(node)
-        return self.known[node]
+        if node not in self.decisions:
+            self.decisions[node] = False if self._is_closed(node) else self._look(node)
+        return self.decisions[node]
 
     def _look(self, node: Node) -> bool | None:
         self.work += len(self.counter.base.class_keys) + NODE_WORK
-        classes = self.counted(node)
+        classes = self.count_classes(node)
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             return False
         if self.decides_by_histogram:
             marked = violations(self.models, classes)
-            if not (is_feasible := self.by_histogram(classes, marked)):
+            if not (is_feasible := self.decide_by_histogram(classes, marked)):
                 return is_feasible
-        self.keep(classes, marked, self.metric.score(classes, marked))
+        self.keep_if_best(classes, marked, self.metric.score(classes, marked))
         return True
+
+
+def projections(
+    judge: Judge, metric: Separable
+) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+    """Suppression and loss of nodes that generalize only one group of columns.
+
+    The columns are divided into groups. A projection is a node with all columns but
+    those of one group at their top. Each class of a node is part of one class of a
+    projection with the same levels in the group, and part of a class with too few
+    people has too few itself. So a node suppresses at least what each of its
+    projections suppresses: no node has the levels of a projection that suppresses too
+    much, and no column loses less than there. Each row is counted in one group only,
+    the one in which fewest rows are like it. Then the rows that the projections of a
+    node suppress add up to no more than the node does.
+
+    Returns: for projections that do not suppress too much: (projections, columns)
+    levels in the group, -1 for other columns; (projections, columns) what each column
+    of the group adds to the score; (projections,) suppressed rows counted in the group,
+    0 if people have several rows. Last, (nodes, columns) the most general of the closed
+    ones.
+    """
+    table = judge.table
+    top = judge.table.lattice.top
+    groups = _group_columns(judge)
+    closed = np.empty((0, len(top)), np.int64)
+    nowhere = (-1,) * len(top)
+    kept = [(nowhere, np.zeros(len(top)), 0)]  # the projection on no column
+    # Count each row in the group in which fewest rows are like it
+    finest = [
+        judge.count_classes(with_levels(top, group, [0] * len(group)))
+        for group in groups
+    ]
+    fewest = np.argmin(
+        [classes.sizes[classes.entry_classes] for classes in finest], axis=0
+    )
+    # Look at the projections of each group, the most general first
+    for place, group in enumerate(groups):
+        counted = np.where(
+            (fewest == place) & (table.members is None), table.published, 0
+        )
+        for levels in itertools.product(
+            *(range(top[column], -1, -1) for column in group)
+        ):
+            node = with_levels(top, group, levels)
+            if (closed >= node).all(axis=1).any():
+                continue
+            classes = judge.count_classes(node)
+            marked = violations(judge.plain, classes)
+            if not classes.suppresses_few(marked, judge.allowed):
+                closed = np.vstack([closed, node])
+                continue
+            places = marked.nonzero()[0]
+            lost = np.zeros(len(top))
+            for column, level in zip(group, levels, strict=True):
+                added = metric.added_by_suppression(
+                    classes, column, places, classes.sizes[places]
+                )
+                lost[column] = metric.terms(table, column, added)[level]
+            rows = int(counted[marked[classes.entry_classes]].sum())
+            kept.append((with_levels(nowhere, group, levels), lost, rows))
+    all_levels, all_lost, all_rows = map(np.array, zip(*kept, strict=True))
+    return all_levels, all_lost, all_rows, closed
+
+
+def with_levels(node: Node, columns: Sequence[int], levels: Sequence[int]) -> Node:
+    """Return a node with other levels in some columns."""
+    changed = dict(zip(columns, levels, strict=True))
+    return tuple(changed.get(column, level) for column, level in enumerate(node))
+
+
+def _group_columns(judge: Judge) -> list[list[int]]:
+    """Group columns by how many classes their combinations add."""
+    top = judge.table.lattice.top
+    widths = judge.table.widths
+    # Classes that two columns have together beyond those of each by itself
+    more = np.zeros((len(top), len(top)))
+    for left, right in itertools.combinations(range(len(top)), 2):
+        classes = len(
+            judge.count_classes(with_levels(top, (left, right), (0, 0))).sizes
+        )
+        more[left, right] = more[right, left] = (
+            classes - widths[left][0] - widths[right][0]
+        )
+    # Put each column into the group it has most of them with, if there is room
+    groups: list[list[int]] = []
+    for column in np.argsort(-more.sum(axis=1)).tolist():
+        shapes = (
+            (group, math.prod(top[member] + 1 for member in (*group, column)))
+            for group in groups
+        )
+        fit = {
+            more[column, group].sum(): group
+            for group, size in shapes
+            if size <= MAX_PROJECTIONS
+        }
+        if max(fit, default=0) > 0:
+            fit[max(fit)].append(column)
+        else:
+            groups.append([column])
+    return groups

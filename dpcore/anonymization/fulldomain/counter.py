@@ -1,29 +1,272 @@
-"""Equivalence classes of a node, counted by one number per tuple, without sorting.
+"""Counts of equivalence classes, by one number for each combination of labels.
 
-Where labels have too many combinations, those that occur are numbered first. The
-numbers of one half of the columns are kept for all nodes that share their levels.
+Classes are counted without sorting tuples. If labels have too many combinations, only
+those that occur get a number. The numbers of the first half of the columns are kept for
+all nodes that share these levels, and those of the second half as well.
 """
 
+import math
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, reduce
+from operator import getitem
 
 import numpy as np
+import pandas as pd
 
-from dpcore.anonymization.fulldomain.coded import CodedClasses
-from dpcore.anonymization.fulldomain.grouper import Grouper
+from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.lattice import Node
+from dpcore.anonymization.fulldomain.members import Members
+from dpcore.anonymization.fulldomain.people import people_sums_of
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import SensitiveColumn
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 from dpcore.tables.value_counts import ValueCounts
 
-COMBINATIONS = 8
-"""Numbers that may be counted for each tuple, twice as many where people are."""
-REMEMBERED = 60_000_000
-"""Labels that a Counter keeps at most: 240 MB."""
+MAX_NUMBERS_PER_TUPLE = 8
+"""Largest ratio of label combinations to tuples that is counted densely.
+
+It is twice that if people have several rows.
+"""
+MAX_CACHED_LABELS = 60_000_000
+"""Labels that a counter keeps at most: 240 MB of int32."""
+MAX_GROUP_COMBINATIONS = 16_384
+"""Label combinations of a group of columns whose steps are tabulated."""
+EXACT_BELOW = 2**52
+"""Sums of weights below it are exact as float64."""
+INT32_NUMBERS = 2**31
+"""Numbers that fit into int32; of more combinations, only occurring ones get one."""
+
+BegunFlags = list[list[BoolArray]]
+"""By column and level: the corrections that begin at this level or below."""
 
 
-class Counted:
+class CodedClasses:
+    """The classes of one node as columns of label codes.
+
+    Classes of coarser nodes are counted from them. Every array has one entry per class,
+    but for the histograms of sensitive values, which have one per key.
+    """
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self.table = classes.table
+        self.keys = classes.class_keys
+        self.size = 0
+        self._labels: dict[tuple[int, int], IntArray] = {}
+        self._halves: dict[tuple[int, Node], tuple[IntArray, int]] = {}
+        self._digits: dict[int, IntArray] = {}
+        self._figures: dict[int, FloatArray] = {}
+        self._sensitive_values: dict[str, tuple[IntArray, FloatArray]] = {}
+        self._pending: dict[int, tuple[BegunFlags, IntArray, FloatArray]] = {}
+
+    def labels(self, column: int, level: int) -> IntArray:
+        """(classes,) codes of the labels of a column at a level, int32."""
+        if not any(self.classes.node):
+            return self.table.labels(column, level)
+        labels = self._labels.get((column, level))
+        if labels is None:
+            step = self.table.coarser[column][self.classes.node[column]][level]
+            labels = np.asarray(step.astype(np.int32).take(self.digits(column)))
+            self._labels[column, level] = labels
+            self.size += len(labels)
+        return labels
+
+    def index(self, node: Node, most: int) -> tuple[IntArray, int]:
+        """(classes,) a number per combination of labels, and how many exist.
+
+        If there are more than `most`, only combinations that occur are numbered.
+        """
+        half = self.table.first_half
+        left, left_count = self._half(0, node[:half])
+        right, right_count = self._half(half, node[half:])
+        if left_count * right_count > most:
+            return _number_occurring(left.astype(np.int64) * right_count + right)
+        number = left * np.int32(right_count)
+        number += right
+        return number, left_count * right_count
+
+    def _half(self, first: int, levels: Node) -> tuple[IntArray, int]:
+        """(classes,) a number per combination of labels, and how many exist.
+
+        The combinations are those of adjacent columns, from `first` on.
+        """
+        known = self._halves.get((first, levels))
+        if known is None:
+            numbers: IntArray = np.zeros(len(self.keys), dtype="int32")
+            combinations = 1
+            for column, level in enumerate(levels, first):
+                labels = self.table.widths[column][level]
+                if labels > 1:
+                    combinations *= labels
+                    numbers = numbers.astype(
+                        np.int64 if combinations > INT32_NUMBERS else np.int32,
+                        copy=False,
+                    )
+                    numbers *= labels
+                    numbers += self.labels(column, level)
+                if combinations > INT32_NUMBERS:
+                    numbers, combinations = _number_occurring(numbers)
+            known = self._halves[first, levels] = (
+                numbers.astype(np.int32, copy=False),
+                combinations,
+            )
+            self.size += len(numbers)
+        return known
+
+    def bound_people_above(self, place: int) -> FloatArray:
+        """(shape of the lattice) upper bounds of the people in the class of one entry.
+
+        Column by column it is known from which level on another class shares its label.
+        So each class is counted at the finest node at which it joins, and sums over all
+        specializations give the class at every coarser node.
+        """
+        table = self.table
+        index = np.full(
+            len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32
+        )
+        # Add up, column by column, the levels from which each class is in the same one
+        for columns, numbers in self._groups:
+            steps = np.zeros(1, dtype=np.int64)
+            for column in columns:
+                paths = self._paths[column]
+                own = paths[:, table.digits(self.keys[place], column)]
+                met = (paths != own[:, None]).sum(axis=0)
+                steps = (steps[:, None] + met * table.lattice.strides[column]).ravel()
+            index += steps.astype(np.int32).take(numbers)
+        weights = self.published if table.members is None else self.people(0)
+        return table.lattice.sum_specializations(
+            np.bincount(index, weights, table.lattice.size).astype(np.float64)
+        )
+
+    @cached_property
+    def _paths(self) -> list[IntArray]:
+        """By column, (levels, codes) labels of the codes from this node on."""
+        steps = zip(self.table.coarser, self.classes.node, strict=True)
+        return [np.array(column[level][level:]) for column, level in steps]
+
+    @cached_property
+    def _groups(self) -> list[tuple[list[int], IntArray]]:
+        """Groups of adjacent columns, each with (classes,) label combinations.
+
+        Each group has few combinations.
+        """
+        widths = list(map(getitem, self.table.widths, self.classes.node))
+        groups: list[list[int]] = [[]]
+        for column in range(len(widths)):
+            if (
+                math.prod(widths[member] for member in (*groups[-1], column))
+                > MAX_GROUP_COMBINATIONS
+            ):
+                groups.append([])
+            groups[-1].append(column)
+        return [
+            (
+                columns,
+                self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1])[
+                    0
+                ],
+            )
+            for columns in groups
+            if columns
+        ]
+
+    def digits(self, column: int) -> IntArray:
+        """(classes,) codes in one column."""
+        if column not in self._digits:
+            self._digits[column] = self.table.digits(self.keys, column)
+        return self._digits[column]
+
+    @cached_property
+    def published(self) -> FloatArray:
+        """(classes,) published rows, as float weights."""
+        return self.classes.sizes.astype(np.float64)
+
+    @cached_property
+    def population(self) -> FloatArray:
+        """(classes,) rows of the population table, as float weights."""
+        return self.classes.sum_by_class(self.classes.counts).astype(np.float64)
+
+    @cached_property
+    def packing_factor(self) -> float:
+        """A power of two for packing two counts into one float weight.
+
+        It is above the sum of published rows, and 0 if the counts do not fit exactly.
+        """
+        step = 2.0 ** int(self.published.sum()).bit_length()
+        return (
+            step
+            if self.table.has_subset and step * self.population.sum() < EXACT_BELOW
+            else 0.0
+        )
+
+    @cached_property
+    def packed_weights(self) -> FloatArray:
+        """(classes,) published and population rows, packed into one weight."""
+        return self.packing_factor * self.population + self.published
+
+    def people(self, view: int) -> FloatArray:
+        """(classes,) people of a view over all sensitive values, as weights.
+
+        Views are those of `PeopleSums`.
+        """
+        if view not in self._figures:
+            assert self.classes.views is not None
+            self._figures[view] = self.classes.sum_by_class(
+                self.classes.views[view]
+            ).astype(np.float64)
+        return self._figures[view]
+
+    @cached_property
+    def members(self) -> Members:
+        """The owners of the published rows of each class."""
+        members = self.table.members
+        assert members is not None
+        shown = members.among(self.table.published > 0)
+        return replace(shown, entry=self.classes.entry_classes.take(shown.entry))
+
+    def sensitive_values(self, column: str) -> tuple[IntArray, FloatArray]:
+        """(keys,) codes of a sensitive column, and people as weights."""
+        if column not in self._sensitive_values:
+            figures = self.classes.published
+            if self.classes.views is not None:
+                figures = self.classes.views[1 + list(self.table.fields).index(column)]
+            value = self.table.fields[column].of(self.classes.keys)
+            self._sensitive_values[column] = value, figures.astype(np.float64)
+        return self._sensitive_values[column]
+
+    def corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
+        """Return keys at which a view counts people too often, and what to add.
+
+        They are those of a coarser node.
+        """
+        begun, keys, counts = self._pending_corrections(view)
+        here = np.flatnonzero(reduce(np.bitwise_and, map(getitem, begun, node)))
+        return keys[here], counts[here]
+
+    def _pending_corrections(
+        self, view: int
+    ) -> tuple[BegunFlags, IntArray, FloatArray]:
+        """Return levels, keys and counts of a view's pending corrections.
+
+        They may begin at coarser nodes.
+        """
+        if view not in self._pending:
+            folded = people_sums_of(self.table)
+            pending = self.classes.pending
+            assert folded is not None
+            assert pending is not None
+            chosen = pending[folded.view[pending] == view % len(folded.counts)]
+            begun = [
+                [folded.levels[column, chosen] <= level for level in range(levels)]
+                for column, levels in enumerate(self.table.lattice.shape)
+            ]
+            keys = self.classes.entry_keys[folded.entry[chosen]]
+            self._pending[view] = begun, keys, folded.count[chosen].astype(np.float64)
+        return self._pending[view]
+
+
+class CountedClasses:
     """The equivalence classes of one node, counted, with one entry per class."""
 
     def __init__(self, coded: CodedClasses, node: Node, most: int) -> None:
@@ -43,78 +286,87 @@ class Counted:
     def class_keys(self) -> IntArray:
         """One key of each class, ascending."""
         return self.table.generalize(
-            self._coded.keys.take(self._first), self._coded.classes.node, self.node
+            self._coded.keys.take(self._representatives),
+            self._coded.classes.node,
+            self.node,
         )
 
     @cached_property
-    def _occupied(self) -> IntArray:
-        """The number of each class."""
+    def _occupied_numbers(self) -> IntArray:
+        """The number of each class, ascending."""
         if self.table.has_subset:
-            return np.flatnonzero(self._whole > 0)
+            return np.flatnonzero(self._population_by_number > 0)
         return np.flatnonzero(
-            (self._dense if self.table.members is None else self._each(0)) > 0
+            (
+                self._published_by_number
+                if self.table.members is None
+                else self._people_by_number(0)
+            )
+            > 0
         )
 
     @cached_property
-    def _dense(self) -> FloatArray:
-        if not self._coded.step:
+    def _published_by_number(self) -> FloatArray:
+        if not self._coded.packing_factor:
             return np.asarray(
                 np.bincount(self._index, self._coded.published, self._space),
                 dtype=np.float64,
             )
-        return self._both - self._coded.step * self._whole
+        return (
+            self._packed_by_number
+            - self._coded.packing_factor * self._population_by_number
+        )
 
     @cached_property
-    def _whole(self) -> FloatArray:
-        """Rows of the table by number."""
-        if not self._coded.step:
+    def _population_by_number(self) -> FloatArray:
+        """Rows of the population table, by number."""
+        if not self._coded.packing_factor:
             return np.asarray(
                 np.bincount(self._index, self._coded.population, self._space),
                 dtype=np.float64,
             )
-        return np.floor(self._both / self._coded.step)
+        return np.floor(self._packed_by_number / self._coded.packing_factor)
 
     @cached_property
-    def _both(self) -> FloatArray:
+    def _packed_by_number(self) -> FloatArray:
         return np.asarray(
-            np.bincount(self._index, self._coded.both, self._space), dtype=np.float64
+            np.bincount(self._index, self._coded.packed_weights, self._space),
+            dtype=np.float64,
         )
 
     @cached_property
-    def _place(self) -> IntArray:
-        """By number, the place of its class."""
+    def _class_of_number(self) -> IntArray:
+        """The class of each number."""
         place = np.empty(self._space, dtype=np.int64)
-        place[self._occupied] = np.arange(len(self._occupied))
+        place[self._occupied_numbers] = np.arange(len(self._occupied_numbers))
         return place
 
     @cached_property
-    def _class(self) -> IntArray:
-        """(classes that were counted,) the class that each is in."""
-        return self._place.take(self._index)
+    def _class_of_entry(self) -> IntArray:
+        """(finer classes,) the class of each."""
+        return self._class_of_number.take(self._index)
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Published rows of the research subset, or of the table if there is none,
-        int64.
-        """
-        return self._dense.take(self._occupied).astype(np.int64)
+        """Published rows of each class, int64."""
+        return self._published_by_number.take(self._occupied_numbers).astype(np.int64)
 
     @cached_property
     def people(self) -> IntArray:
-        """Published people, int64."""
-        return self.sizes if self.table.members is None else self._people(0)
+        """Published people of each class, int64."""
+        return self.sizes if self.table.members is None else self._people_by_class(0)
 
     @cached_property
     def population(self) -> IntArray:
-        """People of the table, int64."""
+        """People of the population table in each class, int64."""
         if not self.table.has_subset:
             return self.people
         if self.table.members is not None:
-            return self._people(-1)
-        return self._whole.take(self._occupied).astype(np.int64)
+            return self._people_by_class(-1)
+        return self._population_by_number.take(self._occupied_numbers).astype(np.int64)
 
-    def _each(self, view: int) -> FloatArray:
-        """People of a view by number."""
+    def _people_by_number(self, view: int) -> FloatArray:
+        """People of a view (see `PeopleSums`), by number."""
         if view not in self._views:
             sums = np.bincount(self._index, self._coded.people(view), self._space)
             figures = np.asarray(sums, dtype=np.float64)
@@ -123,64 +375,63 @@ class Counted:
             self._views[view] = figures
         return self._views[view]
 
-    def _people(self, view: int) -> IntArray:
-        return self._each(view).take(self._occupied).astype(np.int64)
+    def _people_by_class(self, view: int) -> IntArray:
+        return (
+            self._people_by_number(view).take(self._occupied_numbers).astype(np.int64)
+        )
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
-        """Return the codes of a column's labels in some of the classes."""
-        return self._coded.labels(column, self.node[column]).take(self._first[marked])
+        """Return the label codes of a column in the selected classes."""
+        return self._coded.labels(column, self.node[column]).take(
+            self._representatives[marked]
+        )
 
     @cached_property
-    def _first(self) -> IntArray:
-        """The place of one of the classes that were counted together, for each
-        class.
-        """
+    def _representatives(self) -> IntArray:
+        """The index of one finer class in each class."""
         places = np.empty(self._space, dtype=np.int64)
         places[self._index] = np.arange(len(self._index))
-        return places.take(self._occupied)
+        return places.take(self._occupied_numbers)
 
     def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
-        """Return whether at most `allowed` published people have a row in the marked
-        classes.
-        """
-        # counts a person in each of their classes
-        each = int(self.people[marked].sum())
-        if each <= allowed or self.table.members is None:
-            return each <= allowed
-        if int(self.table.fewest_people(np.array(each))) > allowed:
+        """Return whether the marked classes hold at most `allowed` people."""
+        # a person counts once in each of their classes here
+        total = int(self.people[marked].sum())
+        if total <= allowed or self.table.members is None:
+            return total <= allowed
+        if int(self.table.fewest_people(np.array(total))) > allowed:
             return False
         return self.people_in(marked) <= allowed
 
     def people_in(self, marked: BoolArray) -> int:
-        """Return published people who have a row in one of the marked classes (one flag
-        per class).
-        """
+        """Count the published people of the marked classes (one flag per class)."""
         if self.table.members is None or not marked.any():
             return int(self.sizes[marked].sum())
         inside = np.zeros(self._space, dtype=bool)
-        inside[self._occupied[marked]] = True
-        return self._coded.members.number_among(inside.take(self._index))
+        inside[self._occupied_numbers[marked]] = True
+        return self._coded.members.count_people(inside.take(self._index))
 
-    def inside(self, place: int) -> BoolArray:
-        """(classes that were counted,) which of them are in one of the classes."""
-        return np.asarray(self._index == self._occupied[place])
+    def is_merged_into(self, place: int) -> BoolArray:
+        """(finer classes,) whether each is merged into the class at an index."""
+        return np.asarray(self._index == self._occupied_numbers[place])
 
     @property
-    def of_entries(self) -> IntArray:
-        """(entries,) the class of each of the table's keys."""
-        return np.asarray(self._class[self._coded.classes.of_entries])
+    def entry_classes(self) -> IntArray:
+        """(entries,) the class of each key of the table."""
+        return np.asarray(self._class_of_entry[self._coded.classes.entry_classes])
 
     def histogram(self, column: str) -> ValueCounts:
-        """Return published people by value of a sensitive column."""
+        """Count published people by value of a sensitive column."""
         if column not in self._histograms:
             self._histograms[column] = self._histogram(
                 column, self.table.members is not None
             )
         return self._histograms[column]
 
-    def most_held(self, column: str) -> ValueCounts:
-        """Return the same with each as often as finer classes may hold them
-        together.
+    def upper_histogram(self, column: str) -> ValueCounts:
+        """Count people by sensitive value, once for each of their finer classes.
+
+        It bounds how often finer classes together hold each value.
         """
         return (
             self.histogram(column)
@@ -190,14 +441,14 @@ class Counted:
 
     def _histogram(self, column: str, corrects: bool) -> ValueCounts:
         width = len(self.secrets[column].values)
-        value, figures = self._coded.held(column)
-        most = COMBINATIONS * len(value)
-        # counted by number, and numbered by class at the end
+        value, figures = self._coded.sensitive_values(column)
+        most = MAX_NUMBERS_PER_TUPLE * len(value)
+        # Cells are counted by number if these are few, else by class
         is_small = self._space * width <= most
         group, space = (
             (self._index, self._space)
             if is_small
-            else (self._class, len(self._occupied))
+            else (self._class_of_entry, len(self._occupied_numbers))
         )
         cells = (group * width).take(self._coded.classes.owner)
         cells += value
@@ -207,6 +458,7 @@ class Counted:
             )
             cells = np.concatenate([cells, cells[places]])
             figures = np.concatenate([figures, counts])
+        # Count densely if the cells fit, else sort them
         if space * width <= most:
             counted = np.asarray(
                 np.bincount(cells, figures, space * width), dtype=np.float64
@@ -224,15 +476,15 @@ class Counted:
             figures = figures[figures > 0]
         group = cells // width
         return ValueCounts(
-            group=self._place.take(group) if is_small else group,
+            group=self._class_of_number.take(group) if is_small else group,
             value=cells - group * width,
             count=figures.astype(np.int64),
-            classes=len(self._occupied),
+            classes=len(self._occupied_numbers),
         )
 
 
 class Counter:
-    """Finds the classes of nodes that are not below a floor, which may rise."""
+    """Counts the classes of nodes at or above a rising floor."""
 
     def __init__(self, table: Tuples) -> None:
         self.table = table
@@ -240,29 +492,34 @@ class Counter:
         self.base = self._grouper.finest()
         self._floor = CodedClasses(self.base)
 
-    def classes(self, node: Node) -> Counted:
-        """Return the classes of a node at or above the floor."""
-        if self._floor.size > REMEMBERED:
-            self._floor = CodedClasses(self.base)  # without labels
+    def classes(self, node: Node) -> CountedClasses:
+        """Count the classes of a node at or above the floor."""
+        if self._floor.size > MAX_CACHED_LABELS:
+            self._floor = CodedClasses(self.base)  # with an empty cache of labels
         most = (
-            COMBINATIONS
+            MAX_NUMBERS_PER_TUPLE
             * len(self.base.class_keys)
             * (1 if self.table.members is None else 2)
         )
-        return Counted(self._floor, node, most)
+        return CountedClasses(self._floor, node, most)
 
-    def around(self, classes: Counted, place: int) -> FloatArray:
-        """(shape of the lattice) the people, at most, with the rows of one of these
-        classes, at each node.
+    def bound_people_above(self, classes: CountedClasses, place: int) -> FloatArray:
+        """(shape of the lattice) upper bounds of the people of one class, at each node.
 
         Nodes below the floor are left out.
         """
-        return self._floor.around(
-            int((classes.inside(place) * self.base.sizes).argmax())
+        return self._floor.bound_people_above(
+            int((classes.is_merged_into(place) * self.base.sizes).argmax())
         )
 
     def raise_floor(self, floor: Node) -> None:
-        """From now on only nodes at or above this one are asked for."""
+        """Raise the floor: later calls ask only for nodes at or above it."""
         if floor != self.base.node:
-            self.base = self._grouper.generalized(self.base, floor)
+            self.base = self._grouper.generalize_classes(self.base, floor)
             self._floor = CodedClasses(self.base)
+
+
+def _number_occurring(numbers: IntArray) -> tuple[IntArray, int]:
+    """Replace numbers by their ranks among the distinct ones, and count these."""
+    places, occurring = pd.factorize(numbers, sort=True)
+    return places, len(occurring)

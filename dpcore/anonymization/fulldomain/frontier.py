@@ -1,12 +1,11 @@
-"""The frontier, one pass over the lattice that answers every k, suppression limit and
-metric at once.
+"""The frontier: one pass over the lattice that answers every k, limit and metric.
 
-Every node is grouped once and counted: classes, rows, people and squared sizes between
-neighboring values of k. Whether a node is feasible, its discernibility and its average
-class size follow from these numbers. (Somebody may have rows in several suppressed
-classes; where that decides, people are counted again at the node.) Nodes are then
-looked at in the order of their lower bounds, until the next bound is no better than the
-best score.
+Every node is grouped once. Its classes, rows, people and squared class sizes are
+counted in bands between neighboring values of k. Whether a node is feasible, its
+discernibility and its average class size follow from these counts. (A person may have
+rows in several suppressed classes; if that decides, people are counted again at the
+node.) Nodes are then taken in the order of their lower bounds, until the next bound is
+no better than the best score.
 """
 
 from collections.abc import Sequence
@@ -14,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymization.fulldomain.counter import Counted, Counter
+from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.judge import Solution
 from dpcore.anonymization.fulldomain.metrics import ClassSizeMetric, Metric, Separable
-from dpcore.anonymization.fulldomain.size import check_feasible, walked
+from dpcore.anonymization.fulldomain.size import check_feasible, walk_with_progress
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
 from dpcore.anonymization.thresholds import most_within
@@ -36,9 +35,7 @@ class Point(Solution):
 
 
 class Frontier:
-    """The counts of one pass over the lattice, which answer each of its k under any
-    limit and any metric.
-    """
+    """Counts of all nodes by bands of class size, to answer any limit and metric."""
 
     def __init__(
         self,
@@ -52,10 +49,10 @@ class Frontier:
 
         Args:
             table: the distinct tuples.
-            ks: every k that is to be answered.
-            models: those that hold besides.
-            on_progress: gets the stage and the share done; what it raises ends the
-                pass.
+            ks: every k that can be asked for.
+            models: further models that must hold.
+            on_progress: gets the stage and the share done; an exception that it raises
+                ends the pass.
 
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
@@ -70,44 +67,49 @@ class Frontier:
         self._squares = np.zeros(shape)
         self._blocked = np.zeros(table.lattice.size, dtype=bool)
         self._counter = Counter(table)
-        for classes in walked(
+        for classes in walk_with_progress(
             Grouper(table), "looking at all combinations", on_progress
         ):
             self._add(classes)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
-        """Find the optimal node for one of the `ks`, None without any.
+        """Find the optimal node for one of the `ks`, None if no node is feasible.
 
-        Of equal nodes the least general one is taken.
+        Among equal nodes it is the least general one.
         """
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
-        # counted in each of their suppressed classes
+        # a person counts once in each of their suppressed classes here
         people = self._people[:, :band].sum(axis=1)
         allowed = most_within(limit, self.table.people)
         candidates = (
             ~self._blocked & (self.table.fewest_people(people) <= allowed)
         ).nonzero()[0]
+        # Bound the scores of the candidates by the rows that they suppress
         if isinstance(metric, Separable):
-            bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
+            bounds = metric.least_bounds(self.table, candidates, suppressed[candidates])
         else:
             assert isinstance(metric, ClassSizeMetric)
             squares = self._squares[candidates, band:].sum(axis=1)
-            bounds = metric.of(
+            bounds = metric.score_counts(
                 self.table.rows, kept[candidates], squares, suppressed[candidates]
             )
         levels = self.table.lattice.total_levels[candidates]
+        # Look at nodes by their bounds until none can be better
         best: tuple[float, int, int] | None = None
         for place in np.lexsort((levels, bounds)).tolist():
             if best is not None and bounds[place] > best[0]:
                 break
             index = int(candidates[place])
             score = float(bounds[place])
-            if people[index] > allowed and self._people_of(index, k) > allowed:
+            if (
+                people[index] > allowed
+                and self._count_suppressed_people(index, k) > allowed
+            ):
                 continue
             if isinstance(metric, Separable) and suppressed[index]:
-                score = metric.score(*self._judged(index, k))
+                score = metric.score(*self._suppressed_classes(index, k))
             if best is None or (score, int(levels[place])) < best[:2]:
                 best = score, int(levels[place]), index
         if best is None:
@@ -120,23 +122,25 @@ class Frontier:
             node=self.table.lattice.node(index),
             score=best[0],
             suppressed=int(suppressed[index]),
-            people=self._people_of(index, k)
+            people=self._count_suppressed_people(index, k)
             if self.table.members
             else int(suppressed[index]),
             classes=int(kept[index]),
         )
 
-    def _judged(self, index: int, k: int) -> tuple[Counted, BoolArray]:
-        """Return the classes of a node, and which of them are suppressed."""
+    def _suppressed_classes(
+        self, index: int, k: int
+    ) -> tuple[CountedClasses, BoolArray]:
+        """Return the classes of a node, and flags of the suppressed ones."""
         classes = self._counter.classes(self.table.lattice.node(index))
         return classes, violations((KAnonymity(k=k), *self.models), classes)
 
-    def _people_of(self, index: int, k: int) -> int:
-        classes, suppressed = self._judged(index, k)
+    def _count_suppressed_people(self, index: int, k: int) -> int:
+        classes, suppressed = self._suppressed_classes(index, k)
         return classes.people_in(suppressed)
 
     def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
-        """Every feasible combination of k, limit and metric."""
+        """Return the best node of each feasible pair of k, limit and metric."""
         points = (
             self.best(k, limit, metric)
             for metric in metrics
@@ -146,7 +150,7 @@ class Frontier:
         return [point for point in points if point is not None]
 
     def _add(self, classes: Classes) -> None:
-        """Fill the node's line of classes, rows, people and squares, nodes x bands.
+        """Fill the node's row of classes, rows, people and squares, by band.
 
         Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate
         one of the models are in band 0, which every k suppresses.

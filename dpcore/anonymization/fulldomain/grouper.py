@@ -1,7 +1,4 @@
-"""Equivalence classes of a node, made from those of a finer node.
-
-One group of bits is recoded, then the keys are sorted and added up.
-"""
+"""Equivalence classes of a node, made by sorting the keys of a finer node."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,10 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from dpcore.anonymization.fulldomain.bits import WORD
 from dpcore.anonymization.fulldomain.lattice import Node
-from dpcore.anonymization.fulldomain.people import folded_of
-from dpcore.anonymization.fulldomain.tuples import SHOWN, Tuples
+from dpcore.anonymization.fulldomain.people import people_sums_of
+from dpcore.anonymization.fulldomain.tuples import PUBLISHED_BIT, WORD, Tuples
 from dpcore.anonymization.groups import SensitiveColumn
 from dpcore.tables.classes import IntArray, starts_of
 from dpcore.tables.value_counts import ValueCounts
@@ -22,10 +18,10 @@ from dpcore.tables.value_counts import ValueCounts
 class Classes:
     """The equivalence classes of one node, sorted.
 
-    `keys` and `counts` are the distinct keys at this node with their rows; keys that
+    `keys` and `counts` are the distinct keys at this node with their rows. Keys that
     differ in the tail only (the sensitive values and the subset bit) belong to one
-    class. Where people have several rows, `views` are people by view and key (see
-    `Folded`), and `pending` the corrections that may begin at coarser nodes.
+    class. If people have several rows, `views` counts people by view and key (see
+    `PeopleSums`), and `pending` lists the corrections that may begin at coarser nodes.
     """
 
     table: Tuples
@@ -42,7 +38,7 @@ class Classes:
 
     @cached_property
     def starts(self) -> IntArray:
-        """The place in `keys` at which each class starts."""
+        """The index in `keys` of the first key of each class."""
         return starts_of(self.keys >> self.table.tail)
 
     @cached_property
@@ -54,7 +50,9 @@ class Classes:
     def published(self) -> IntArray:
         """Published rows of each key, int64."""
         return (
-            self.counts * SHOWN.of(self.keys) if self.table.has_subset else self.counts
+            self.counts * PUBLISHED_BIT.of(self.keys)
+            if self.table.has_subset
+            else self.counts
         )
 
     @cached_property
@@ -66,9 +64,7 @@ class Classes:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Published rows of the research subset, or of the table if there is none,
-        int64.
-        """
+        """Published rows of each class, int64."""
         return (
             np.add.reduceat(self.published, self.starts)
             if self.table.tail
@@ -77,35 +73,37 @@ class Classes:
 
     @cached_property
     def people(self) -> IntArray:
-        """Published people, int64."""
-        return self.sizes if self.views is None else self.of_classes(self.views[0])
+        """Published people of each class, int64."""
+        return self.sizes if self.views is None else self.sum_by_class(self.views[0])
 
     @cached_property
     def population(self) -> IntArray:
-        """People of the table, int64."""
+        """People of the population table in each class, int64."""
         if not self.table.has_subset:
             return self.people
-        return self.of_classes(self.counts if self.views is None else self.views[-1])
+        return self.sum_by_class(self.counts if self.views is None else self.views[-1])
 
-    def of_classes(self, figures: IntArray) -> IntArray:
-        """(classes,) the sums of figures per key."""
+    def sum_by_class(self, figures: IntArray) -> IntArray:
+        """(classes,) sums of figures with one entry per key."""
         return np.add.reduceat(figures, self.starts) if self.table.tail else figures
 
     @cached_property
-    def of_keys(self) -> IntArray:
-        """(entries,) the place in `keys` of each of the table's keys."""
+    def entry_keys(self) -> IntArray:
+        """(entries,) the index in `keys` of each key of the table."""
         return np.searchsorted(
             self.keys,
             self.table.generalize(self.table.keys, (0,) * len(self.node), self.node),
         )
 
     @cached_property
-    def of_entries(self) -> IntArray:
-        """(entries,) the class of each of the table's keys."""
-        return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
+    def entry_classes(self) -> IntArray:
+        """(entries,) the class of each key of the table."""
+        return np.asarray(
+            self.owner[self.entry_keys] if self.table.tail else self.entry_keys
+        )
 
     def histogram(self, column: str) -> ValueCounts:
-        """Return published people by value of a sensitive column."""
+        """Count published people by value of a sensitive column."""
         width = len(self.secrets[column].values)
         cells = self.owner * width + self.table.fields[column].of(self.keys)
         counts = self.published
@@ -130,7 +128,7 @@ class Classes:
 
 
 class Grouper:
-    """A finder of the classes of nodes, from all tuples or from a finer node."""
+    """Groups the classes of nodes, from all tuples or from a finer node."""
 
     def __init__(self, table: Tuples) -> None:
         self.table = table
@@ -142,9 +140,9 @@ class Grouper:
         )
 
     def finest(self) -> Classes:
-        """Return the classes of the table as it is."""
+        """Return the classes of the ungeneralized table."""
         table = self.table
-        folded = folded_of(self.table)
+        folded = people_sums_of(self.table)
         if folded is None:
             return Classes(table, self._bottom, table.keys, table.counts)
         pending = np.arange(len(folded.entry))
@@ -154,12 +152,12 @@ class Grouper:
 
     def classes(self, node: Node) -> Classes:
         """Group a node."""
-        return self.generalized(self.finest(), node) if any(node) else self.finest()
+        return (
+            self.generalize_classes(self.finest(), node) if any(node) else self.finest()
+        )
 
     def walk(self) -> Iterator[Classes]:
-        """Yield the classes of every node, each made from a neighbor one level below
-        it.
-        """
+        """Yield the classes of every node, each made from a neighbor one below."""
         return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
@@ -170,13 +168,14 @@ class Grouper:
         yield from self._walk(current, depth + 1)
         for level in range(1, self.table.lattice.shape[column]):
             node = (*current.node[:column], level, *current.node[column + 1 :])
-            current = self.generalized(current, node)
+            current = self.generalize_classes(current, node)
             yield from self._walk(current, depth + 1)
 
-    def generalized(self, classes: Classes, node: Node) -> Classes:
+    def generalize_classes(self, classes: Classes, node: Node) -> Classes:
         """Group a coarser node from the classes of a finer one."""
         keys = self.table.generalize(classes.keys, classes.node, node)
         if self._packs:
+            # Key and count fit into one word, which sorts faster than by index
             packed = (keys << self._count_bits) | classes.counts
             packed.sort()
             keys = packed >> self._count_bits
@@ -205,12 +204,11 @@ class Grouper:
         finer: Node,
         node: Node,
     ) -> IntArray:
-        """Add the corrections that begin between two nodes, and return what is pending
-        then.
-        """
+        """Add corrections that begin between two nodes, and return the rest."""
         table = self.table
-        folded = folded_of(self.table)
+        folded = people_sums_of(self.table)
         assert folded is not None
+        # Find the corrections that begin, by the columns that changed first
         now = np.arange(len(pending))
         for column in sorted(
             range(len(node)), key=lambda column: finer[column] == node[column]

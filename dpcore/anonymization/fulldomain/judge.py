@@ -1,4 +1,4 @@
-"""Decisions about single nodes, which every search makes alike."""
+"""Decisions about single nodes, shared by all searches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymization.closeness import TCloseness
-from dpcore.anonymization.fulldomain.counter import Counted, Counter
+from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import Metric
-from dpcore.anonymization.fulldomain.size import progress_each
+from dpcore.anonymization.fulldomain.size import nodes_per_report
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import (
     KAnonymity,
@@ -23,9 +23,7 @@ from dpcore.tables.classes import BoolArray
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """The best node, of the lowest score and, among equal scores, of the lowest sum of
-    levels.
-    """
+    """The best node: of least score, and of least total level among equal scores."""
 
     node: Node
     score: float
@@ -34,18 +32,17 @@ class Solution:
     people: int
     """People who have a suppressed row."""
     classes: int
-    """Classes that are kept."""
+    """Classes that are published."""
     checks: int = 0
     """Nodes that were grouped until it was found."""
     gap: float = 0.0
-    """The share of the score, at most, by which another node may be better; 0 where
-    none is.
-    """
+    """Relative gap to the bound: 0 if no other node is better."""
 
 
 class Judge:
-    """Decisions whether nodes meet models while few people are suppressed, and the best
-    node so far.
+    """Base of the searches: decides on single nodes, and keeps the best one so far.
+
+    A node is feasible if the models hold while few people are suppressed.
     """
 
     def __init__(
@@ -61,45 +58,46 @@ class Judge:
         self.allowed = allowed
         self.metric = metric
         self.on_progress = on_progress
-        self.each = progress_each(table)
+        self.nodes_per_report = nodes_per_report(table)
         self.best: Solution | None = None
         self.checks = 0
         self.relaxations = tuple(
             model.relaxation for model in models if model.relaxation is not None
         )
         self.counter = Counter(table)
-        # without histograms of sensitive values, and monotone: what decides most nodes
+        # monotone models that need no histogram decide most nodes
         plain = [
-            each
-            for each in models
-            if each.monotone and not isinstance(each, SensitiveModel)
+            model
+            for model in models
+            if model.monotone and not isinstance(model, SensitiveModel)
         ]
         if table.members is None:
             least = [
-                each.fewest(table.secrets[each.column])
-                for each in models
-                if isinstance(each, SensitiveModel)
+                model.fewest(table.secrets[model.column])
+                for model in models
+                if isinstance(model, SensitiveModel)
             ]
             plain += [KAnonymity(k=max(least))] if least else []
         self.plain = tuple(plain)
         self.decides_by_histogram = not set(models) <= set(plain)
 
     def share(self) -> float:
-        """Estimate the part of the search that is done."""
+        """Estimate the finished share of the search."""
         return 0.0
 
-    def counted(self, node: Node) -> Counted:
-        """Count the classes of a node, and tell from time to time how far the search
-        is.
-        """
+    def count_classes(self, node: Node) -> CountedClasses:
+        """Count the classes of a node, and report progress from time to time."""
         self.checks += 1
-        if self.checks % self.each == 1 % self.each:
+        if self.checks % self.nodes_per_report == 1 % self.nodes_per_report:
             self.on_progress("searching", self.share())
         return self.counter.classes(node)
 
-    def by_histogram(self, classes: Counted, marked: BoolArray) -> bool | None:
-        """Return whether a node is feasible, False where no finer one is either, and
-        None where one may be.
+    def decide_by_histogram(
+        self, classes: CountedClasses, marked: BoolArray
+    ) -> bool | None:
+        """Return whether a node is feasible, None if only a finer node may be.
+
+        False means that no finer node is feasible either.
 
         Args:
             marked: (classes,) those that violate a model.
@@ -110,10 +108,8 @@ class Judge:
             return True
         return None if self._may_suppress_few(classes, marked) else False
 
-    def _may_suppress_few(self, classes: Counted, marked: BoolArray) -> bool:
-        """Return whether some specialization of an infeasible node could be
-        feasible.
-        """
+    def _may_suppress_few(self, classes: CountedClasses, marked: BoolArray) -> bool:
+        """Return whether a specialization of an infeasible node can be feasible."""
         if all(model.monotone for model in self.models) or (
             # without suppression every model is monotone
             self.allowed == 0 and self.table.members is None
@@ -126,16 +122,16 @@ class Judge:
         for model in self.models:
             if isinstance(model, TCloseness):
                 lost = model.lost(
-                    classes, marked, classes.most_held(model.column)
+                    classes, marked, classes.upper_histogram(model.column)
                 ).sum()
                 if int(self.table.fewest_people(np.array(lost))) > self.allowed:
                     return False
         return True
 
-    def keep(self, classes: Counted, suppressed: BoolArray, score: float) -> bool:
-        """Keep a feasible node of this score if it is the best so far, and return
-        whether it is.
-        """
+    def keep_if_best(
+        self, classes: CountedClasses, suppressed: BoolArray, score: float
+    ) -> bool:
+        """Keep a feasible node if it is the best so far, and return whether it is."""
         best = self.best
         if best is not None and (score, sum(classes.node)) >= (
             best.score,

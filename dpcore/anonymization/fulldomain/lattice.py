@@ -1,5 +1,4 @@
-"""The lattice of full-domain generalization, one level for every quasi-identifier,
-ordered level by level.
+"""The lattice of nodes: one level for every quasi-identifier.
 
 A node is a tuple of levels; its index is the position in C order, so that whole up- and
 down-sets are slices of an array of the lattice's shape.
@@ -22,16 +21,14 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Lattice:
-    """All nodes, from the original values (levels 0) to everything generalized (levels
-    at their heights).
-    """
+    """All nodes, from the original values (level 0) to the top of every hierarchy."""
 
     shape: tuple[int, ...]
     """The number of levels of every quasi-identifier."""
 
     @classmethod
     def of(cls, hierarchies: Sequence[Hierarchy]) -> Lattice:
-        """Return the lattice that these hierarchies span."""
+        """Return the lattice of these hierarchies."""
         return cls(tuple(hierarchy.height + 1 for hierarchy in hierarchies))
 
     @property
@@ -41,12 +38,12 @@ class Lattice:
 
     @property
     def top(self) -> Node:
-        """The node at which every column is at its last level."""
+        """The node with every column at its last level."""
         return tuple(levels - 1 for levels in self.shape)
 
     @cached_property
     def strides(self) -> Node:
-        """The step of a node's index for one level more, one per column."""
+        """The change of a node's index for one level more, one per column."""
         return tuple(
             math.prod(self.shape[column + 1 :]) for column in range(len(self.shape))
         )
@@ -79,19 +76,15 @@ class Lattice:
         )
 
     def below(self, node: Node) -> tuple[slice, ...]:
-        """Return the node and all its specializations, as slices of an array of
-        `shape`.
-        """
+        """Return slices of the node and all its specializations, for `shape`."""
         return tuple(slice(level + 1) for level in node)
 
     def above(self, node: Node) -> tuple[slice, ...]:
-        """Return the node and all its generalizations, as slices of an array of
-        `shape`.
-        """
+        """Return slices of the node and all its generalizations, for `shape`."""
         return tuple(slice(level, None) for level in node)
 
     def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
-        """Return for every node the sum of one term per column, flat.
+        """(nodes,) the sum of one term per column, for every node.
 
         terms[j] has one number per level of column j.
         """
@@ -100,10 +93,8 @@ class Lattice:
             total = (total[:, None] + term).ravel()
         return total
 
-    def summed(self, figures: FloatArray) -> FloatArray:
-        """Return for every node the sum over all its specializations and itself, in the
-        lattice's shape.
-        """
+    def sum_specializations(self, figures: FloatArray) -> FloatArray:
+        """Sum figures over each node and all its specializations, as `shape`."""
         # each turn sums along the first axis, and makes it the last one
         for levels in self.shape:
             rows = figures.reshape(levels, -1)

@@ -1,4 +1,4 @@
-"""The owners of the entries of a table, and how many of them some entries have."""
+"""Ownership of the entries of a table by people with several rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from dpcore.tables.classes import BoolArray, IntArray, starts_of
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Members:
-    """The owners of the entries of a table, as pairs of a person and an entry, sorted
-    by both.
+    """Pairs of a person and an entry of a table, sorted by both.
 
     Attributes:
-        alike: (persons,) how many people hold the same entries, where one stands for
-            all of them; None where each stands for one.
+        alike: (persons,) how many people hold exactly these entries, if one person
+            stands for all of them; None if each stands for one.
     """
 
     person: IntArray
@@ -32,14 +31,14 @@ class Members:
         entries: int,
         alike: IntArray | None = None,
     ) -> Members:
-        """From pairs in any order that may repeat."""
+        """Build from pairs in any order, possibly repeated."""
         pairs = np.sort(person * entries + entry)
         pairs = pairs[starts_of(pairs)]
         return cls(person=pairs // entries, entry=pairs % entries, alike=alike)
 
     @property
     def weights(self) -> IntArray:
-        """(pairs,) the people whom each stands for."""
+        """(pairs,) how many people the person of each pair stands for."""
         return (
             np.ones(len(self.person), dtype=np.int64)
             if self.alike is None
@@ -47,27 +46,30 @@ class Members:
         )
 
     def among(self, entries: BoolArray) -> Members:
-        """Return the pairs of the marked entries."""
+        """Select the pairs with a marked entry."""
         here = entries[self.entry]
         return replace(self, person=self.person[here], entry=self.entry[here])
 
-    def number_among(self, entries: BoolArray) -> int:
-        """Return the people who have rows in one of the marked entries."""
+    def count_people(self, entries: BoolArray) -> int:
+        """Count the people with a row in a marked entry."""
         person = self.person.take(np.flatnonzero(entries.take(self.entry)))
         if self.alike is not None:
             return int(self.alike[person[starts_of(person)]].sum())
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest(self, pairs: IntArray) -> IntArray:
-        """Return the people, at least, who have so many pairs of person and entry."""
-        sizes, people, most = self._by_size
-        place = np.searchsorted(most, pairs, side="right") - 1
-        return np.asarray(people[place] + -(-(pairs - most[place]) // sizes[place]))
+        """Return the least number of people who can have so many pairs."""
+        # People with most pairs first: fewer people cannot have so many pairs
+        sizes, people_before, pairs_before = self._by_size
+        place = np.searchsorted(pairs_before, pairs, side="right") - 1
+        further = -(-(pairs - pairs_before[place]) // sizes[place])
+        return np.asarray(people_before[place] + further)
 
     @cached_property
     def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the pairs of each one, those with most first, the people before them,
-        and their pairs.
+        """Return pairs per person, descending, with cumulated people and pairs.
+
+        Both sums are those before each person.
         """
         sizes = np.bincount(self.person)
         order = np.argsort(-sizes)
@@ -78,5 +80,7 @@ class Members:
             else self.alike[order],
             0,
         )
-        people, most = (np.cumsum(each) - each for each in (number, number * sizes))
-        return sizes, people, most
+        people_before = np.asarray(np.cumsum(number) - number)
+        pairs = number * sizes
+        pairs_before = np.asarray(np.cumsum(pairs) - pairs)
+        return sizes, people_before, pairs_before

@@ -1,11 +1,11 @@
-"""Information loss of a node, which an optimal search minimizes.
+"""Measures of information loss of a node, minimized by an optimal search.
 
-Two kinds. Loss and non-uniform entropy are separable: without suppression they are a
-sum over the columns that the marginals alone decide, and suppression only adds to it.
-So every node has a lower bound before any class is known, and a better one from the
-number of suppressed rows. Discernibility and average class size depend on the class
-sizes alone. Sums are of integers, so that the order of rows changes nothing.
-Definitions are those of ARX 3.9.
+There are two kinds. Loss and non-uniform entropy are separable: without suppression
+they are a sum over the columns that depends on the marginals alone, and suppression
+only adds to it. So every node has a lower bound before any class is counted, and a
+better one from the number of suppressed rows. Discernibility and average class size
+depend on the class sizes alone. Sums are of integers, so that the order of rows changes
+nothing. Definitions are those of ARX 3.9.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpcore.anonymization.fulldomain.counter import Counted
+from dpcore.anonymization.fulldomain.counter import CountedClasses
 from dpcore.anonymization.fulldomain.tuples import Tuples, n_log_n
 from dpcore.errors import UsageError
 from dpcore.registry import Registered
@@ -23,9 +23,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 class Metric(Registered, ABC, home="dpcore.anonymization"):
-    """A measure of what a node loses, a frozen class of its parameters that is
-    registered by its `kind`.
-    """
+    """A measure of information loss with its parameters, registered by `kind`."""
 
     kind: ClassVar[str]
     """The name under which plans are stored."""
@@ -35,19 +33,19 @@ class Metric(Registered, ABC, home="dpcore.anonymization"):
         """(nodes,) a lower bound of the score of every node, by index."""
 
     @abstractmethod
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
-        """Return the score of a node of which some classes are suppressed.
+    def score(self, classes: CountedClasses, suppressed: BoolArray) -> float:
+        """Return the score of a node with some classes suppressed.
 
         Args:
-            suppressed: (classes,).
+            suppressed: (classes,) flags.
         """
 
 
 class Separable(Metric):
-    """A sum over the columns. Without suppression the marginals alone decide it."""
+    """A sum over the columns, known from the marginals without suppression."""
 
     weights: Mapping[str, float]
-    """By column name; 1 where none is given."""
+    """Weight of each column, by name; 1 if none is given."""
 
     def __post_init__(self) -> None:
         for name, weight in self.weights.items():
@@ -59,76 +57,71 @@ class Separable(Metric):
 
     @abstractmethod
     def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
-        """(levels,) what a column adds at each of its levels, where suppression adds so
-        much to it.
-        """
+        """(levels,) a column's term at each level, if suppression adds so much."""
 
     @abstractmethod
-    def added(
-        self, classes: Counted, column: int, marked: IntArray, rows: IntArray
+    def added_by_suppression(
+        self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
     ) -> float:
-        """Return what suppressing so many rows of some classes adds to a column.
+        """Return how much suppressing so many rows of classes adds to a column.
 
-        Specializations that suppress them too add no less.
+        Specializations that suppress the same rows add no less.
         """
 
     @abstractmethod
-    def term_given(
+    def least_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
-        """Return the least that a column adds, one for each number of rows in
-        `suppressed`.
-        """
+        """Return the least term of a column for each number of suppressed rows."""
 
-    def joined(self, total: FloatArray) -> FloatArray:
-        """Return the scores from the sums over the columns."""
+    def scores_from_sums(self, total: FloatArray) -> FloatArray:
+        """Convert sums over the columns to scores."""
         return total
 
     def bounds(self, table: Tuples) -> FloatArray:
         columns = range(len(table.names))
-        return self.joined(
+        return self.scores_from_sums(
             table.lattice.outer_sum([self.terms(table, column) for column in columns])
         )
 
-    def bounds_given(
+    def least_bounds(
         self, table: Tuples, nodes: IntArray, suppressed: IntArray
     ) -> FloatArray:
-        """(nodes,) lower bounds of the scores of nodes, by index, that suppress so many
-        rows.
-        """
+        """(nodes,) lower bounds of scores, if the nodes suppress so many rows."""
         total = np.zeros(len(nodes))
         for column, levels in enumerate(table.lattice.levels(nodes)):
             for level in np.unique(levels).tolist():
                 here = levels == level
-                total[here] += self.term_given(table, column, level, suppressed[here])
-        return self.joined(total)
+                total[here] += self.least_term(table, column, level, suppressed[here])
+        return self.scores_from_sums(total)
 
-    def terms_above(
-        self, classes: Counted, marked: IntArray, rows: IntArray
+    def finer_terms(
+        self, classes: CountedClasses, marked: IntArray, rows: IntArray
     ) -> list[FloatArray]:
-        """Return what each column adds from its finest level to its own, where these
-        rows are suppressed.
+        """Return each column's terms up to its level, if these rows are suppressed.
 
         Args:
             marked: numbers of classes.
-            rows: to be suppressed of each.
+            rows: suppressed rows of each.
         """
         return [
             self.terms(
-                classes.table, column, self.added(classes, column, marked, rows)
+                classes.table,
+                column,
+                self.added_by_suppression(classes, column, marked, rows),
             )[: level + 1]
             for column, level in enumerate(classes.node)
         ]
 
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
+    def score(self, classes: CountedClasses, suppressed: BoolArray) -> float:
         marked = suppressed.nonzero()[0]
-        terms = self.terms_above(classes, marked, classes.sizes[marked])
-        return float(self.joined(np.asarray(sum(term[-1] for term in terms))))
+        terms = self.finer_terms(classes, marked, classes.sizes[marked])
+        return float(self.scores_from_sums(np.asarray(sum(term[-1] for term in terms))))
 
 
 @dataclass(frozen=True, kw_only=True)
 class InformationLoss(Separable):
-    """The share of its domain that a cell covers, mean over the columns.
+    """The share of its domain covered by a cell, mean over the columns.
 
     A suppressed row covers all of it.
 
@@ -145,28 +138,28 @@ class InformationLoss(Separable):
 
     def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
         return self._term(
-            table, column, np.asarray(table.covered[column] + added, dtype=np.float64)
+            table,
+            column,
+            np.asarray(table.covered_leaves[column] + added, dtype=np.float64),
         )
 
-    def added(
-        self, classes: Counted, column: int, marked: IntArray, rows: IntArray
+    def added_by_suppression(
+        self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
     ) -> float:
         leaves = classes.table.leaves[column][classes.node[column]]
         more = len(classes.table.hierarchies[column].values) - leaves
         return int(more.take(classes.labels(column, marked)) @ rows)
 
-    def term_given(
+    def least_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
-        added = np.interp(suppressed, *table.cheapest[column][level])
-        return self._term(table, column, table.covered[column][level] + added)
+        added = np.interp(suppressed, *table.least_suppression_cost[column][level])
+        return self._term(table, column, table.covered_leaves[column][level] + added)
 
     def _term(
         self, table: Tuples, column: int, covered: IntArray | FloatArray
     ) -> FloatArray:
-        """Return what a column adds, from the leaves that its rows cover together (an
-        integer).
-        """
+        """Return a column's term from the covered leaves, summed over the rows."""
         weights = (
             [self.weights.get(name, 1.0) for name in table.names]
             if self.weights
@@ -179,14 +172,13 @@ class InformationLoss(Separable):
             share * (np.log1p(value) if self.mean == "geometric" else value)
         )
 
-    def joined(self, total: FloatArray) -> FloatArray:
+    def scores_from_sums(self, total: FloatArray) -> FloatArray:
         return np.expm1(total) if self.mean == "geometric" else total
 
 
 @dataclass(frozen=True, kw_only=True)
 class NonUniformEntropy(Separable):
-    """Bits lost when values are joined, over all rows, plus the entropy of what is
-    suppressed.
+    """Bits lost by merging values, over all rows, plus the entropy of suppressed cells.
 
     Per column: -sum over rows of log2 (n(original value) / n(label)), and over the
     suppressed rows of log2 (n_s(label) / n_s). Source: De Waal and Willenborg (1999),
@@ -201,17 +193,17 @@ class NonUniformEntropy(Separable):
         sums = table.bits[column]
         return np.asarray(self._weight(table, column) * (sums - sums[0] + added))
 
-    def added(
-        self, classes: Counted, column: int, marked: IntArray, rows: IntArray
+    def added_by_suppression(
+        self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
     ) -> float:
         counts = np.bincount(classes.labels(column, marked), rows)
         return float(n_log_n(rows.sum()) - n_log_n(counts).sum())
 
-    def term_given(
+    def least_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
-        reached, bits = table.commonest[column][level]
-        # of the most frequent labels
+        # The entropy is least if the most frequent labels are suppressed, one by one
+        reached, bits = table.most_frequent_labels[column][level]
         whole = np.searchsorted(reached, suppressed, side="right") - 1
         entropy = (
             n_log_n(suppressed) - bits[whole] - n_log_n(suppressed - reached[whole])
@@ -225,33 +217,39 @@ class NonUniformEntropy(Separable):
 
 
 class ClassSizeMetric(Metric):
-    """A figure that the class sizes alone decide."""
+    """A metric of the class sizes alone."""
 
     @abstractmethod
-    def above(self, classes: Counted, least: int) -> float:
-        """Return a lower bound for all generalizations, whose kept classes have at
-        least so many rows.
+    def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
+        """Return a lower bound of the scores of all generalizations.
+
+        Args:
+            classes: of a node.
+            least: rows of each class that a generalization publishes, at least.
         """
 
     @abstractmethod
-    def most_suppressed(self, table: Tuples, score: float) -> float:
-        """Return the rows, at most, that a node suppresses which scores no more than
-        this.
-        """
+    def max_suppressed(self, table: Tuples, score: float) -> float:
+        """Return the most rows suppressed by a node with at most this score."""
 
     @abstractmethod
-    def of(
+    def score_counts(
         self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray
     ) -> FloatArray:
-        """(nodes,) the scores from the kept classes, the sum of their squared sizes,
-        the suppressed rows.
+        """(nodes,) scores from class counts.
+
+        Args:
+            rows: of the table.
+            classes: that are published.
+            squares: sums of their squared sizes.
+            suppressed: rows.
         """
 
-    def score(self, classes: Counted, suppressed: BoolArray) -> float:
+    def score(self, classes: CountedClasses, suppressed: BoolArray) -> float:
         kept = classes.sizes[~suppressed].astype(np.float64)
         gone = classes.sizes[suppressed].sum()
         return float(
-            self.of(
+            self.score_counts(
                 classes.table.rows, np.array(np.count_nonzero(kept)), kept @ kept, gone
             )
         )
@@ -259,8 +257,9 @@ class ClassSizeMetric(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class Discernibility(ClassSizeMetric):
-    """Sum of the squared class sizes, plus N for every suppressed row (Bayardo and
-    Agrawal, 2005).
+    """Sum of squared class sizes, plus N for every suppressed row.
+
+    Source: Bayardo and Agrawal (2005).
     """
 
     kind = "discernibility"
@@ -268,14 +267,14 @@ class Discernibility(ClassSizeMetric):
     def bounds(self, table: Tuples) -> FloatArray:
         return table.rows**2 / _most_classes(table)
 
-    def above(self, classes: Counted, least: int) -> float:
+    def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
         sizes = classes.sizes.astype(np.float64)
         return float(sizes @ np.maximum(sizes, least))
 
-    def most_suppressed(self, table: Tuples, score: float) -> float:
+    def max_suppressed(self, table: Tuples, score: float) -> float:
         return score / table.rows
 
-    def of(
+    def score_counts(
         self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray
     ) -> FloatArray:
         return squares + rows * suppressed.astype(np.float64)
@@ -283,7 +282,7 @@ class Discernibility(ClassSizeMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageClassSize(ClassSizeMetric):
-    """N over the number of classes (LeFevre, DeWitt, Ramakrishnan, 2006).
+    """Rows per class (LeFevre, DeWitt, Ramakrishnan, 2006).
 
     All suppressed rows are one class.
     """
@@ -293,27 +292,29 @@ class AverageClassSize(ClassSizeMetric):
     def bounds(self, table: Tuples) -> FloatArray:
         return table.rows / _most_classes(table)
 
-    def above(self, classes: Counted, least: int) -> float:
+    def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
         small = classes.sizes < least
         most = np.count_nonzero(~small) + int(classes.sizes[small].sum()) // least + 1
         return classes.table.rows / most
 
-    def most_suppressed(self, table: Tuples, score: float) -> float:
+    def max_suppressed(self, table: Tuples, score: float) -> float:
         return float(table.rows)
 
-    def of(
+    def score_counts(
         self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray
     ) -> FloatArray:
         return rows / np.maximum(classes + (suppressed > 0), 1)
 
 
 def _most_classes(table: Tuples) -> FloatArray:
-    """Upper bounds of the classes of every node.
+    """(nodes,) upper bounds of the number of classes.
 
     The bounds are combinations of labels, or rows, and a little more for rounding.
     """
-    labels = [
-        np.array([np.log(len(each)) for each in levels]) for levels in table.leaves
+    log_widths = [
+        np.array([np.log(len(labels)) for labels in levels]) for levels in table.leaves
     ]
-    combinations = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
+    combinations = np.exp(np.minimum(table.lattice.outer_sum(log_widths), 60)) * (
+        1 + 1e-9
+    )
     return np.minimum(combinations, table.rows)

@@ -1,4 +1,4 @@
-"""A node of the lattice with those that are one level of one column away."""
+"""Figures of a node and of its neighbors, one level of one column away."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from dpcore.anonymization.thresholds import most_within
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbor(Solution):
-    """A node with what it costs, and what it keeps.
+    """A node with its loss and its suppression.
 
     Attributes:
-        k: people of the smallest class once the smallest ones are suppressed, up to the
-            limit; somebody of several classes counts in each.
+        k: people of the smallest class after the smallest ones are suppressed, up to
+            the limit; a person in several classes counts in each.
         is_feasible: whether the models suppress no more than the limit.
     """
 
@@ -36,24 +36,28 @@ def neighbors(
     limit: float,
     metric: Metric,
 ) -> tuple[Neighbor, ...]:
-    """Return the node, then each that is one level finer or coarser in one column,
-    column by column.
+    """Return the figures of a node and of its neighbors, column by column.
+
+    Neighbors are one level finer or coarser in one column.
     """
     counter = Counter(table)
     allowed = most_within(limit, table.people)
     nodes = [node]
     for place, (level, top) in enumerate(zip(node, table.lattice.top, strict=True)):
-        levels = (each for each in (level - 1, level + 1) if 0 <= each <= top)
-        nodes += [(*node[:place], each, *node[place + 1 :]) for each in levels]
+        nodes += [
+            (*node[:place], changed, *node[place + 1 :])
+            for changed in (level - 1, level + 1)
+            if 0 <= changed <= top
+        ]
     result = []
-    for each in nodes:
-        classes = counter.classes(each)
+    for neighbor in nodes:
+        classes = counter.classes(neighbor)
         marked = violations(models, classes)
         people = np.sort(classes.people[classes.people > 0])
         first_kept = int(np.searchsorted(np.cumsum(people), allowed, side="right"))
         result.append(
             Neighbor(
-                node=each,
+                node=neighbor,
                 score=metric.score(classes, marked),
                 suppressed=int(classes.sizes[marked].sum()),
                 people=classes.people_in(marked),

@@ -1,10 +1,10 @@
-"""People who have several rows, folded once, so that a search still works on tuples.
+"""Counts of people with several rows, prepared so that a search works on tuples.
 
-How many people a class holds is no sum over its tuples: somebody may be in two of them.
-But only from the node on at which two rows of a person meet, one too many is counted.
-So each person adds 1 for each of their tuples, and a correction of -1 that begins at
-the node where two of them meet; where three meet, +1 again, and so on (inclusion and
-exclusion). Corrections are numbers that add up as rows do; equal ones are folded.
+The people in a class are no sum over its tuples, since a person may be in two of them.
+One too many is counted from the node on at which two rows of a person fall into one
+class. So each person adds 1 to each of their tuples, and a correction of -1 that begins
+at the node where two of them meet; where three meet, +1 again, and so on (inclusion and
+exclusion). Corrections add up as rows do, and equal ones are merged.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from dpcore.errors import LimitError
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 
 MOST_CORRECTIONS = 1_000_000
-"""A person whose n rows differ in every column has up to 2 ** n of them."""
-OWNERS = 50_000
-"""People whose corrections are found at once, if these are not too many."""
+"""Corrections of a table; a person with n rows, all different, has up to 2 ** n."""
+OWNERS_AT_ONCE = 50_000
+"""People in a batch; a batch with too many corrections is halved."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Folded:
-    """The sums of the people of a table.
+class PeopleSums:
+    """Counts of the people of a table, with corrections for people with several rows.
 
-    Counted are published people (view 0), published people by each sensitive value (a
-    view for each sensitive column), and under a research subset people of the whole
-    table (the last view).
+    View 0 counts published people. One view for each sensitive column counts them by
+    sensitive value. Under a research subset, the last view counts people of the
+    population.
 
     Attributes:
-        counts: (views, entries) people, each in every tuple of theirs.
-        view, entry, count: (corrections,) what to add to a view's classes that hold the
-            entry, and
-        levels: (columns, corrections) from which node on.
+        counts: (views, entries) people, once in each of their tuples.
+        view, entry, count: (corrections,) what to add to the class of an entry, in a
+            view.
+        levels: (columns, corrections) the node from which on a correction holds.
     """
 
     counts: IntArray
@@ -47,8 +47,8 @@ class Folded:
     levels: IntArray
 
     @classmethod
-    def of(cls, table: Tuples) -> Folded:
-        """Fold the people of a table.
+    def of(cls, table: Tuples) -> PeopleSums:
+        """Compute the counts and corrections of a table.
 
         Raises: LimitError when people have too many different rows.
         """
@@ -57,42 +57,39 @@ class Folded:
         secrets = (field.of(table.keys[shown.entry]) for field in table.fields.values())
         views = [
             (shown.person, shown),
-            *((class_index([shown.person, each]), shown) for each in secrets),
+            *((class_index([shown.person, values]), shown) for values in secrets),
         ]
         if table.has_subset:
             views.append((table.members.person, table.members))
         folded = [
-            _view(table, owner, members.entry, members.weights)
+            _count_view(table, owner, members.entry, members.weights)
             for owner, members in views
         ]
         return cls(
             counts=np.stack([counts for counts, _ in folded]),
             view=np.repeat(
-                np.arange(len(folded)), [len(each.entry) for _, each in folded]
+                np.arange(len(folded)), [len(terms.entry) for _, terms in folded]
             ),
-            entry=np.concatenate([each.entry for _, each in folded]),
-            count=np.concatenate([each.count for _, each in folded]),
-            levels=np.concatenate([each.levels for _, each in folded], axis=1),
+            entry=np.concatenate([terms.entry for _, terms in folded]),
+            count=np.concatenate([terms.count for _, terms in folded]),
+            levels=np.concatenate([terms.levels for _, terms in folded], axis=1),
         )
 
 
-_FOLDED: WeakKeyDictionary[Tuples, Folded] = WeakKeyDictionary()
+_PEOPLE_SUMS: WeakKeyDictionary[Tuples, PeopleSums] = WeakKeyDictionary()
+"""Sums of tables that are still in use."""
 
 
-def folded_of(table: Tuples) -> Folded | None:
-    """Return the sums of the people of a table, found once, None where every row is a
-    person.
-    """
-    if table.members is not None and table not in _FOLDED:
-        _FOLDED[table] = Folded.of(table)
-    return _FOLDED.get(table)
+def people_sums_of(table: Tuples) -> PeopleSums | None:
+    """Return the people counts of a table, cached; None if every row is a person."""
+    if table.members is not None and table not in _PEOPLE_SUMS:
+        _PEOPLE_SUMS[table] = PeopleSums.of(table)
+    return _PEOPLE_SUMS.get(table)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Terms:
-    """Numbers (terms,) that count in the classes of an entry, from a node (columns,
-    terms) on.
-    """
+    """Counts (terms,) for the class of an entry, from a node (columns, terms) on."""
 
     owner: IntArray
     entry: IntArray
@@ -100,7 +97,7 @@ class _Terms:
     levels: IntArray
 
     @classmethod
-    def joined(cls, parts: list[_Terms]) -> _Terms:
+    def concatenate(cls, parts: list[_Terms]) -> _Terms:
         names = vars(parts[0])
         return cls(
             **{
@@ -109,27 +106,27 @@ class _Terms:
             }
         )
 
-    def taken(self, places: IntArray | BoolArray) -> _Terms:
-        return _Terms(**{name: each[..., places] for name, each in vars(self).items()})
+    def select(self, places: IntArray | BoolArray) -> _Terms:
+        return _Terms(
+            **{name: array[..., places] for name, array in vars(self).items()}
+        )
 
-    def folded(self, same: IntArray) -> _Terms:
-        """Return one term for those with equal numbers in `same`, and none where they
-        add up to 0.
-        """
+    def merge_equal(self, same: IntArray) -> _Terms:
+        """Merge terms with equal numbers in `same`, and drop those with count 0."""
         _, first, place = np.unique(same, return_index=True, return_inverse=True)
         count = np.bincount(place, self.count, len(first)).astype(np.int64)
-        return replace(self.taken(first), count=count).taken(count != 0)
+        return replace(self.select(first), count=count).select(count != 0)
 
 
-def _view(
+def _count_view(
     table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray
 ) -> tuple[IntArray, _Terms]:
-    """Return (entries,) owners in each of their tuples, and the corrections, for some
-    owners at a time.
+    """Return (entries,) owners once in each of their tuples, and the corrections.
 
     Args:
         weights: (pairs of owner and entry,) the people that the owner stands for.
     """
+    # Keep one pair for each owner and tuple
     order = np.lexsort((entry, owner))
     owner = owner[order]
     entry = entry[order]
@@ -140,23 +137,25 @@ def _view(
     entry = entry[once]
     weights = weights[once]
     counts = np.bincount(entry, weights, len(table.keys)).astype(np.int64)
+    # Only owners with several tuples need corrections
     sizes = np.diff(np.flatnonzero(np.diff(owner, prepend=-1)), append=len(owner))
     several = np.repeat(sizes > 1, sizes)
     owner = owner[several]
     entry = entry[several]
     weights = weights[several]
+    # Find them in batches of owners, and halve a batch with too many
     ends = [0, *np.cumsum(sizes[sizes > 1]).tolist()]
     waiting = [
-        (first, min(first + OWNERS, len(ends) - 1))
-        for first in range(0, len(ends) - 1, OWNERS)
+        (first, min(first + OWNERS_AT_ONCE, len(ends) - 1))
+        for first in range(0, len(ends) - 1, OWNERS_AT_ONCE)
     ]
-    corrections = _folded(table, [])
+    corrections = _merge_corrections(table, [])
     while waiting:
         first, last = waiting.pop()
         here = slice(ends[first], ends[last])
         more = _corrections(table, owner[here], entry[here], weights[here])
         if more is not None:
-            corrections = _folded(table, [corrections, more])
+            corrections = _merge_corrections(table, [corrections, more])
         elif last - first > 1:
             middle = (first + last) // 2
             waiting += [(first, middle), (middle, last)]
@@ -173,9 +172,7 @@ def _view(
 def _corrections(
     table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray
 ) -> _Terms | None:
-    """Return the corrections of some owners with their tuples, None where they are too
-    many at once.
-    """
+    """Return the corrections of some owners, None if they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     owner = np.cumsum(rank == 0) - 1
@@ -188,28 +185,30 @@ def _corrections(
             levels=np.zeros((len(table.names), int(places.sum())), dtype=np.int64),
         )
 
+    # Terms of the first tuple of each owner; then, turn by turn, of one tuple more
     terms = single(rank == 0)
     corrections = [single(rank < 0)]
     for turn in range(1, int(rank.max(initial=0)) + 1):
         further = single(rank == turn)
         with_more = np.full(int(owner[-1]) + 1, -1)
         with_more[further.owner] = further.entry
-        terms = terms.taken(with_more[terms.owner] >= 0)
+        terms = terms.select(with_more[terms.owner] >= 0)
         other = with_more[terms.owner]
-        met = np.maximum(terms.levels, _meeting(table, terms.entry, other))
+        # Each term meets the further tuple, which changes its sign
+        met = np.maximum(terms.levels, _meeting_levels(table, terms.entry, other))
         met_terms = _Terms(
             owner=terms.owner, entry=other, count=-terms.count, levels=met
         )
-        met_terms = met_terms.folded(class_index([met_terms.owner, *met]))
+        met_terms = met_terms.merge_equal(class_index([met_terms.owner, *met]))
         corrections.append(met_terms)
-        terms = _Terms.joined([terms, further, met_terms])
+        terms = _Terms.concatenate([terms, further, met_terms])
         if len(terms.owner) > MOST_CORRECTIONS:
             return None
-    return _Terms.joined(corrections)
+    return _Terms.concatenate(corrections)
 
 
-def _folded(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
-    """One correction for those that begin at one node in one class."""
+def _merge_corrections(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
+    """Merge corrections of the same node and class."""
     nothing = np.empty(0, dtype=np.int64)
     none = _Terms(
         owner=nothing,
@@ -217,7 +216,7 @@ def _folded(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
         count=nothing,
         levels=np.empty((len(table.names), 0), np.int64),
     )
-    joined = _Terms.joined([none, *parts])
+    joined = _Terms.concatenate([none, *parts])
     if not len(joined.entry):
         return joined
     tails = (table.keys[joined.entry] & ((1 << table.tail) - 1)).astype(np.int64)
@@ -226,13 +225,11 @@ def _folded(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
         same.append(
             codes[joined.levels[column], table.digits(table.keys[joined.entry], column)]
         )
-    return joined.folded(class_index(same))
+    return joined.merge_equal(class_index(same))
 
 
-def _meeting(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
-    """(columns, pairs) the lowest levels at which the tuples of two entries have one
-    label.
-    """
+def _meeting_levels(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
+    """(columns, pairs) lowest levels with one label for both entries."""
     result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):
         a, b = (table.digits(table.keys[entry], column) for entry in (left, right))

@@ -1,9 +1,9 @@
-"""Search of the optimal node for models, a suppression limit and a metric.
+"""Exact search of the node with the least score, under models and a suppression limit.
 
-Every node has a lower bound of its score before its classes are known, and one look at
-a node closes many others: an infeasible node all its specializations, a node without
-suppression all its generalizations, a feasible one all nodes with a worse bound. What
-models without a histogram decide is looked at first.
+Every node has a lower bound of its score before its classes are counted, and counting
+one node closes many others: an infeasible node closes all its specializations, a node
+without suppression all its generalizations, a feasible one all nodes with a worse
+bound. Models that need no histogram are checked first.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.bounded import BoundedSearch
-from dpcore.anonymization.fulldomain.counter import Counted, Counter
+from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
 from dpcore.anonymization.fulldomain.judge import Judge, Solution
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import (
@@ -24,7 +24,7 @@ from dpcore.anonymization.fulldomain.metrics import (
     Metric,
     Separable,
 )
-from dpcore.anonymization.fulldomain.size import MOST_NODES, too_large
+from dpcore.anonymization.fulldomain.size import MAX_NODES, too_large_error
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
 from dpcore.anonymization.thresholds import least_limit, most_within
@@ -32,15 +32,17 @@ from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
 
-WORTHWHILE = 6
-"""Nodes that a look at one class should close; else the pause until the next such look
-is doubled.
+MIN_CLOSED_NODES = 6
+"""Nodes that a look at the smallest class should close, at least.
+
+If it closes fewer, the pause until the next such look is doubled.
 """
-LONGEST_PAUSE = 16
-SELDOM = 16
-"""Histograms of which a look at small classes should spare one, to be worth it."""
-ROUNDING = 1e-12
-"""By which a bound that is calculated otherwise may be above a score."""
+MAX_PAUSE = 16
+"""Infeasible nodes between two looks at a smallest class, at most."""
+HISTOGRAMS_PER_SPARED = 16
+"""A check by score alone must spare one of so many histograms, to be continued."""
+SCORE_TOLERANCE = 1e-12
+"""Relative rounding error by which a bound may exceed the score that it bounds."""
 
 
 def search(
@@ -51,20 +53,19 @@ def search(
     metric: Metric | None = None,
     on_progress: OnProgress = silent,
 ) -> Solution:
-    """Find the node with the least information loss at which few people have a
-    suppressed row.
+    """Find the node of least score with few suppressed people.
 
-    Of a lattice with too many nodes to look through, a good one, with a bound of what
-    others lose.
+    If the lattice has too many nodes for an exact search, return a good node, with a
+    bound on how much better another one can be.
 
     Args:
         table: the distinct tuples.
-        models: all must hold in every class that is kept.
-        limit: share of the published people who may have a suppressed row, 0 to 1,
+        models: all must hold in every published class.
+        limit: largest share of the published people with a suppressed row, 0 to 1,
             rounded down to people.
-        metric: InformationLoss() where none is given.
-        on_progress: gets the stage and the share done, from which the time that is left
-            follows; what it raises ends the search.
+        metric: the score; InformationLoss() by default.
+        on_progress: gets the stage and the share done, from which the remaining time
+            follows; an exception that it raises ends the search.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a
         lattice under a metric that is no sum over the columns, InfeasibleError when no
@@ -78,9 +79,9 @@ def search(
         )
     metric = metric or InformationLoss()
     allowed = most_within(limit, table.people)
-    is_large = table.lattice.size > MOST_NODES
+    is_large = table.lattice.size > MAX_NODES
     if is_large and not isinstance(metric, Separable):
-        raise too_large(table)
+        raise too_large_error(table)
     kind: type[_Search | BoundedSearch] = BoundedSearch if is_large else _Search
     run = kind(table, models, allowed, metric, on_progress)
     run.run()
@@ -94,7 +95,7 @@ class _Search(Judge):
         """Find the optimum."""
         self.bounds = self.metric.bounds(self.table)
         lattice = self.table.lattice
-        self.guesses = (
+        self.expected_scores = (
             self.table.collisions
             if isinstance(self.metric, Discernibility)
             else self.bounds
@@ -102,25 +103,26 @@ class _Search(Judge):
         self.open = np.ones(lattice.size, dtype=bool)
         self.grid = self.open.reshape(lattice.shape)
         self.histograms = self.refused = self.spared = 0
-        # nodes that were open each time that progress was reported
-        self.left: list[int] = []
+        # open nodes at each report of progress
+        self.open_counts: list[int] = []
         self.is_bounding = isinstance(self.metric, ClassSizeMetric)
-        # until one class is looked at again
+        # infeasible nodes until a smallest class is looked at again
         self.waits = 0
         self.pause = 1
-        self.least = max(
-            [1, *(each.k for each in self.plain if isinstance(each, KAnonymity))]
+        self.smallest_k = max(
+            [1, *(model.k for model in self.plain if isinstance(model, KAnonymity))]
         )
         self.bisect()
         if isinstance(self.metric, Discernibility):
-            self.close_in()
+            self.search_near_best()
         self.descend()
 
     def bisect(self) -> None:
-        """Find a good feasible node early, by halving the nodes by bound, as if
-        feasibility followed it.
+        """Find a good feasible node early, by bisection of the nodes in order of bound.
+
+        It treats feasibility as if it grew with the bound.
         """
-        order = np.lexsort((self.table.lattice.total_levels, self.guesses))
+        order = np.lexsort((self.table.lattice.total_levels, self.expected_scores))
         low = 0
         high = len(order)
         while low < high:
@@ -135,10 +137,10 @@ class _Search(Judge):
             low, high = (low, middle) if feasible else (middle + 1, high)
 
     def descend(self) -> None:
-        """Check what is still open, the most general nodes first.
+        """Check the nodes that are still open, the most general ones first.
 
-        Where everything may be suppressed, the finest ones bound the class sizes of all
-        others.
+        If everything may be suppressed, the finest ones come first, since they bound
+        the class sizes of all others.
         """
         left = self.open.nonzero()[0]
         total = self.table.lattice.total_levels
@@ -154,8 +156,8 @@ class _Search(Judge):
             if self.open[index]:
                 self._check(index)
 
-    def close_in(self) -> None:
-        """Check what is still open, the nodes most similar to the best one first.
+    def search_near_best(self) -> None:
+        """Check the open nodes, those with a score like the best one's first.
 
         Most others are then closed as too general, or not general enough.
         """
@@ -163,7 +165,8 @@ class _Search(Judge):
             best = self.best
             left = self.open.nonzero()[0]
             away = np.abs(
-                self.guesses[left] - self.guesses[self.table.lattice.index(best.node)]
+                self.expected_scores[left]
+                - self.expected_scores[self.table.lattice.index(best.node)]
             )
             for index in left[np.lexsort((self.bounds[left], away))].tolist():
                 if self.open[index]:
@@ -172,32 +175,34 @@ class _Search(Judge):
                     break
 
     def _check(self, index: int) -> bool:
-        """Group one node, close what that decides, and say whether it is feasible."""
+        """Count one node, close other nodes, and return whether it is feasible."""
         lattice = self.table.lattice
         node = lattice.node(index)
         self.open[index] = False
         classes = self._look(node)
         if self.is_bounding:
             self._raise_bounds(classes)
+        # Decide by class sizes first; an infeasible node closes all below it
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             self.grid[lattice.below(node)] = False
             if not self.allowed:
                 self._close_around(classes, marked)
             return False
-        is_worth_a_look = self.spared >= self.histograms // SELDOM
+        is_worth_a_look = self.spared >= self.histograms // HISTOGRAMS_PER_SPARED
         score = (
             self._score(classes, marked)
             if is_worth_a_look or not self.decides_by_histogram
             else 0.0
         )
+        # Decide by the histograms of sensitive values, if the score is good enough
         if self.decides_by_histogram:
             if is_worth_a_look and self._is_not_worth_it(score):
                 self.spared += 1
                 return True
             small = marked
             marked = violations(self.models, classes)
-            is_feasible = self.by_histogram(classes, marked)
+            is_feasible = self.decide_by_histogram(classes, marked)
             self.histograms += 1
             self.refused += not is_feasible
             if is_feasible is False:
@@ -205,66 +210,80 @@ class _Search(Judge):
             if not is_feasible or self._is_bounded(classes, small, marked):
                 return bool(is_feasible)
             score = self.metric.score(classes, marked)
+        # Without suppression, no node above it is better
         if not marked.any():
             self.grid[lattice.above(node)] = False
-        if self.keep(classes, marked, score) and self.best is not None:
+        # A better node closes all with a worse bound
+        if self.keep_if_best(classes, marked, score) and self.best is not None:
             score = self.best.score
             self.open &= self.bounds <= score
             if isinstance(self.metric, ClassSizeMetric):
                 self.allowed = min(
                     self.allowed,
-                    math.floor(self.metric.most_suppressed(self.table, score)),
+                    math.floor(self.metric.max_suppressed(self.table, score)),
                 )
         return True
 
-    def _close_around(self, classes: Counted, marked: BoolArray) -> None:
-        """Close nodes by the smallest class where nothing may be suppressed, which
-        decides many of them.
+    def _close_around(self, classes: CountedClasses, marked: BoolArray) -> None:
+        """Close the nodes with too few people in the class of the smallest one.
+
+        It is used if nothing may be suppressed.
         """
         people = classes.people[marked]
         self.waits -= 1
-        if self.waits > 0 or people.min() >= self.least:
+        if self.waits > 0 or people.min() >= self.smallest_k:
             return
         smallest = int(marked.nonzero()[0][people.argmin()])
         before = np.count_nonzero(self.open)
-        self.grid &= self.counter.around(classes, smallest) >= self.least
-        few = before - np.count_nonzero(self.open) < WORTHWHILE
-        self.pause = min(2 * self.pause, LONGEST_PAUSE) if few else 1
+        self.grid &= (
+            self.counter.bound_people_above(classes, smallest) >= self.smallest_k
+        )
+        few = before - np.count_nonzero(self.open) < MIN_CLOSED_NODES
+        self.pause = min(2 * self.pause, MAX_PAUSE) if few else 1
         self.waits = self.pause
 
-    def _score(self, classes: Counted, marked: BoolArray) -> float:
-        """Return the score of a node, and bound those of its specializations, which
-        suppress these too.
+    def _score(self, classes: CountedClasses, marked: BoolArray) -> float:
+        """Return the score of a node, and raise the bounds of its specializations.
+
+        They suppress the same rows and more.
         """
         if not isinstance(self.metric, Separable) or not marked.any():
             return self.metric.score(classes, marked)
         places = marked.nonzero()[0]
         return self._bound(classes, places, classes.sizes[places])
 
-    def _bound(self, classes: Counted, marked: IntArray, rows: IntArray) -> float:
-        """Bound a node and its specializations, which suppress so many rows of some of
-        its classes.
+    def _bound(
+        self, classes: CountedClasses, marked: IntArray, rows: IntArray
+    ) -> float:
+        """Raise the bounds of a node and its specializations by suppressed rows.
+
+        Args:
+            marked: numbers of classes.
+            rows: suppressed rows of each; specializations suppress them too.
+
+        Returns: the bound of the node itself.
         """
         assert isinstance(self.metric, Separable)
-        terms = self.metric.terms_above(classes, marked, rows)
+        terms = self.metric.finer_terms(classes, marked, rows)
         below = self.table.lattice.below(classes.node)
-        least = self.metric.joined(self.table.lattice.outer_sum(terms)).reshape(
-            [*map(len, terms)]
-        )
+        least = self.metric.scores_from_sums(
+            self.table.lattice.outer_sum(terms)
+        ).reshape([*map(len, terms)])
         bounds = self.bounds.reshape(self.table.lattice.shape)[below]
-        np.maximum(bounds, least * (1 - ROUNDING), out=bounds)
+        np.maximum(bounds, least * (1 - SCORE_TOLERANCE), out=bounds)
         if self.best is not None:
             self.grid[below] &= bounds <= self.best.score
         return float(least.flat[-1])
 
     def _is_bounded(
-        self, classes: Counted, small: BoolArray, marked: BoolArray
+        self, classes: CountedClasses, small: BoolArray, marked: BoolArray
     ) -> bool:
-        """Bound specializations by what t-closeness suppresses there too, and say if
-        the node is worse.
+        """Raise bounds by the suppression of t-closeness, shared by finer nodes.
 
         Args:
             small: classes that are suppressed whatever they hold.
+
+        Returns: whether the node itself is worse than the best one.
         """
         close = [model for model in self.models if isinstance(model, TCloseness)]
         if (
@@ -280,28 +299,25 @@ class _Search(Judge):
         rows = np.where(small, classes.sizes, np.max(lost, axis=0))
         places = rows.nonzero()[0]
         least = self._bound(classes, places, rows[places])
-        return self.best is not None and least * (1 - ROUNDING) > self.best.score
+        return self.best is not None and least * (1 - SCORE_TOLERANCE) > self.best.score
 
     def _is_not_worth_it(self, score: float) -> bool:
-        """Return whether histograms could not make a node the best, and seldom close
-        others.
+        """Return whether the histograms of a node can neither improve nor close much.
 
         Args:
-            score: at least.
+            score: a lower bound of the node's score.
         """
         if self.best is None or 4 * self.refused > self.histograms:
             return False
-        # what is suppressed is one class more
+        # suppressed rows are one more class
         if isinstance(self.metric, AverageClassSize):
             score = 1 / (1 / score + 1 / self.table.rows)
-        return score > self.best.score * (1 + ROUNDING)
+        return score > self.best.score * (1 + SCORE_TOLERANCE)
 
-    def _raise_bounds(self, classes: Counted) -> None:
-        """Raise the bounds of the generalizations of these classes, where class sizes
-        are the score.
-        """
+    def _raise_bounds(self, classes: CountedClasses) -> None:
+        """Raise the bounds of the generalizations of a node, by class sizes."""
         assert isinstance(self.metric, ClassSizeMetric)
-        lowest = self.metric.above(classes, self.least)
+        lowest = self.metric.bound_generalizations(classes, self.smallest_k)
         above = self.bounds.reshape(self.table.lattice.shape)[
             self.table.lattice.above(classes.node)
         ]
@@ -309,32 +325,32 @@ class _Search(Judge):
         if self.best is not None:
             self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> Counted:
+    def _look(self, node: Node) -> CountedClasses:
         if self.checks & (self.checks + 1) == 0:  # 0, 1, 3, 7, ...
             self._raise_floor(node)
-        return self.counted(node)
+        return self.count_classes(node)
 
     def share(self) -> float:
-        """Estimate the part of all looks that was taken.
+        """Estimate the finished share of the search.
 
-        Nodes close slower towards the end: each look to come closes about the root of
-        what those since the first third did.
+        Nodes close slower towards the end: each further check closes about the square
+        root of the nodes that a check closed since the first third.
         """
-        self.left.append(int(np.count_nonzero(self.open)))
-        reports = len(self.left) - 1
+        self.open_counts.append(int(np.count_nonzero(self.open)))
+        reports = len(self.open_counts) - 1
         since = min(1 + 3 * reports // 10, reports)
-        closed = (self.left[since] - self.left[-1]) / (
-            self.each * max(reports - since, 1)
+        closed = (self.open_counts[since] - self.open_counts[-1]) / (
+            self.nodes_per_report * max(reports - since, 1)
         )
-        return self.checks / (self.checks + self.left[-1] / math.sqrt(max(closed, 1)))
+        return self.checks / (
+            self.checks + self.open_counts[-1] / math.sqrt(max(closed, 1))
+        )
 
     def _raise_floor(self, node: Node) -> None:
-        """Nothing below the lowest levels of the open nodes and of this one is looked
-        at any more.
-        """
+        """Raise the floor of the counter to the lowest levels of the open nodes."""
         axes = range(len(self.table.lattice.shape))
-        others = [tuple(other for other in axes if other != axis) for axis in axes]
-        lowest = [int(self.grid.any(axis=axis).argmax()) for axis in others]
+        other_axes = [tuple(other for other in axes if other != axis) for axis in axes]
+        lowest = [int(self.grid.any(axis=others).argmax()) for others in other_axes]
         self.counter.raise_floor(
             tuple(map(max, map(min, lowest, node), self.counter.base.node))
         )
@@ -346,17 +362,16 @@ def _infeasible(
     limit: float,
     on_progress: OnProgress,
 ) -> InfeasibleError:
-    """Return the error for a limit that no node meets.
+    """Return the error for an infeasible limit, with the nearest feasible one.
 
-    The nearest feasible one is rounded up to a tenth of a percent.
-
-    Where all models are monotone it is that of the most general node, which stands for
-    it where nodes are too many.
+    If all models are monotone, the nearest limit is that of the most general node; that
+    node stands in for all if there are too many. It is rounded up to a tenth of a
+    percent.
     """
     least = table.people + 1
     counter = Counter(table)
     size = table.lattice.size
-    is_top = size > MOST_NODES or all(model.monotone for model in models)
+    is_top = size > MAX_NODES or all(model.monotone for model in models)
     for index in range(size - 1 if is_top else 0, size):
         on_progress("searching", index / size)
         classes = counter.classes(table.lattice.node(index))

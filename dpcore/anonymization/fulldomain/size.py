@@ -1,4 +1,4 @@
-"""The size of a full-domain search before it runs, and its bound."""
+"""Cost of a full-domain search, predicted before it runs, and its limits."""
 
 import math
 import time
@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpcore.anonymization.fulldomain.counter import REMEMBERED
+from dpcore.anonymization.fulldomain.counter import MAX_CACHED_LABELS
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymization.fulldomain.people import OWNERS
+from dpcore.anonymization.fulldomain.people import OWNERS_AT_ONCE
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import PrivacyModel, SensitiveModel, violations
@@ -17,78 +17,79 @@ from dpcore.errors import LimitError
 from dpcore.progress import OnProgress
 from dpcore.tables.classes import FloatArray
 
-MOST_SECONDS = 120.0
-"""One pass over all nodes refuses above it."""
-MOST_NODES = 2_000_000
-"""Nodes that are looked through; more are searched within a bound.
+MAX_PASS_SECONDS = 120.0
+"""Predicted seconds above which a pass over all nodes is refused."""
+MAX_NODES = 2_000_000
+"""Nodes of a lattice that is searched exactly; larger ones get a bounded search.
 
-Their memory is 50 bytes a node.
+Each node takes 50 bytes.
 """
-TRIED = 16
-"""Nodes that are counted to predict the seconds of all."""
-SMALL_LIMIT = 0.05
-SEARCHED = {True: (0.15, 0.45), False: (1.3, 2.0)}
-"""The part of those seconds that a search took mostly (19 of 20 times) and at most, for
-suppression limits up to the small one and above. What a question closes is not known
-before: one number would be a guess.
+SAMPLED_NODES = 16
+"""Nodes that are timed to predict the seconds of all."""
+SMALL_SUPPRESSION_LIMIT = 0.05
+"""Largest suppression limit that counts as small, a share of people."""
+SEARCH_SHARES = {True: (0.15, 0.45), False: (1.3, 2.0)}
+"""Seconds of a search over those of a full pass: 95 % quantile and maximum measured.
+
+By whether the suppression limit is small. How many nodes a search closes is not known
+before, so that a single number would be a guess.
 """
 PROGRESS_NODES = 16
-"""Nodes, at most, from one call of a progress callback to the next."""
+"""Nodes between two reports of progress, at most."""
 PROGRESS_TUPLES = 500_000
-"""The same in tuples: less than a quarter of a second."""
+"""Tuples grouped between two reports, at most: less than a quarter of a second."""
 
 NODE_SECONDS = 20e-6
 TUPLE_SECONDS = 2.5e-9
-"""Measured on one 2.6 GHz core: the seconds of a node are a fixed part and a part for
-each distinct tuple.
+"""CPU seconds of a node: a fixed part, and a part for each distinct tuple.
+
+Measured on one core of 2.6 GHz.
 """
 
 NODE_BYTES = 50
 TUPLE_BYTES = 96
 LABEL_BYTES = 4
 FIXED_BYTES = 1_500_000
-"""Bytes that a search takes at most, of each node, each distinct tuple, each label, and
-in any case.
-"""
+"""Memory of a search at most: for each node, tuple and label, and a fixed part."""
 PAIR_BYTES = 700
-"""For each pair of a person and a tuple, before equal corrections are folded."""
+"""Memory of each pair of a person and a tuple, before equal corrections are merged."""
 
-USUAL_SECONDS = 30e-9
-"""For each tuple of a node, with its sorting; 15e-9 to 60e-9 were seen, and as much
-again for each model of a sensitive column.
+REFERENCE_TUPLE_SECONDS = 30e-9
+"""Seconds for each tuple of a node, with sorting; 15e-9 to 60e-9 were measured.
+
+Each model of a sensitive column takes as much again.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The size of the lattice and the seconds one pass over all of it takes."""
+    """Number of nodes of a lattice, and the predicted cost of one pass over them."""
 
     nodes: int
     seconds: float
-    """On this machine, as it is now."""
+    """Measured on this machine, under its present load."""
     usual: float
-    """From the work alone: the same whenever it is asked for, so that what is suggested
-    never depends on what else the machine does.
-    """
+    """Computed from the work alone, so that proposals do not depend on the load."""
     memory: int
-    """Bytes that a search takes at most, beside the table; what closes most nodes early
-    takes a part.
-    """
+    """Bytes that a search takes at most, beside the table."""
 
     @property
     def is_feasible(self) -> bool:
-        """True where one pass over all nodes is accepted."""
-        return self.usual <= MOST_SECONDS and self.nodes <= MOST_NODES
+        """Whether one pass over all nodes is within the limits."""
+        return self.usual <= MAX_PASS_SECONDS and self.nodes <= MAX_NODES
 
     def search(self, limit: float) -> tuple[float, float]:
-        """Return the seconds that a search at this limit takes mostly, and at most."""
-        mostly, most = SEARCHED[limit <= SMALL_LIMIT]
+        """Return the seconds of a search at this limit: 95 % quantile and maximum."""
+        mostly, most = SEARCH_SHARES[limit <= SMALL_SUPPRESSION_LIMIT]
         return mostly * self.seconds, most * self.seconds
 
 
 def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
-    """Predict the cost of one pass over so many distinct tuples, at most the number of
-    rows, roughly.
+    """Predict roughly the cost of one pass from the number of distinct tuples.
+
+    Args:
+        hierarchies: of the quasi-identifiers.
+        tuples: distinct ones; the number of rows is an upper bound.
     """
     nodes = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
     seconds = nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS)
@@ -96,70 +97,75 @@ def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
         FIXED_BYTES
         + nodes * NODE_BYTES
         + tuples * TUPLE_BYTES
-        + LABEL_BYTES * REMEMBERED
+        + LABEL_BYTES * MAX_CACHED_LABELS
     )
     return Prediction(nodes=nodes, seconds=seconds, usual=seconds, memory=memory)
 
 
-def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
-    """Predict the cost of one pass from the CPU time of some nodes, within a factor of
-    2.
+def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
+    """Predict the cost of one pass within a factor of 2, by timing some nodes.
 
-    Nodes are taken in proportion to the tuples that they would have were columns
-    independent, and weigh the less, so that the few fine nodes that most of the time
-    goes into are among them.
+    Nodes are sampled in proportion to the tuples that they would have if columns were
+    independent, and weighted by the inverse. So the few fine nodes that take most of
+    the time are among them.
     """
     rough = predict(table.hierarchies, len(table.keys))
-    if rough.nodes > MOST_NODES:
+    if rough.nodes > MAX_NODES:
         return rough
-    tuples = _work(table)
+    # Choose nodes at equal steps of the cumulated work
+    tuples = _work_by_node(table)
     reached = np.cumsum(tuples)
-    goals = (np.arange(TRIED) + 0.5) / TRIED * reached[-1]
+    goals = (np.arange(SAMPLED_NODES) + 0.5) / SAMPLED_NODES * reached[-1]
     grouper = Grouper(table)
-    shares = []
-    # the first one twice, to warm up
+    # Time the sampled nodes, the first one twice to warm up
+    seconds_per_tuple = []
     for index in np.searchsorted(reached, [goals[0], *goals]).tolist():
         node = table.lattice.node(index)
+        # a walk makes a node from its neighbor one level below in the last column
         last = [column for column in table.priority if node[column]][-1:]
         finer = tuple(level - (column in last) for column, level in enumerate(node))
         start = grouper.classes(finer)
         began = time.process_time()
-        classes = grouper.generalized(start, node) if last else start
+        classes = grouper.generalize_classes(start, node) if last else start
         violations(models, classes)
-        for each in (classes.people, classes.sizes, classes.sizes * classes.sizes):
-            np.bincount(np.searchsorted([2, 5, 10], classes.people), each)
-        shares.append((time.process_time() - began) / tuples[index])
+        for weights in (classes.people, classes.sizes, classes.sizes * classes.sizes):
+            np.bincount(np.searchsorted([2, 5, 10], classes.people), weights)
+        seconds_per_tuple.append((time.process_time() - began) / tuples[index])
     histograms = sum(isinstance(model, SensitiveModel) for model in models)
-    usual = float(reached[-1]) * USUAL_SECONDS * (1 + histograms)
-    seconds = float(np.mean(shares[1:]) * reached[-1])
-    return replace(rough, seconds=seconds, usual=usual, memory=memory_of(table))
+    usual = float(reached[-1]) * REFERENCE_TUPLE_SECONDS * (1 + histograms)
+    seconds = float(np.mean(seconds_per_tuple[1:]) * reached[-1])
+    return replace(rough, seconds=seconds, usual=usual, memory=estimate_memory(table))
 
 
-def progress_each(table: Tuples) -> int:
-    """Return the nodes from one call of a progress callback to the next."""
+def nodes_per_report(table: Tuples) -> int:
+    """Return the number of nodes between two reports of progress."""
     return max(1, min(PROGRESS_NODES, PROGRESS_TUPLES // len(table.keys)))
 
 
-def walked(grouper: Grouper, stage: str, on_progress: OnProgress) -> Iterator[Classes]:
-    """Yield the classes of every node.
+def walk_with_progress(
+    grouper: Grouper, stage: str, on_progress: OnProgress
+) -> Iterator[Classes]:
+    """Yield the classes of every node, and report progress.
 
-    `on_progress` gets the stage and the share that is done.
+    `on_progress` gets the stage and the share of the work that is done.
     """
     table = grouper.table
     done = 0.0
-    work = _work(table)
-    each = progress_each(table)
+    work = _work_by_node(table)
+    step = nodes_per_report(table)
     whole = float(work.sum())
     for turn, classes in enumerate(grouper.walk()):
-        if turn % each == 0:
+        if turn % step == 0:
             on_progress(stage, done / whole)
         yield classes
         done += float(work[table.lattice.index(classes.node)])
 
 
-def _work(table: Tuples) -> FloatArray:
-    """(nodes,) the tuples of each node were columns independent, and what it takes by
-    itself, in tuples.
+def _work_by_node(table: Tuples) -> FloatArray:
+    """(nodes,) estimated work of each node, in tuples.
+
+    It is the expected number of its distinct tuples if columns were independent, plus
+    the fixed part of a node.
     """
     labels = table.lattice.outer_sum([np.log(widths) for widths in table.widths])
     cells = np.exp(np.minimum(labels, 60))
@@ -168,17 +174,19 @@ def _work(table: Tuples) -> FloatArray:
     )
 
 
-def memory_of(table: Tuples) -> int:
-    """Return the bytes that a search takes.
+def estimate_memory(table: Tuples) -> int:
+    """Return an upper bound of the bytes of a search.
 
-    A few figures for each node and each tuple, and the labels that are kept, of each
-    level of a column and of each combination of levels of half of the columns. Or,
-    where that is more, what finding out takes where the rows of people meet.
+    They are a few figures for each node and each tuple, and the cached labels: of each
+    level of a column, and of each combination of levels in either half of the columns.
+    If people have several rows, finding the corrections may take more.
     """
     shape = table.lattice.shape
     classes = table.number
-    kept = classes * (math.prod(shape[: table.half]) + math.prod(shape[table.half :]))
-    labels = classes * sum(shape) + min(kept, REMEMBERED)
+    cached = classes * (
+        math.prod(shape[: table.first_half]) + math.prod(shape[table.first_half :])
+    )
+    labels = classes * sum(shape) + min(cached, MAX_CACHED_LABELS)
     searched = (
         table.lattice.size * NODE_BYTES
         + len(table.keys) * TUPLE_BYTES
@@ -187,18 +195,20 @@ def memory_of(table: Tuples) -> int:
     if table.members is None:
         return FIXED_BYTES + searched
     person = table.members.person
-    folded = len(person) * PAIR_BYTES * min(1.0, OWNERS / (int(person.max()) + 1))
+    folded = (
+        len(person) * PAIR_BYTES * min(1.0, OWNERS_AT_ONCE / (int(person.max()) + 1))
+    )
     return FIXED_BYTES + max(searched, int(folded))
 
 
 def check_feasible(table: Tuples) -> None:
-    """Raise LimitError when one pass over all nodes would go beyond its bounds."""
+    """Raise LimitError if one pass over all nodes exceeds its limits."""
     if not predict(table.hierarchies, len(table.keys)).is_feasible:
-        raise too_large(table)
+        raise too_large_error(table)
 
 
-def too_large(table: Tuples) -> LimitError:
-    """Return the error for a lattice that is not searched."""
+def too_large_error(table: Tuples) -> LimitError:
+    """Return the error for a lattice with too many nodes."""
     prediction = predict(table.hierarchies, len(table.keys))
     return LimitError(
         "full-domain search over {nodes} nodes would take about {seconds:.0f} s",

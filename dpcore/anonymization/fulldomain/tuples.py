@@ -1,10 +1,9 @@
-"""A table as its distinct quasi-identifier tuples with their counts, on which every
-later step works.
+"""A table as its distinct quasi-identifier tuples with their counts.
 
-Each tuple is one integer, its values side by side as groups of bits, followed by the
-bits of the sensitive values and of the research subset. Generalizing a column replaces
-one group of bits; equal integers are one equivalence class. The cost of every step
-afterwards follows the distinct tuples, not the rows.
+Each tuple is one integer: the values of the quasi-identifiers side by side as groups of
+bits, then those of sensitive values and of the research subset. Generalizing a column
+replaces one group of bits; equal integers are one equivalence class. The cost of every
+later step depends on the distinct tuples, not on the rows.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.fulldomain.bits import Bits, side_by_side, zeros
 from dpcore.anonymization.fulldomain.lattice import Lattice, Node
 from dpcore.anonymization.fulldomain.members import Members
 from dpcore.anonymization.groups import SensitiveColumn, by_code, secret_of
@@ -26,16 +24,61 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
 
-SHOWN = Bits.at(0, 2)
-"""The place of the flag of the rows to be published inside the keys, under a research
-subset.
-"""
+WORD = 63
+"""Bits of a key in int64; the sign bit stays unused, so that keys sort as they are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bits:
+    """The position of a column inside the keys."""
+
+    shift: int
+    mask: int
+
+    @classmethod
+    def at(cls, shift: int, numbers: int) -> Bits:
+        """Make room for so many different numbers, at least one bit."""
+        return cls(shift=shift, mask=(1 << _bit_width(numbers)) - 1)
+
+    def of(self, keys: IntArray) -> IntArray:
+        """Extract the numbers of the column from keys."""
+        return np.asarray((keys >> self.shift) & self.mask, dtype=np.int64)
+
+
+def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
+    """Return so many empty keys, as Python integers if columns exceed one word."""
+    top = columns[0]
+    is_wide = top.shift + top.mask.bit_length() > WORD
+    return np.zeros(number, dtype=object if is_wide else np.int64)
+
+
+def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
+    """Lay out columns with so many numbers each above `below` other bits.
+
+    The last column is the lowest.
+    """
+    widths = list(map(_bit_width, sizes))
+    shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
+    return tuple(
+        Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True)
+    )
+
+
+def _bit_width(values: int) -> int:
+    """Return the number of bits for codes of so many values, at least one."""
+    return max(1, (values - 1).bit_length())
+
+
+PUBLISHED_BIT = Bits.at(0, 2)
+"""The flag of published rows inside the keys, if there is a research subset."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tuples:
-    """Distinct tuples of quasi-identifiers (and sensitive values, and subset
-    membership), sorted by key.
+    """Distinct tuples of a table, sorted by key.
+
+    A tuple holds quasi-identifiers, sensitive values and membership of the research
+    subset.
     """
 
     names: tuple[str, ...]
@@ -48,9 +91,7 @@ class Tuples:
     fields: Mapping[str, Bits]
     """The place of each sensitive column inside the keys."""
     tail: int
-    """Bits below the quasi-identifiers: those of sensitive values, and at bit 0 that of
-    the subset.
-    """
+    """Bits below the quasi-identifiers: sensitive values, and bit 0 for the subset."""
     has_subset: bool
     keys: IntArray
     """int64, ascending, distinct, level 0."""
@@ -61,40 +102,47 @@ class Tuples:
 
     @cached_property
     def lattice(self) -> Lattice:
-        """The lattice that the hierarchies span."""
+        """The lattice of the hierarchies."""
         return Lattice.of(self.hierarchies)
 
     @cached_property
     def rows(self) -> int:
-        """The rows to be published, of the research subset if there is one, else of the
-        table.
+        """The number of rows to be published.
+
+        They are the rows of the research subset if there is one, else of the table.
         """
         return int(self.published.sum())
 
     @cached_property
     def people(self) -> int:
-        """The people of the rows to be published."""
+        """The number of people with rows to be published."""
         return (
             self.rows
             if self.members is None
-            else self.members.number_among(self.published > 0)
+            else self.members.count_people(self.published > 0)
         )
 
-    def fewest_people(self, each: IntArray) -> IntArray:
-        """Return the people, at least, of some classes, where so many are counted in
-        each of theirs.
+    def fewest_people(self, pairs: IntArray) -> IntArray:
+        """Return a lower bound of the people behind so many pairs.
+
+        A pair is a person and one of their classes.
         """
-        return each if self.members is None else self.members.fewest(each)
+        return pairs if self.members is None else self.members.fewest(pairs)
 
     @cached_property
     def published(self) -> IntArray:
         """The published rows of every key, int64."""
-        return self.counts * SHOWN.of(self.keys) if self.has_subset else self.counts
+        return (
+            self.counts * PUBLISHED_BIT.of(self.keys)
+            if self.has_subset
+            else self.counts
+        )
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
-        """Codes of the labels, codes[j] by level (axis 0) and used leaf (axis 1) of
-        column j.
+        """Label codes, codes[j] by level (axis 0) and used leaf (axis 1).
+
+        j is the column.
         """
         return tuple(
             np.array(
@@ -105,7 +153,7 @@ class Tuples:
 
     @cached_property
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
-        """Hierarchy leaves below every label, leaves[j][level] of column j."""
+        """Hierarchy leaves below every label: leaves[j][level] of column j."""
         return tuple(
             tuple(
                 by_code(code, h.leaf_counts(level)[used])
@@ -118,7 +166,7 @@ class Tuples:
 
     @cached_property
     def marginals(self) -> tuple[tuple[IntArray, ...], ...]:
-        """Published rows of every label, marginals[j][level] of column j."""
+        """Published rows of every label: marginals[j][level] of column j."""
         result = []
         for column, codes in enumerate(self.codes):
             leaf = self.digits(self.keys, column)
@@ -129,10 +177,8 @@ class Tuples:
         return tuple(result)
 
     @cached_property
-    def covered(self) -> tuple[IntArray, ...]:
-        """Leaves below cells, summed over the published rows, covered[j][level] of
-        column j.
-        """
+    def covered_leaves(self) -> tuple[IntArray, ...]:
+        """Leaves below cells, summed over the published rows, as [j][level]."""
         return tuple(
             np.array([counts @ leaves for counts, leaves in zip(*levels, strict=True)])
             for levels in zip(self.marginals, self.leaves, strict=True)
@@ -140,8 +186,9 @@ class Tuples:
 
     @cached_property
     def coarser(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """Coarser codes, coarser[j][a][b] by code at level a of column j, where level b
-        is not below a.
+        """Codes at a coarser level b by code at level a, as [j][a][b].
+
+        If b is below a, it has the codes of the leaves instead, which nobody asks for.
         """
         return tuple(
             tuple(
@@ -155,9 +202,12 @@ class Tuples:
         )
 
     @cached_property
-    def cheapest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """Rows, and the least leaves that suppressing so many adds, cheapest[j][level]
-        of column j.
+    def least_suppression_cost(
+        self,
+    ) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
+        """Cumulated rows, and the fewest leaves that suppressing them adds.
+
+        They are indexed as [j][level] of column j.
         """
         result = []
         for hierarchy, leaves, marginals in zip(
@@ -167,37 +217,44 @@ class Tuples:
             for below, rows in zip(leaves, marginals, strict=True):
                 order = np.argsort(-below, kind="stable")
                 cost = rows[order] * (len(hierarchy.values) - below[order])
-                levels.append((from_zero(rows[order]), from_zero(cost)))
+                levels.append(
+                    (cumulative_from_zero(rows[order]), cumulative_from_zero(cost))
+                )
             result.append(tuple(levels))
         return tuple(result)
 
     @cached_property
     def bits(self) -> tuple[FloatArray, ...]:
-        """Sums of n log2 n over the labels with n rows each, bits[j][level] of column
-        j.
-        """
+        """Sums of n log2 n over labels with n rows each, as [j][level]."""
         return tuple(
             np.array([n_log_n(counts).sum() for counts in levels])
             for levels in self.marginals
         )
 
     @cached_property
-    def commonest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """Rows of the most frequent labels, and the sums of n log2 n,
-        commonest[j][level] of column j.
+    def most_frequent_labels(
+        self,
+    ) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
+        """Cumulated rows of labels by descending frequency, and cumulated n log2 n.
+
+        They are indexed as [j][level] of column j.
         """
         ordered = [
             [-np.sort(-counts) for counts in levels] for levels in self.marginals
         ]
         return tuple(
-            tuple((from_zero(rows), from_zero(n_log_n(rows))) for rows in levels)
+            tuple(
+                (cumulative_from_zero(rows), cumulative_from_zero(n_log_n(rows)))
+                for rows in levels
+            )
             for levels in ordered
         )
 
     @cached_property
     def collisions(self) -> FloatArray:
-        """(nodes,) logarithms of the chance that two rows are of one class, were
-        columns independent.
+        """(nodes,) log chance of two rows in one class.
+
+        It treats columns as independent.
         """
         shares = [
             [marginal / max(self.rows, 1) for marginal in levels]
@@ -209,33 +266,33 @@ class Tuples:
 
     @cached_property
     def widths(self) -> tuple[tuple[int, ...], ...]:
-        """Numbers of labels, widths[j][level] of column j."""
+        """Numbers of labels: widths[j][level] of column j."""
         return tuple(tuple(map(len, levels)) for levels in self.leaves)
 
     @cached_property
     def priority(self) -> tuple[int, ...]:
-        """The columns, those with most values first, since generalizing these shrinks
-        the table most.
+        """The columns by descending number of values.
+
+        Generalizing the first ones shrinks the table most.
         """
         present = [np.count_nonzero(marginals[0]) for marginals in self.marginals]
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
     @cached_property
-    def half(self) -> int:
-        """The number of first columns with about as many combinations of levels as the
-        rest.
+    def first_half(self) -> int:
+        """The number of first columns with half of the combinations of levels.
+
+        Half is meant in logarithms, and about.
         """
         reached = np.cumprod(self.lattice.shape, dtype=np.float64)
         return int(np.argmin(np.abs(np.log(reached) - np.log(reached[-1]) / 2))) + 1
 
     def digits(self, keys: IntArray, column: int) -> IntArray:
-        """Return the codes of a column inside the keys."""
+        """Extract the codes of a column from keys."""
         return self.columns[column].of(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(tuples,) the code of each one's label in a column, int32, kept for the next
-        question.
-        """
+        """(tuples,) label codes of a column at a level, int32, cached."""
         labels = self._labels.get((column, level))
         if labels is None:
             labels = (
@@ -248,12 +305,12 @@ class Tuples:
 
     @property
     def number(self) -> int:
-        """Distinct tuples of quasi-identifiers, whatever their sensitive values."""
+        """Number of distinct quasi-identifier tuples, without sensitive values."""
         return len(self._distinct)
 
     @cached_property
     def _distinct(self) -> IntArray:
-        """One key of each tuple of quasi-identifiers."""
+        """One key of each quasi-identifier tuple."""
         return self.keys[starts_of(self.keys >> self.tail)] if self.tail else self.keys
 
     @cached_property
@@ -261,7 +318,7 @@ class Tuples:
         return {}
 
     def generalize(self, keys: IntArray, finer: Node, coarser: Node) -> IntArray:
-        """Bring keys at one node to a coarser one, neither merged nor sorted."""
+        """Convert keys of one node to a coarser one, neither merged nor sorted."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 step = self.coarser[column][a][b] - np.arange(
@@ -274,8 +331,9 @@ class Tuples:
         return keys
 
     def without_rows(self) -> Tuples:
-        """Return the layout of the keys without any key, enough to find the class of a
-        row.
+        """Return the layout of the keys without any rows.
+
+        It is enough to find the class of a row.
         """
         none = np.empty(0, dtype=np.int64)
         return replace(
@@ -283,8 +341,9 @@ class Tuples:
         )
 
     def placed(self, frame: pd.DataFrame) -> dict[str, IntArray]:
-        """Return by column the leaf (int64) of every row of the frame that was read, or
-        of some of its rows.
+        """Return the leaf (int64) of every row of a frame, by column.
+
+        The frame is the one that was read, or some of its rows.
 
         Raises: HierarchyError for a value without a path.
         """
@@ -292,9 +351,7 @@ class Tuples:
         return {name: hierarchy.placed(frame[name]) for name, hierarchy in columns}
 
     def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
-        """(rows,) int64 keys of rows with these leaves, without tails, and flags of
-        those starred before.
-        """
+        """(rows,) int64 keys without tails, and flags of rows suppressed before."""
         keys = zeros(1, self.columns)
         for name, hierarchy, used, bits in zip(
             self.names,
@@ -306,7 +363,9 @@ class Tuples:
             place = zeros(len(hierarchy.values), self.columns)
             place[used] = np.arange(len(used))
             keys = keys | (place[leaves[name]] << bits.shift)
-        return keys, _starred(self.hierarchies, [leaves[name] for name in self.names])
+        return keys, _suppressed_before(
+            self.hierarchies, [leaves[name] for name in self.names]
+        )
 
     @classmethod
     def build(
@@ -326,20 +385,21 @@ class Tuples:
             frame: the table; under a research subset, the population table.
             hierarchies: one per quasi-identifier, by column name; their order is that
                 of the lattice's levels.
-            sensitive: sensitive columns, with a hierarchy where t-closeness needs one.
-            subset: (rows,) boolean: the research subset that is to be published.
-            person: the column that tells whose row it is; None where every row is a
+            sensitive: sensitive columns, with a hierarchy if t-closeness needs one.
+            subset: (rows,) boolean, the research subset that is to be published.
+            person: the column that names the person of a row; None if every row is a
                 person.
-            rows: (rows of the frame,) the rows of the table that each stands for, where
+            rows: (rows of the frame,) how many rows of the table each stands for, if
                 the frame has distinct ones.
-            held: who holds which of those; None where every row is a person.
+            held: who holds which of those; None if every row is a person.
 
-        Rows whose quasi-identifiers are all `*` were suppressed before; they are in no
+        Rows with `*` in all quasi-identifiers were suppressed before; they are in no
         class.
 
         Raises: SchemaError for a table without rows to publish; HierarchyError for
-            values without a path, LimitError when people have too many different rows.
+            values without a path; LimitError when people have too many different rows.
         """
+        # Place every row at a leaf of each hierarchy
         extra = (
             dict(sensitive)
             if isinstance(sensitive, Mapping)
@@ -350,7 +410,7 @@ class Tuples:
         }
         covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
         placed = {name: leaves for name, (_, leaves) in read.items()}
-        kept = ~_starred([*covering.values()], [*placed.values()])
+        kept = ~_suppressed_before([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
             raise SchemaError(
@@ -359,9 +419,10 @@ class Tuples:
             )
         whose = person_of(frame, person)
         places = kept.nonzero()[0]
-        # rows that were suppressed before may leave too, so that they are of the table
-        # of t-closeness
-        seen = np.arange(len(kept)) if subset is None else subset.nonzero()[0]
+        # Rows suppressed before may be published too: they count in the distribution
+        # of the whole table, with which t-closeness compares
+        counted = np.arange(len(kept)) if subset is None else subset.nonzero()[0]
+        # Number the leaves that occur, and the sensitive values
         used = []
         numbers = []
         secrets = {}
@@ -377,18 +438,20 @@ class Tuples:
                 name,
                 tree,
                 person=whose,
-                published=seen,
+                published=counted,
                 weights=rows,
                 held=held,
             )
             numbers.append(codes)
+        # Put the numbers side by side into one key for each row, and count the keys
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
         bits = side_by_side(sizes, below=int(subset is not None))
         keys = zeros(len(places), bits)
         keys |= False if subset is None else subset[places]
-        for each, where in zip(numbers, bits, strict=True):
-            keys |= each[places].astype(keys.dtype) << where.shift
+        for column_numbers, field in zip(numbers, bits, strict=True):
+            keys |= column_numbers[places].astype(keys.dtype) << field.shift
         distinct, counts = count_keys(keys, None if rows is None else rows[places])
+        # Who owns the entries
         members = None
         if held is not None:
             entry = np.zeros(len(frame), dtype=np.int64)
@@ -416,11 +479,10 @@ class Tuples:
         )
 
 
-def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> BoolArray:
-    """Return marks of the rows that were suppressed before, (rows,).
-
-    All leaves of such a row are `*`.
-    """
+def _suppressed_before(
+    hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]
+) -> BoolArray:
+    """(rows,) marks of rows suppressed before: all their leaves are `*`."""
     if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
         return np.zeros(len(leaves[0]), dtype=bool)
     pairs = zip(hierarchies, leaves, strict=True)
@@ -432,9 +494,7 @@ def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> Bo
 def count_keys(
     keys: IntArray, rows: IntArray | None = None
 ) -> tuple[IntArray, IntArray]:
-    """Count the distinct keys, ascending, by how often each occurs or by the rows that
-    it stands for.
-    """
+    """Count the distinct keys, ascending, each by its occurrences or by `rows`."""
     if rows is None:
         ordered = np.sort(keys)
         starts = starts_of(ordered)
@@ -445,7 +505,7 @@ def count_keys(
     return ordered[starts], np.add.reduceat(rows[order], starts)
 
 
-def from_zero(steps: IntArray | FloatArray) -> FloatArray:
+def cumulative_from_zero(steps: IntArray | FloatArray) -> FloatArray:
     """Return the sums of the first 0, 1, 2, ... steps."""
     return np.concatenate(([0.0], np.cumsum(steps)))
 

@@ -107,7 +107,9 @@ def check_described(
     Raises: SchemaError for a view, a column that is computed or no column, and a key
         that is there twice.
     """
-    for table, wanted in source.used if source.base and not source.declared_by else ():
+    for table, wanted in (
+        source.columns_by_table if source.base and not source.declared_by else ()
+    ):
         columns = ask(dialect.stored, dialect.place(table))
         stored = {column for column, is_computed in columns if not is_computed}
         if not stored or len(stored) < len(columns) or not {*wanted} <= stored:

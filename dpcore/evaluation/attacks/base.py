@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.evaluation.attacks.rates import LEVEL, Rate, difference
+from dpcore.evaluation.attacks.rates import CONFIDENCE, Rate, rate_difference
 from dpcore.evaluation.records import Records, distances
 
-_CHUNK = 8_000_000
+_MAX_DISTANCES = 8_000_000
 """Distances that are computed at once."""
 
 
@@ -39,7 +39,9 @@ class AttackResult:
         control.
         """
         return (
-            None if self.control is None else difference(self.rate, self.control, LEVEL)
+            None
+            if self.control is None
+            else rate_difference(self.rate, self.control, CONFIDENCE)
         )
 
     @property
@@ -59,7 +61,7 @@ class AttackResult:
         )
 
     @property
-    def found(self) -> bool | None:
+    def succeeds(self) -> bool | None:
         """Whether it works better on people in the release, beyond chance, None when a
         control is missing.
         """
@@ -88,7 +90,7 @@ class Scene:
         return people.take(self.rng.permutation(len(people))[: self.attempts])
 
 
-def nearest(
+def nearest_rows(
     targets: Records,
     table: Records,
     rng: np.random.Generator,
@@ -104,7 +106,7 @@ def nearest(
         not_itself: for each target, the row of the table that it is, which does not
             count.
     """
-    chunk = max(1, _CHUNK // len(table))
+    chunk = max(1, _MAX_DISTANCES // len(table))
     rows = []
     closest = []
     for start in range(0, len(targets), chunk):

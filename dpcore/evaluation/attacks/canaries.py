@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import UsageError
-from dpcore.evaluation.attacks.base import nearest
+from dpcore.evaluation.attacks.base import nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import SEED, Floats, records
 from dpcore.release import Release
@@ -28,7 +28,7 @@ LEVEL = 0.95
 for.
 """
 
-_GUESSED = (1.0, 0.5, 0.1)
+_GUESSED_SHARES = (1.0, 0.5, 0.1)
 """Shares of the canaries that are guessed at, the clearest ones; each share gets its
 part of the error.
 """
@@ -88,19 +88,19 @@ def canary_audit(
             f"canaries ({canaries}) must be at least 20", remedy="plant 1,000"
         )
     rng = np.random.default_rng(seed)
-    planted = _planted(base, schema, canaries, rng)
+    planted = _make_canaries(base, schema, canaries, rng)
     inside = rng.random(canaries) < 0.5
     rows = planted[inside].loc[planted[inside].index.repeat(schema.unit.max_rows)]
     released = run(pd.concat([base, rows], ignore_index=True))
     scores = (
-        _by_counts(released, base, planted, schema)
+        _score_by_counts(released, base, planted, schema)
         if isinstance(released, Release) and released.marginals
-        else _by_distance(_rows(released), planted, schema, rng)
+        else _score_by_distance(_released_rows(released), planted, schema, rng)
     )
-    return bound(scores, inside, delta=delta, level=level, rng=rng)
+    return epsilon_of_guesses(scores, inside, delta=delta, level=level, rng=rng)
 
 
-def bound(
+def epsilon_of_guesses(
     scores: Floats,
     inside: npt.NDArray[np.bool_],
     *,
@@ -121,12 +121,12 @@ def bound(
         canaries=len(scores),
         guesses=Rate(successes=0, attempts=0),
     )
-    for share in _GUESSED:
+    for share in _GUESSED_SHARES:
         each = max(1, round(share * len(scores) / 2))
         right = int(inside[order[-each:]].sum() + (~inside[order[:each]]).sum())
         rate = Rate(successes=right, attempts=2 * each)
         epsilon = epsilon_bound(
-            len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED)
+            len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED_SHARES)
         )
         if epsilon > best.epsilon or not best.guesses.attempts:
             best = CanaryReport(
@@ -141,14 +141,16 @@ def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -
     """
 
     def chance(step: int) -> float:
-        return chance_of(canaries, guesses, epsilon=step / 1000, delta=delta)
+        return chance_of_guesses(canaries, guesses, epsilon=step / 1000, delta=delta)
 
     # chances rise with epsilon
     refuted = bisect.bisect_left(range(20_001), error, key=chance)
     return max(0, refuted - 1) / 1000
 
 
-def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> float:
+def chance_of_guesses(
+    canaries: int, guesses: Rate, *, epsilon: float, delta: float
+) -> float:
     """Return the largest chance of at least as many right guesses under (epsilon,
     delta).
     """
@@ -166,7 +168,7 @@ def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> 
     return min(1.0, chance)
 
 
-def _planted(
+def _make_canaries(
     base: pd.DataFrame, schema: Schema, canaries: int, rng: np.random.Generator
 ) -> pd.DataFrame:
     columns = {
@@ -179,7 +181,7 @@ def _planted(
     return pd.DataFrame(columns).reindex(columns=base.columns)
 
 
-def _by_counts(
+def _score_by_counts(
     release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema
 ) -> Floats:
     """Return the rows in the cells of each canary beyond those of `base`, weighed by
@@ -197,15 +199,15 @@ def _by_counts(
     return scores
 
 
-def _by_distance(
+def _score_by_distance(
     table: pd.DataFrame,
     planted: pd.DataFrame,
     schema: Schema,
     rng: np.random.Generator,
 ) -> Floats:
     released, targets = records([table, planted], schema)
-    return -nearest(targets, released, rng)[1]
+    return -nearest_rows(targets, released, rng)[1]
 
 
-def _rows(released: Release | pd.DataFrame) -> pd.DataFrame:
+def _released_rows(released: Release | pd.DataFrame) -> pd.DataFrame:
     return released.sample() if isinstance(released, Release) else released

@@ -7,11 +7,11 @@ mixed-type synthetic data", section 3.2.
 
 import numpy as np
 
-from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest
+from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Records, distances
 
-MOST_LINKED = 2_000
+MAX_LINKED = 2_000
 """People among whom rows are matched one to one: the time grows with the cube of their
 number.
 """
@@ -23,16 +23,16 @@ def exact_copies(scene: Scene) -> AttackResult:
     Baseline: rows put together from the original's columns, each in an order of its
     own.
     """
-    own = _rows(scene.original)
-    released = _rows(scene.targets(scene.release))
-    strangers = _rows(scene.targets(scene.original.shuffled(scene.rng)))
+    own = _row_bytes(scene.original)
+    released = _row_bytes(scene.targets(scene.release))
+    strangers = _row_bytes(scene.targets(scene.original.shuffle(scene.rng)))
     return AttackResult(
         attack="exact copies",
-        rate=_share(released, own),
-        baseline=_share(strangers, own),
+        rate=_rate_of_copies(released, own),
+        baseline=_rate_of_copies(strangers, own),
         control=None
         if scene.control is None
-        else _share(released, _rows(scene.control)),
+        else _rate_of_copies(released, _row_bytes(scene.control)),
     )
 
 
@@ -49,11 +49,11 @@ def closest_record(scene: Scene) -> AttackResult:
     order = scene.rng.permutation(len(scene.release))[: 2 * min(scene.attempts, people)]
     probes = scene.release.take(order)
     original = scene.original.take(scene.rng.permutation(len(scene.original))[:people])
-    _, to_original = nearest(probes, original, scene.rng)
+    _, to_original = nearest_rows(probes, original, scene.rng)
     if scene.control:
-        _, to_rival = nearest(probes, scene.control, scene.rng)
+        _, to_rival = nearest_rows(probes, scene.control, scene.rng)
     else:
-        _, to_rival = nearest(probes, scene.release, scene.rng, not_itself=order)
+        _, to_rival = nearest_rows(probes, scene.release, scene.rng, not_itself=order)
     coin = scene.rng.random(len(probes)) < 0.5
     closer = np.where(to_original == to_rival, coin, to_original < to_rival)
     first = (
@@ -86,13 +86,13 @@ def one_to_one(scene: Scene) -> AttackResult:
     """
     from scipy.optimize import linear_sum_assignment
 
-    others = scene.control or scene.original.shuffled(scene.rng)
-    size = min(MOST_LINKED // 2, len(scene.release), len(scene.original), len(others))
+    others = scene.control or scene.original.shuffle(scene.rng)
+    size = min(MAX_LINKED // 2, len(scene.release), len(scene.original), len(others))
     rows, *people = (
         table.take(scene.rng.permutation(len(table))[:size])
         for table in (scene.release, scene.original, others)
     )
-    gaps = np.hstack([distances(rows, each) for each in people])
+    gaps = np.hstack([distances(rows, person) for person in people])
     _, linked = linear_sum_assignment(gaps + 1e-5 * scene.rng.random(gaps.shape))
     rate = Rate(successes=int((linked < size).sum()), attempts=size)
     return AttackResult(
@@ -105,13 +105,14 @@ def one_to_one(scene: Scene) -> AttackResult:
     )
 
 
-def _rows(table: Records) -> list[bytes]:
+def _row_bytes(table: Records) -> list[bytes]:
     matrix = (
-        np.column_stack([np.nan_to_num(each, nan=-1e9) for each in table.values]) + 0.0
+        np.column_stack([np.nan_to_num(column, nan=-1e9) for column in table.values])
+        + 0.0
     )
     return [row.tobytes() for row in matrix]
 
 
-def _share(rows: list[bytes], people: list[bytes]) -> Rate:
+def _rate_of_copies(rows: list[bytes], people: list[bytes]) -> Rate:
     known = set(people)
     return Rate(successes=sum(row in known for row in rows), attempts=len(rows))

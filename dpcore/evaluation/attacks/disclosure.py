@@ -19,12 +19,12 @@ from dpcore.evaluation.attacks.singling_out import (
     singling_out_by_several,
 )
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Records, of_some, records
+from dpcore.evaluation.records import SEED, Records, choose_some, records
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
-MAX_ROWS = 50_000
+MAX_ATTACKED_ROWS = 50_000
 """Rows of each table that take part, chosen by chance."""
 
 
@@ -44,9 +44,9 @@ class AttacksReport:
     control: int
 
     @property
-    def found(self) -> tuple[AttackResult, ...]:
+    def successful(self) -> tuple[AttackResult, ...]:
         """The attacks that work better on people in the release than on others."""
-        return tuple(each for each in self.attacks if each.found)
+        return tuple(attack for attack in self.attacks if attack.succeeds)
 
 
 def disclosure(
@@ -83,7 +83,10 @@ def disclosure(
         )
     frames = [original, release] + ([] if control is None else [control])
     rng = np.random.default_rng(SEED)
-    tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
+    tables = [
+        _sample_rows(sample, MAX_ATTACKED_ROWS, rng)
+        for sample in records(frames, schema)
+    ]
     names = tables[0].names
     if len(names) < 2:
         raise nothing_in_common()
@@ -93,8 +96,8 @@ def disclosure(
     others = tables[2] if control is not None else None
     if others is not None:
         size = min(len(people), len(others))
-        people = _at_most(people, size, rng)
-        others = _at_most(others, size, rng)
+        people = _sample_rows(people, size, rng)
+        others = _sample_rows(others, size, rng)
     scene = Scene(
         original=people, release=tables[1], control=others, attempts=attempts, rng=rng
     )
@@ -130,7 +133,7 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
     """
 
     kind = "attacks"
-    counted = True
+    counted_rows_only = True
 
     table: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
@@ -162,7 +165,7 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
     """
 
     kind = "attacks with half held out"
-    counted = True
+    counted_rows_only = True
 
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
@@ -176,7 +179,7 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
         Raises: what `make` raises; ParameterError for fewer than 20 people.
         """
         frame = original.frame
-        inside = of_some(frame, schema.unit.id_column, 2, seed=SEED, fewest=20)
+        inside = choose_some(frame, schema.unit.id_column, 2, seed=SEED, fewest=20)
         on_progress("making it again", 0.0)
         release = self.make(frame[inside].reset_index(drop=True))
         return disclosure(
@@ -190,7 +193,7 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
         )
 
 
-def _at_most(table: Records, rows: int, rng: np.random.Generator) -> Records:
+def _sample_rows(table: Records, rows: int, rng: np.random.Generator) -> Records:
     return (
         table
         if len(table) <= rows

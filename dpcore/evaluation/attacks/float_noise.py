@@ -10,7 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-_STEP = 2.0**-53
+_UNIFORM_STEP = 2.0**-53
 """A uniform number of NumPy is a multiple of this."""
 
 
@@ -21,10 +21,10 @@ def textbook_noise(
 
     Not private.
     """
-    return np.array([count + _laplace(each) for each in rng.random(draws)])
+    return np.array([count + _inverse_laplace(number) for number in rng.random(draws)])
 
 
-def could_come_from(release: float, count: float) -> bool:
+def is_possible_release(release: float, count: float) -> bool:
     """Tell whether `textbook_noise` can give this very number when it is added to
     `count`.
 
@@ -33,24 +33,26 @@ def could_come_from(release: float, count: float) -> bool:
     """
     noise = release - count
     near = math.exp(-abs(noise)) / 2
-    middle = round((near if noise < 0 else 1 - near) / _STEP)
+    middle = round((near if noise < 0 else 1 - near) / _UNIFORM_STEP)
     return any(
-        count + _laplace((middle + step) * _STEP) == release
+        count + _inverse_laplace((middle + step) * _UNIFORM_STEP) == release
         for step in range(-8, 9)
         if 0 < middle + step < 2**53
     )
 
 
-def _laplace(uniform: float) -> float:
+def _inverse_laplace(uniform: float) -> float:
     """Return the inverse of the distribution function."""
     return math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform)
 
 
-def ruled_out(
+def share_ruled_out(
     *, count: float, neighbor: float, draws: int, rng: np.random.Generator
 ) -> float:
     """Return the share of textbook releases of `count` that cannot be releases of
     `neighbor`.
     """
     releases = textbook_noise(count, draws, rng)
-    return sum(not could_come_from(each, neighbor) for each in releases) / draws
+    return (
+        sum(not is_possible_release(release, neighbor) for release in releases) / draws
+    )

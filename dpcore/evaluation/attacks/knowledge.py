@@ -5,14 +5,14 @@ Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
 
 import numpy as np
 
-from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest
+from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Floats, Records
 
-NEIGHBORS = 5
+NEIGHBORS_OF_HALF = 5
 """Released rows that each half of a person's row is compared with."""
 
-NEAR = 0.05
+GUESS_TOLERANCE = 0.05
 """A guess of a number is right when it is off by at most this share of the declared
 range.
 """
@@ -30,18 +30,18 @@ def linkability(scene: Scene) -> AttackResult:
 
     def rate(people: Records) -> Rate:
         targets = scene.targets(people)
-        ours, _ = nearest(
-            targets, scene.release, scene.rng, columns=first, count=NEIGHBORS
+        ours, _ = nearest_rows(
+            targets, scene.release, scene.rng, columns=first, count=NEIGHBORS_OF_HALF
         )
-        theirs, _ = nearest(
-            targets, scene.release, scene.rng, columns=second, count=NEIGHBORS
+        theirs, _ = nearest_rows(
+            targets, scene.release, scene.rng, columns=second, count=NEIGHBORS_OF_HALF
         )
         linked = (ours[:, :, None] == theirs[:, None, :]).any(axis=(1, 2))
         return Rate(successes=int(linked.sum()), attempts=len(targets))
 
     rows = len(scene.release)
     people = min(scene.attempts, len(scene.original))
-    count = min(rows, NEIGHBORS)
+    count = min(rows, NEIGHBORS_OF_HALF)
     by_chance = [
         not set(scene.rng.choice(rows, count, replace=False)).isdisjoint(
             scene.rng.choice(rows, count, False)
@@ -79,10 +79,14 @@ def inference(scene: Scene, secret: str | None = None) -> AttackResult:
                 continue
             known = [other for other in range(len(names)) if other != column]
             if informed:
-                rows = nearest(some, scene.release, scene.rng, columns=known)[0][:, 0]
+                rows = nearest_rows(some, scene.release, scene.rng, columns=known)[0][
+                    :, 0
+                ]
             else:
                 rows = scene.rng.integers(len(scene.release), size=len(some))
-            right += int(_right(some, column, scene.release.values[column][rows]).sum())
+            right += int(
+                _is_right(some, column, scene.release.values[column][rows]).sum()
+            )
         return Rate(successes=right, attempts=len(targets))
 
     return AttackResult(
@@ -93,8 +97,10 @@ def inference(scene: Scene, secret: str | None = None) -> AttackResult:
     )
 
 
-def _right(people: Records, column: int, guesses: Floats) -> Bools:
+def _is_right(people: Records, column: int, guesses: Floats) -> Bools:
     values = people.values[column]
     if not people.ordered[column]:
         return np.asarray(values == guesses)
-    return (np.abs(values - guesses) <= NEAR) | (np.isnan(values) & np.isnan(guesses))
+    return (np.abs(values - guesses) <= GUESS_TOLERANCE) | (
+        np.isnan(values) & np.isnan(guesses)
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dpcore.errors import UsageError
 
-LEVEL = 0.999
+CONFIDENCE = 0.999
 """Of every interval: seven attacks are looked at together, and their attempts meet the
 same few tables.
 """
@@ -34,7 +34,7 @@ class Rate:
         """The share of successes, 0 without attempts."""
         return self.successes / self.attempts if self.attempts else 0.0
 
-    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+    def interval(self, level: float = CONFIDENCE) -> tuple[float, float]:
         """Return Wilson's interval of the true rate, [0, 1] without attempts.
 
         Source: Wilson (1927).
@@ -49,8 +49,8 @@ class Rate:
         return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def difference(
-    rate: Rate, control: Rate, level: float = LEVEL
+def rate_difference(
+    rate: Rate, control: Rate, level: float = CONFIDENCE
 ) -> tuple[float, float, float]:
     """Return the rate less the control, and its bounds.
 

@@ -13,12 +13,12 @@ from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Records
 
-COLUMNS = 3
+QUESTION_COLUMNS = 3
 """Columns in a question about several; more make a question that nobody answers with
 yes.
 """
 
-_TRIES = 30
+_TRIES_PER_QUESTION = 30
 """Questions that are thought of for one that fits a single released row."""
 
 
@@ -53,10 +53,10 @@ def singling_out_by_one(scene: Scene) -> AttackResult:
     questions = [
         (part,)
         for column in range(len(scene.release.names))
-        for part in _rare(scene.release, column)
+        for part in _rare_conditions(scene.release, column)
     ]
     chosen = scene.rng.permutation(len(questions))[: scene.attempts]
-    return _result(
+    return _attack_result(
         scene, "singling out by one column", [questions[i] for i in chosen], 1
     )
 
@@ -68,47 +68,52 @@ def singling_out_by_several(scene: Scene) -> AttackResult:
     Baseline: three values of three columns, chosen and compared by chance.
     """
     release = scene.release
-    columns = min(COLUMNS, len(scene.release.names))
+    columns = min(QUESTION_COLUMNS, len(scene.release.names))
     medians = [
         float(np.nanmedian(values)) if ordered and not np.isnan(values).all() else 0.0
         for values, ordered in zip(release.values, release.ordered, strict=True)
     ]
     questions: set[Question] = set()
-    for _ in range(_TRIES * scene.attempts):
+    for _ in range(_TRIES_PER_QUESTION * scene.attempts):
         if len(questions) == scene.attempts:
             break
         row = int(scene.rng.integers(len(release)))
         chosen = np.sort(scene.rng.choice(len(release.names), columns, replace=False))
         question = tuple(
-            _of_row(release, row, int(column), medians[column]) for column in chosen
+            _condition_of_row(release, row, int(column), medians[column])
+            for column in chosen
         )
-        if question not in questions and _matches(question, release) == 1:
+        if question not in questions and _count_matches(question, release) == 1:
             questions.add(question)
-    return _result(scene, "singling out by several columns", list(questions), columns)
-
-
-def _result(
-    scene: Scene, attack: str, questions: list[Question], columns: int
-) -> AttackResult:
-    by_chance = [_by_chance(scene, columns) for _ in questions]
-    return AttackResult(
-        attack=attack,
-        rate=_rate(questions, scene.original),
-        baseline=_rate(by_chance, scene.original),
-        control=None if scene.control is None else _rate(questions, scene.control),
+    return _attack_result(
+        scene, "singling out by several columns", list(questions), columns
     )
 
 
-def _rate(questions: list[Question], people: Records) -> Rate:
-    alone = sum(_matches(question, people) == 1 for question in questions)
+def _attack_result(
+    scene: Scene, attack: str, questions: list[Question], columns: int
+) -> AttackResult:
+    by_chance = [_random_question(scene, columns) for _ in questions]
+    return AttackResult(
+        attack=attack,
+        rate=_rate_of_questions(questions, scene.original),
+        baseline=_rate_of_questions(by_chance, scene.original),
+        control=None
+        if scene.control is None
+        else _rate_of_questions(questions, scene.control),
+    )
+
+
+def _rate_of_questions(questions: list[Question], people: Records) -> Rate:
+    alone = sum(_count_matches(question, people) == 1 for question in questions)
     return Rate(successes=alone, attempts=len(questions))
 
 
-def _matches(question: Question, table: Records) -> int:
+def _count_matches(question: Question, table: Records) -> int:
     return int(np.logical_and.reduce([part.holds(table) for part in question]).sum())
 
 
-def _rare(release: Records, column: int) -> list[_Condition]:
+def _rare_conditions(release: Records, column: int) -> list[_Condition]:
     present = ~release.missing(column)
     values, times = np.unique(release.values[column][present], return_counts=True)
     parts = [
@@ -127,7 +132,9 @@ def _rare(release: Records, column: int) -> list[_Condition]:
     return parts
 
 
-def _of_row(release: Records, row: int, column: int, median: float) -> _Condition:
+def _condition_of_row(
+    release: Records, row: int, column: int, median: float
+) -> _Condition:
     value = float(release.values[column][row])
     if release.missing(column)[row]:
         return _Condition(column=column, how="missing", value=0.0)
@@ -138,7 +145,7 @@ def _of_row(release: Records, row: int, column: int, median: float) -> _Conditio
     )
 
 
-def _by_chance(scene: Scene, columns: int) -> Question:
+def _random_question(scene: Scene, columns: int) -> Question:
     release = scene.release
     rng = scene.rng
     parts = []

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import ManyValuesError, ParameterError, SchemaError, two_roles
-from dpcore.evaluation.base import Evaluation, Readable
-from dpcore.evaluation.table.verdict import Knowledge, Verdict, verdict_of
+from dpcore.evaluation.base import Evaluation, OriginalTable
+from dpcore.evaluation.table.verdict import Knowledge, TableVerdict, judge
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -43,11 +43,11 @@ from dpcore.tables.classes import (
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
 from dpcore.tables.rows import MOST_TEXTS, CodedRows, Microdata
 
-LARGEST_SET = 3
+MAX_SET_COLUMNS = 3
 """Columns in the sets that are looked at one by one; few attackers know more than
 these.
 """
-DANKAR = 0.1
+MAX_PITMAN_SHARE = 0.1
 """Share of the population in the sample up to which Pitman's model is to be trusted,
 see `Estimates`.
 """
@@ -103,7 +103,7 @@ class AuditReport:
         estimates: None without the size of the population.
     """
 
-    verdict: Verdict
+    verdict: TableVerdict
     people: int
     ways: int
     suppressed: float
@@ -166,7 +166,8 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             options: further attributes.
         """
         by_role = {
-            role: [each.column for each in roles if each.role == role] for role in ROLES
+            role: [proposal.column for proposal in roles if proposal.role == role]
+            for role in ROLES
         }
         known = by_role["quasi-identifier"] if known is None else known
         if sensitive is None:
@@ -178,10 +179,10 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             quasi_identifiers=tuple(known),
             sensitive=tuple(name for name in sensitive if name not in known),
             others=tuple(
-                each.column
-                for each in roles
-                if each.column not in left_out
-                and (among is None or each.column in among)
+                proposal.column
+                for proposal in roles
+                if proposal.column not in left_out
+                and (among is None or proposal.column in among)
             ),
             roles=roles,
             **options,
@@ -202,7 +203,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))
         )
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows, or the codes of the columns in question where the rows do
         not fit.
         """
@@ -254,7 +255,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         sets = column_sets(
             tuples.codes,
             columns,
-            largest=affordable(len(columns), LARGEST_SET),
+            largest=affordable(len(columns), MAX_SET_COLUMNS),
             person=tuples.person,
             counts=tuples.counts,
         )
@@ -264,7 +265,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         )
         naming = [*naming, *coded.left_out]
         return AuditReport(
-            verdict=verdict_of(
+            verdict=judge(
                 knowledge, naming, texts, sets, more, crowd=1 / self.threshold
             ),
             people=risk.people,
@@ -272,7 +273,13 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             suppressed=float(1 - shown),
             risk=risk,
             sets=tuple(
-                sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))
+                sorted(
+                    sets,
+                    key=lambda column_set: (
+                        -column_set.uniques,
+                        len(column_set.columns),
+                    ),
+                )
             ),
             changes=knowledge.without_one() | more,
             identifiers=tuple(
@@ -330,7 +337,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         ways = round(self.population * len(own) / people)
         uniques = 0.0
         model = "Zayatz"
-        if people > DANKAR * self.population:
+        if people > MAX_PITMAN_SHARE * self.population:
             uniques = shifted_binomial_uniqueness(own, population=ways)
             model = "SNB"
         elif (np.bincount(own) == 2).any():

@@ -9,7 +9,7 @@ changes a count by at most their rows, and losses of the counts add up.
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
@@ -18,9 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.ledger import Line
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, PureDP, loss_from
-from dpcore.errors import ParameterError, UsageError
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    PureDP,
+    loss_fields,
+)
+from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -32,7 +38,7 @@ from dpcore.schema.origin import (
     CENSORED,
     MISSING_FACTS,
     WORDS,
-    loss_of_search_in,
+    CellSearch,
 )
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import half_width
@@ -41,30 +47,30 @@ from dpcore.text import Text
 Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
-SHARE = Fraction(1, 20)
+SEARCH_SHARE = Fraction(1, 20)
 """Part of the loss of a release at epsilon 1, or of the whole budget where that is
 less.
 """
-PARTS = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
+COUNT_SHARES = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
 """Of what is left, what each count spends; the last one, and one with nothing more to
 split, spends all.
 """
-SMALLEST = -6
-LARGEST = 12
+MIN_POWER = -6
+MAX_POWER = 12
 """Powers of ten between which public cells grow."""
-SUBCELLS = 100
+CELLS_PER_SPLIT = 100
 """Cells that a cell is split into, about."""
-HEAVY = 0.025
-RUN = 0.02
-SPIKE = 0.01
-TAIL = 0.005
+MIN_SPLIT_SHARE = 0.025
+MAX_RUN_SHARE = 0.02
+MIN_SPIKE_SHARE = 0.01
+MAX_TAIL_SHARE = 0.005
 """Parts of all rows: at least in a cell that is split, in a run of neighbors that
 becomes one cell, and of a number that has a cell of its own; and what is not left
 beyond the last cell, even if noise is larger.
 """
-STANDS_OUT = 0.9973
-FIRST = 0.99994
-NEAR = 0.68
+SPLIT_CELL_LEVEL = 0.9973
+PUBLIC_CELL_LEVEL = 0.99994
+NEIGHBOR_LEVEL = 0.68
 """Chances that noise alone is less than what is in a part of a split cell that is told
 from the others, in a public cell or in some beside each other, and in what lies beside
 those or is left of a split cell.
@@ -73,7 +79,7 @@ WINDOWS = (1, 3, 9)
 """Public cells that may stand out together."""
 
 
-def widest(column: Column) -> Column:
+def with_public_cells(column: Column) -> Column:
     """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
 
     Of what was read of the table, the kind stays, whole numbers or not, and a marked
@@ -82,9 +88,9 @@ def widest(column: Column) -> Column:
     declaration.
     """
     whole = isinstance(column, Integer)
-    powers = range(0 if whole else SMALLEST, LARGEST)
+    powers = range(0 if whole else MIN_POWER, MAX_POWER)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
-    starts = [-(10.0**LARGEST), *(-edge for edge in reversed(rising)), 0.0, *rising]
+    starts = [-(10.0**MAX_POWER), *(-edge for edge in reversed(rising)), 0.0, *rising]
     kept = ("kind", "missing") if column.missing else ("kind",)
     plain = dataclasses.replace(
         column.without_texts(),
@@ -100,77 +106,35 @@ def widest(column: Column) -> Column:
             unreadable_is_missing=True,
             rules=rules,  # type: ignore[call-arg]
         )
-    return _in_cells(plain, starts, 10.0**LARGEST, () if whole else (0.0,))
+    return _with_cells(plain, starts, 10.0**MAX_POWER, () if whole else (0.0,))
 
 
 def loss_of_search(budget: AnyLoss) -> Loss:
     """Return what finding the cells of a table with this budget costs."""
     if isinstance(budget, PureDP):
-        return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SHARE)
+        return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SEARCH_SHARE)
     one = ApproxDP(
         epsilon=1, delta=budget.delta if isinstance(budget, ApproxDP) else "1e-9"
     )
-    return ZCDP(rho=min(budget.rho, one.rho)).share(SHARE)
+    return ZCDP(rho=min(budget.rho, one.rho)).share(SEARCH_SHARE)
 
 
-def check_charged(schema: Schema, lines: Iterable[Line]) -> None:
-    """Refuse cells that a declaration calls found, and that no search on this account
-    was charged for.
-
-    Raises: ParameterError.
-    """
-    paid = losses_on_file(lines)
-    for name, loss in schema.found.items():
-        if (name, loss) not in paid:
-            raise ParameterError(
-                (
-                    "the cells of column {name!r} are called found privately, and "
-                    "nothing was charged for it"
-                ),
-                remedy="find them again, or say where they are known from",
-                name=name,
-            )
+def search_of(loss: Loss, request_id: str) -> CellSearch:
+    """Return the search that a request paid for."""
+    digest = hashlib.sha256(request_id.encode()).hexdigest()
+    ((measure, amount),) = loss_fields(loss).items()
+    return CellSearch(measure=measure, amount=amount, id=digest[:16])
 
 
-def losses_on_file(lines: Iterable[Line]) -> set[tuple[str, str]]:
-    """Return the columns whose cells were found on an account, each with its loss as in
-    `Column.found`, with and without the search.
-    """
-    lines = list(lines)
-    answered = {line.request_id for line in lines if line.state == "committed"}
-    paid = set()
-    for line in lines:
-        question = line.content.get("recipe", {})
-        if (
-            line.request_id in answered
-            and question.get("kind") == NumberCellsQuestion.kind
-        ):
-            loss = loss_from(line.content["loss"])
-            assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            by = found_words(loss, line.request_id)
-            paid |= {
-                (name, found)
-                for name in question["columns"]
-                for found in (by, loss_of_search_in(by))
-            }
-    return paid
-
-
-def found_words(loss: Loss, request_id: str) -> str:
-    """Write a loss and the search that cost it as `Column.found` keeps them."""
-    search = hashlib.sha256(request_id.encode()).hexdigest()[:16]
-    return f"{loss.name} {loss.amount} #{search}"
-
-
-def rows_hidden(columns: int, rows: int, loss: Loss) -> float:
+def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:
     """Return about how many rows the noise hides in a cell of so many columns. Public.
 
     Args:
         rows: of a person, at most.
     """
-    part = loss.share(PARTS[0] / columns)
+    part = loss.share(COUNT_SHARES[0] / columns)
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
-    return half_width(variance, noise_of(part), FIRST)
+    return half_width(variance, noise_of(part), PUBLIC_CELL_LEVEL)
 
 
 def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
@@ -239,15 +203,19 @@ class NumberCellsQuestion(PrivateEvaluation):
         """
         searches = [_Search(column=schema.column(name)) for name in self.columns]
         left = Fraction(1)
-        for part in PARTS:
-            split = [each for each in searches if not len(each.starts) or each.split()]
+        for part in COUNT_SHARES:
+            split = [
+                search
+                for search in searches
+                if not len(search.starts) or search.split()
+            ]
             counted, share = (split, left * part) if split else (searches, left)
-            for each in counted:
-                each.count(measurer, measurer.loss.share(share / len(counted)))
+            for unfinished in counted:
+                unfinished.count(measurer, measurer.loss.share(share / len(counted)))
             left -= share
             if not left:
                 break
-        return {"columns": [each.cells().to_dict() for each in searches]}
+        return {"columns": [search.cells().to_dict() for search in searches]}
 
 
 @dataclass(kw_only=True)
@@ -280,10 +248,11 @@ class _Search:
             codes: Codes = column.encode(rows[column.name])
             return codes
 
-        noisy = measurer.assigned(cells, column.size, (column.name,), loss)
+        noisy = measurer.count_by_rule(cells, column.size, (column.name,), loss)
         one = math.sqrt(noisy.variance)
         near, clear, first = (
-            noisy.half_width(level) / one for level in (NEAR, STANDS_OUT, FIRST)
+            noisy.half_width(level) / one
+            for level in (NEIGHBOR_LEVEL, SPLIT_CELL_LEVEL, PUBLIC_CELL_LEVEL)
         )
         values = noisy.values[: column.values_size]
         starts = column.edges[:-1]
@@ -291,9 +260,9 @@ class _Search:
         sure = (
             self.rows.sum() if len(self.starts) else values[values > first * one].sum()
         )
-        near = min(near, TAIL * sure / one)
+        near = min(near, MAX_TAIL_SHARE * sure / one)
         if not len(self.starts):
-            out = _standing_out(values / one, starts, near, clear, first)
+            out = _mark_occupied(values / one, starts, near, clear, first)
             rows = np.where(out, values, 0.0)
         else:
             whole = np.searchsorted(self.starts, starts, side="right") - 1
@@ -319,7 +288,7 @@ class _Search:
         self.rows = rows
         self.out = out
         self.deviation = deviation
-        self.least = np.maximum(HEAVY * rows.sum(), clear * deviation)
+        self.least = np.maximum(MIN_SPLIT_SHARE * rows.sum(), clear * deviation)
 
     def split(self) -> bool:
         """Split the cells that hold many rows; return whether there are any."""
@@ -328,10 +297,10 @@ class _Search:
         cuts = {column.low, *column.cuts}
         special = {*column.special}
         for cell in np.flatnonzero((self.rows > self.least) & ~column.single):
-            inner = _multiples(self.starts[cell], column.ends[cell], whole=whole)
+            inner = _round_numbers(self.starts[cell], column.ends[cell], whole=whole)
             cuts.update(inner)
             special.update(() if whole else inner)
-        self.column = _in_cells(
+        self.column = _with_cells(
             column, sorted(cuts), column.high + whole, sorted(special)
         )
         return bool(self.column.values_size > len(self.starts))
@@ -352,13 +321,13 @@ class _Search:
         first = int(held[0])
         last = int(held[-1])
         if whole and ends[last] - starts[first] <= TARGET_CELLS:
-            return _in_cells(
+            return _with_cells(
                 column, np.arange(starts[first], ends[last]).tolist(), ends[last]
             )
         alone = (
             ((ends - starts == 1) if whole else single)
             & self.out
-            & (rows > SPIKE * rows.sum())
+            & (rows > MIN_SPIKE_SHARE * rows.sum())
         )
         begins = [starts[first]]
         total = rows[first]
@@ -366,7 +335,7 @@ class _Search:
             if (
                 alone[cell]
                 or alone[cell - 1]
-                or max(total, rows[cell]) >= RUN * rows.sum()
+                or max(total, rows[cell]) >= MAX_RUN_SHARE * rows.sum()
             ):
                 begins.append(starts[cell])
                 total = 0.0
@@ -375,20 +344,20 @@ class _Search:
             [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
         )
         after = {ends[cell]: starts[cell] for cell in np.flatnonzero(single)}
-        edges = sorted({after.get(each, each) for each in begins})
+        edges = sorted({after.get(begin, begin) for begin in begins})
         end = starts[last] if single[last] else ends[last]
-        return _in_cells(
+        return _with_cells(
             column, edges, end if end > edges[0] else column.edges[last + 2], special
         )
 
 
-def _in_cells(
+def _with_cells(
     column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()
 ) -> Column:
     """Return the column in cells that begin at `starts`; the last one ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
-    low, *cuts = (number(each) for each in starts if each < end)
+    low, *cuts = (number(start) for start in starts if start < end)
     width = 1 if whole else None
     if not cuts or (whole and end - low == len(cuts) + 1):
         cuts, width = [], number(end) - low if not cuts else 1
@@ -403,7 +372,7 @@ def _in_cells(
     return declared
 
 
-def _standing_out(
+def _mark_occupied(
     scores: Floats, starts: Floats, near: float, clear: float, first: float
 ) -> Marks:
     """Mark public cells that stand out, alone or together, and those near them that may
@@ -431,14 +400,14 @@ def _standing_out(
     return out
 
 
-def _multiples(start: float, end: float, *, whole: bool) -> list[float]:
+def _round_numbers(start: float, end: float, *, whole: bool) -> list[float]:
     """Return the round numbers from `start` to below `end`, about as many as
     `SUBCELLS`.
     """
-    step = max(round_width((end - start) / SUBCELLS), float(whole))
+    step = max(round_width((end - start) / CELLS_PER_SPLIT), float(whole))
     if step < 1e-12 * max(abs(start), abs(end)):  # floats tell no more numbers apart
         return []
     first = math.floor(start / step)
     last = math.ceil(end / step)
     multiples = (multiple(place, step) for place in range(first, last + 1))
-    return [each for each in multiples if start <= each < end]
+    return [multiple for multiple in multiples if start <= multiple < end]

@@ -51,9 +51,11 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
         frame = original.frame
         seen = []
         person = person_of(frame, schema.unit.id_column)
-        kinds = {each.column: each.kind for each in find_identifiers(frame)}
+        kinds = {
+            identifier.column: identifier.kind for identifier in find_identifiers(frame)
+        }
         tests = {
-            clause.id: [Cells(**each) for each in clause.tests]
+            clause.id: [Cells(**test) for test in clause.tests]
             for clause in Criterion.load(self.rule).clauses
         }
         for column in frame.columns:
@@ -61,13 +63,13 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
             has_numbers = pd.api.types.is_numeric_dtype(frame[column])
             for clause, of_clause in tests.items():
                 own = [
-                    each
-                    for each in of_clause
-                    if each.fits(column, kinds.get(column, ""), has_numbers)
+                    test
+                    for test in of_clause
+                    if test.fits(column, kinds.get(column, ""), has_numbers)
                 ]
                 cells = np.array(
                     [
-                        any(each.offends(text, self.year) for each in own)
+                        any(test.offends(text, self.year) for test in own)
                         for text in leaves.labels
                     ],
                 )
@@ -84,8 +86,9 @@ def figures_of(report: AuditReport) -> dict[str, float]:
             name: getattr(report.risk, name)
             for name in ("k", "uniques", "highest", "average")
         },
-        "linkable": max(each.uniques for each in report.sets),
+        "linkable": max(column_set.uniques for column_set in report.sets),
         "revealed": max(
-            (each.homogeneous_people for each in report.secrets.values()), default=0.0
+            (secret.homogeneous_people for secret in report.secrets.values()),
+            default=0.0,
         ),
     }

@@ -16,7 +16,7 @@ from dpcore.risk.linkage import Linkage
 from dpcore.schema.values import SUPPRESSED, texts
 
 MAX_GROUPS = 20_000
-_AT_ONCE = 1_000
+_PEOPLE_PER_BLOCK = 1_000
 
 
 def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
@@ -58,13 +58,15 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
         )
     sizes = groups.to_numpy()
     fits = [
-        _fits(plan.hierarchies[name], groups.index.get_level_values(name).tolist())
+        _labels_of_leaves(
+            plan.hierarchies[name], groups.index.get_level_values(name).tolist()
+        )
         for name in names
     ]
     leaves = [plan.hierarchies[name].encode(people[name]) for name in names]
     met = np.zeros(len(people), dtype=np.int64)
-    for first in range(0, len(people), _AT_ONCE):
-        block = slice(first, first + _AT_ONCE)
+    for first in range(0, len(people), _PEOPLE_PER_BLOCK):
+        block = slice(first, first + _PEOPLE_PER_BLOCK)
         agree = np.logical_and.reduce(
             [fit[own[block]] for fit, own in zip(fits, leaves, strict=True)]
         )
@@ -79,7 +81,9 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     )
 
 
-def _fits(hierarchy: Hierarchy, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _labels_of_leaves(
+    hierarchy: Hierarchy, labels: Sequence[str]
+) -> npt.NDArray[np.bool_]:
     """Mark the labels that may stand for a leaf, (leaves + 1, groups).
 
     The last row is for a value without a path.

@@ -16,7 +16,7 @@ from dpcore.tables.classes import BoolArray, IntArray, leaves_of
 from dpcore.tables.people import once_each, person_of
 from dpcore.tables.rows import Microdata
 
-SHOWN = 10
+MAX_SHOWN_VALUES = 10
 """Values of a secret in a report, most likely first."""
 
 
@@ -35,7 +35,7 @@ class Known:
 
     def __post_init__(self) -> None:
         if (
-            sum(each is not None for each in (self.value, self.start, self.between))
+            sum(field is not None for field in (self.value, self.start, self.between))
             != 1
         ):
             raise UsageError(
@@ -102,7 +102,7 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return tuple(each.column for each in self.known)
+        return tuple(value.column for value in self.known)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
@@ -116,11 +116,11 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
                 "nothing is known of this person", remedy="say at least one thing"
             )
         frame = original.frame
-        twice = set(self.sensitive) & {each.column for each in self.known}
+        twice = set(self.sensitive) & {value.column for value in self.known}
         if twice:
             raise two_roles(min(twice))
         rows = np.flatnonzero(
-            np.logical_and.reduce([each.agrees(frame) for each in self.known])
+            np.logical_and.reduce([value.agrees(frame) for value in self.known])
         )
         person = person_of(frame, schema.unit.id_column)
         among = None if person is None else person[rows]
@@ -128,8 +128,8 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         values = {}
         for name in self.sensitive:
             leaves = leaves_of(frame, name)
-            here = _held(leaves.codes[rows], among, len(leaves.labels))
-            everywhere = _held(leaves.codes, person, len(leaves.labels))
+            here = _people_per_value(leaves.codes[rows], among, len(leaves.labels))
+            everywhere = _people_per_value(leaves.codes, person, len(leaves.labels))
             order = [code for code in np.argsort(-here, kind="stable") if here[code]]
             values[name] = len(order)
             secrets[name] = tuple(
@@ -138,12 +138,14 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
                     chance=float(here[code] / here.sum()),
                     before=float(everywhere[code] / everywhere.sum()),
                 )
-                for code in order[:SHOWN]
+                for code in order[:MAX_SHOWN_VALUES]
             )
         people = len(rows) if among is None else len(np.unique(among))
         return OnePersonReport(people=people, secrets=secrets, values=values)
 
 
-def _held(codes: IntArray, person: IntArray | None, values: int) -> IntArray:
+def _people_per_value(
+    codes: IntArray, person: IntArray | None, values: int
+) -> IntArray:
     """Count the people that have each value, (values,)."""
     return np.bincount(codes[once_each(codes, person)], minlength=values)

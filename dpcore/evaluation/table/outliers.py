@@ -19,7 +19,7 @@ from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
-NEIGHBORS = 5
+NEIGHBOR_RANK = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +50,7 @@ def thin_rows(
     Raises: ParameterError for columns that are no numbers, or a table of fewer than
         seven rows.
     """
-    if len(frame) < NEIGHBORS + 2 or not columns:
+    if len(frame) < NEIGHBOR_RANK + 2 or not columns:
         raise too_few_rows()
     scaled = []
     for name in columns:
@@ -63,7 +63,7 @@ def thin_rows(
     from scipy.spatial import cKDTree
 
     points = np.stack(scaled, axis=1)
-    distances = cKDTree(points).query(points, k=NEIGHBORS + 1)[0][:, -1]
+    distances = cKDTree(points).query(points, k=NEIGHBOR_RANK + 1)[0][:, -1]
     limit = 3 * max(float(np.median(distances)), 1e-9)
     return ThinRowsReport(thin=distances > limit, distances=distances)
 

@@ -15,7 +15,7 @@ from dpcore.anonymization.fulldomain.frontier import Frontier, Point
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
 from dpcore.anonymization.fulldomain.search import search
-from dpcore.anonymization.fulldomain.size import Prediction, predict, tried
+from dpcore.anonymization.fulldomain.size import Prediction, measure_pass, predict
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_together
@@ -24,15 +24,15 @@ from dpcore.anonymization.levels import distinct_of, tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError
-from dpcore.evaluation.base import Evaluation, Readable, Result
-from dpcore.evaluation.first_rows import FIRST
+from dpcore.evaluation.base import Evaluation, OriginalTable, Result
+from dpcore.evaluation.first_rows import FIRST_ROWS
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.people import once_each, person_of
 from dpcore.tables.rows import DistinctRows, Microdata
 
-PROPORTION = 50_000
+PROPORTIONAL_ROWS = 50_000
 """Rows that stand for a table that does not fit, where shares of values are all that
 matters.
 """
@@ -44,11 +44,11 @@ class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
 
     kind = "proposed roles"
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows, or the first ones of a table that does not fit, as a person
         confirms the roles.
         """
-        return table.rows() if table.in_memory else table.sample(FIRST)
+        return table.rows() if table.in_memory else table.sample(FIRST_ROWS)
 
     def compute(
         self,
@@ -72,13 +72,13 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
     def about(self) -> tuple[str, ...]:
         return self.columns
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows, or of a table that does not fit the values of each column,
         in proportion.
         """
         if table.in_memory:
             return table.rows()
-        return _in_proportion([table.tuples([name]) for name in self.columns])
+        return _proportional_rows([table.tuples([name]) for name in self.columns])
 
     def compute(
         self,
@@ -91,7 +91,7 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfSearch(Evaluation[Microdata, Result]):
+class _SearchQuestion(Evaluation[Microdata, Result]):
     """An evaluation of what a search looks at under a plan."""
 
     plan: Plan
@@ -100,15 +100,15 @@ class _OfSearch(Evaluation[Microdata, Result]):
     def about(self) -> tuple[str, ...]:
         return self.plan.quasi_identifiers
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows, or the distinct tuples and their owners of a table that does
         not fit.
         """
-        return _searchable(table, self.plan, schema)
+        return _rows_to_search(table, self.plan, schema)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchSizeQuestion(_OfSearch[Prediction]):
+class SearchSizeQuestion(_SearchQuestion[Prediction]):
     """The evaluation that predicts the size of a full-domain search by a plan."""
 
     kind = "search size"
@@ -123,7 +123,7 @@ class SearchSizeQuestion(_OfSearch[Prediction]):
             table = tuples(
                 Inputs.of(original, self.plan.counting(schema.unit.id_column))
             )
-            return tried(table, self.plan.models)
+            return measure_pass(table, self.plan.models)
         except LimitError:
             hierarchies = (
                 self.plan.hierarchies[name] for name in self.plan.quasi_identifiers
@@ -136,7 +136,7 @@ class SearchSizeQuestion(_OfSearch[Prediction]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierQuestion(_OfSearch[tuple[Point, ...]]):
+class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
     """The evaluation of every k and suppression limit at once, for the other choices of
     one plan.
 
@@ -187,11 +187,11 @@ class FrontierQuestion(_OfSearch[tuple[Point, ...]]):
         if len(self.limits) > 1:
             whole = Frontier(table, ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
-        return tuple(_searched_points(table, plan, models, self.limits, on_progress))
+        return tuple(_search_points(table, plan, models, self.limits, on_progress))
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeighborsQuestion(_OfSearch[tuple[Neighbor, ...]]):
+class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
     """The evaluation of the levels of a plan with its node, and of those one step
     away.
     """
@@ -215,15 +215,15 @@ class NeighborsQuestion(_OfSearch[tuple[Neighbor, ...]]):
         return neighbors(table, node, plan.models, limit=plan.limit, metric=plan.metric)
 
 
-def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
+def _proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
     """Return rows that show the shares of the values of each column.
 
     No row is one of the table's.
     """
-    whole = max(PROPORTION, *(len(column.rows) for column in columns))
+    whole = max(PROPORTIONAL_ROWS, *(len(column.rows) for column in columns))
     frames = []
     for column in columns:
-        times = np.maximum(1, column.rows * PROPORTION // column.rows.sum())
+        times = np.maximum(1, column.rows * PROPORTIONAL_ROWS // column.rows.sum())
         times[column.rows.argmax()] += whole - times.sum()
         values = column.frame.loc[
             np.repeat(np.arange(len(times)), np.maximum(times, 1))
@@ -232,7 +232,7 @@ def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
     return Microdata(pd.concat(frames, axis=1))
 
 
-def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
+def _rows_to_search(table: OriginalTable, plan: Plan, schema: Schema) -> Microdata:
     if table.in_memory or not plan.method.searches:
         return table.rows()
     return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
@@ -243,10 +243,10 @@ def _local_points(
     plan: Plan,
     models: Mapping[int, tuple[PrivacyModel, ...]],
 ) -> Iterator[Point]:
-    for k, each in models.items():
+    for k, model in models.items():
         with contextlib.suppress(InfeasibleError):
             report = anonymized(
-                frame, dataclasses.replace(plan, models=each, randomized={})
+                frame, dataclasses.replace(plan, models=model, randomized={})
             ).quality
             yield Point(
                 k=k,
@@ -260,17 +260,17 @@ def _local_points(
             )
 
 
-def _searched_points(
+def _search_points(
     table: Tuples,
     plan: Plan,
     models: Mapping[int, tuple[PrivacyModel, ...]],
     limits: Sequence[float],
     on_progress: OnProgress,
 ) -> Iterator[Point]:
-    for (k, each), limit in itertools.product(models.items(), limits):
+    for (k, model), limit in itertools.product(models.items(), limits):
         with contextlib.suppress(InfeasibleError):
             best = search(
-                table, each, limit=limit, metric=plan.metric, on_progress=on_progress
+                table, model, limit=limit, metric=plan.metric, on_progress=on_progress
             )
             yield Point(k=k, limit=limit, metric=plan.metric, **vars(best))
 

@@ -22,7 +22,7 @@ from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each, people_per_class, person_of
 from dpcore.tables.rows import Microdata
 
-LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
+RISK_LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
 """Lower ends of the levels of risk; each reaches to below the one before it."""
 
 
@@ -98,7 +98,7 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
         of_people = largest_each(risk, person)
-        crowd = largest_each(np.minimum(risk, _in_population(result)[leaves]), person)
+        crowd = largest_each(np.minimum(risk, _population_risk(result)[leaves]), person)
         return ResidualRiskReport(
             plan=plan,
             original=len(original.frame),
@@ -109,15 +109,15 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
             side=after_of(result),
             models=result.models,
             quality=result.quality,
-            prosecutor=_levels(of_people),
-            journalist=_levels(crowd),
+            prosecutor=_share_per_level(of_people),
+            journalist=_share_per_level(crowd),
             highest=float(crowd.max()),
             marketer=float(crowd.mean()),
-            alike=_alike(shown, plan, classes, person),
+            alike=_linkable_share(shown, plan, classes, person),
         )
 
 
-def _in_population(result: Anonymization) -> FloatArray:
+def _population_risk(result: Anonymization) -> FloatArray:
     """Return 1 / people of the population with the same labels, (published rows,).
 
     It is 1 where that is not known: without a population, or for a method without
@@ -136,13 +136,13 @@ def _in_population(result: Anonymization) -> FloatArray:
     return np.where(result.hidden, 1.0, 1 / crowd[subset])
 
 
-def _levels(risk: FloatArray) -> tuple[float, ...]:
+def _share_per_level(risk: FloatArray) -> tuple[float, ...]:
     """Return the share of people at each of `LEVELS`."""
-    level = np.argmax(risk[:, None] >= np.array(LEVELS) - 1e-12, axis=1)
-    return tuple((np.bincount(level, minlength=len(LEVELS)) / len(risk)).tolist())
+    level = np.argmax(risk[:, None] >= np.array(RISK_LEVELS) - 1e-12, axis=1)
+    return tuple((np.bincount(level, minlength=len(RISK_LEVELS)) / len(risk)).tolist())
 
 
-def _alike(
+def _linkable_share(
     shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
 ) -> float:
     """Return the share of people with a unique row in the labels, the sensitive and the

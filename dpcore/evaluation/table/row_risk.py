@@ -151,18 +151,18 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
             )
             risk = individual_risk(people, population)[classes]
             figures |= {"population": population[classes], "individual": risk}
-            sampled = _sampled(
+            sampled = _sampled_risk(
                 _population_total(weights, person), population, risk, person
             )
         if self.household is not None:
             household = households_of(frame, self.household)
             shared = household_risk(risk, household, person)
             figures["household"] = shared
-            households = _of_households(household, shared, risk, person)
+            households = _households_risk(household, shared, risk, person)
         few = (special.smallest > 0) & (special.smallest <= 2)
         return RowRiskReport(
-            rows=_placed(figures, visible),
-            parts=_placed(special.parts, visible),
+            rows=_in_table_order(figures, visible),
+            parts=_in_table_order(special.parts, visible),
             part=special.part,
             largest=special.largest,
             special=float(largest_each(few, person).mean()),
@@ -171,7 +171,7 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
         )
 
 
-def _placed(
+def _in_table_order(
     figures: Mapping[str, IntArray | FloatArray], visible: BoolArray
 ) -> pd.DataFrame:
     """Return a line for each row, numbered from 0, that is empty where the row is
@@ -189,7 +189,7 @@ def _population_total(weights: FloatArray, person: IntArray | None) -> float:
     )
 
 
-def _sampled(
+def _sampled_risk(
     total: float, population: FloatArray, risk: FloatArray, person: IntArray | None
 ) -> SampledRisk:
     of_people = largest_each(risk, person)
@@ -202,7 +202,7 @@ def _sampled(
     )
 
 
-def _of_households(
+def _households_risk(
     household: IntArray,
     shared: FloatArray,
     risk: FloatArray,

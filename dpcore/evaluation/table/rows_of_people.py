@@ -32,7 +32,7 @@ CAPS = (1, 2, 3, 5, 10, 20, 50, 100)
 """The public list from which a number is chosen; whoever has more rows than the largest
 counts as that.
 """
-ORDER = Fraction(9, 10)
+QUANTILE_ORDER = Fraction(9, 10)
 """Part of the people all of whose rows are to count."""
 
 
@@ -63,7 +63,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
             "kind": self.kind,
             "column": self.column,
             "caps": list(CAPS),
-            "order": str(ORDER),
+            "order": str(QUANTILE_ORDER),
         }
 
     @classmethod
@@ -89,7 +89,9 @@ class RowsPerPersonQuestion(PrivateEvaluation):
         """Return `max_rows`, which is one of `CAPS`, from a measurer of people."""
         return {
             "max_rows": CAPS[
-                measurer.quantile(self.column, ORDER, measurer.loss, cells=len(CAPS))
+                measurer.quantile(
+                    self.column, QUANTILE_ORDER, measurer.loss, cells=len(CAPS)
+                )
             ]
         }
 
@@ -120,7 +122,7 @@ def measurer_of_people(
     )
 
 
-def people_off(loss: PureDP, *, level: float = 0.95) -> float:
+def largest_quantile_error(loss: PureDP, *, level: float = 0.95) -> float:
     """Return by how many people the number is off the quantile at most, with this
     chance. Public.
 
@@ -131,7 +133,7 @@ def people_off(loss: PureDP, *, level: float = 0.95) -> float:
     return selection_scale(rows=1, loss=loss) * math.log(len(CAPS) / (1 - level))
 
 
-def unit_on_file(account: Account, ledger: Ledger) -> PrivacyUnit | None:
+def stored_unit(account: Account, ledger: Ledger) -> PrivacyUnit | None:
     """Return the privacy unit of an account, None while its number of rows is still to
     be found.
 

@@ -119,7 +119,7 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
             "number"
         )
         sides = (numbers, result.rows[[*numbers]])
-        figures = [figure for each in sides for figure in (each.mean(), each.std())]
+        figures = [figure for side in sides for figure in (side.mean(), side.std())]
         figures.append(
             ((sides[1] - numbers).abs().mean() / (np.sqrt(2) * numbers.std())).fillna(
                 0.0

@@ -32,19 +32,19 @@ from dpcore.tables.classes import (
 from dpcore.tables.people import crowds
 from dpcore.tables.rows import CodedRows
 
-FEW = 0.05
-MANY = 0.5
+FEW_UNIQUES = 0.05
+MANY_UNIQUES = 0.5
 """Shares of people that may be unique: by at most three known columns, and by all of
 them or one more.
 """
-NEARLY_ALL = 0.9
+MIN_SHARE_OF_UNIQUES = 0.9
 """A set of columns is named for all when it makes this part of the unique people
 unique.
 """
-MOST_READ = 100_000_000
+MAX_CELLS_READ = 100_000_000
 """Cells that are read in search of changes, about: a second or two."""
-MOST_WAYS = 3
-MOST_SHOWN = 1_000_000
+MAX_CHANGES_SHOWN = 3
+MAX_PROPORTIONAL_ROWS = 1_000_000
 """Rows that stand for all where shares matter alone, and values of a column that may be
 changed, at most.
 """
@@ -84,7 +84,7 @@ class Way:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class TableVerdict:
     """The answer to "is this anonymous?" with its reasons, the worst truth first.
 
     Attributes:
@@ -128,7 +128,7 @@ class Knowledge:
     sensitive: tuple[str, ...]
     person: IntArray | None
     counts: IntArray | None
-    left: int = field(default=MOST_READ, init=False)
+    left: int = field(default=MAX_CELLS_READ, init=False)
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
@@ -215,7 +215,8 @@ class Knowledge:
         for an only column.
         """
         rest = {
-            name: [each for each in self.known if each != name] for name in self.known
+            name: [column for column in self.known if column != name]
+            for name in self.known
         }
         return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
@@ -237,7 +238,7 @@ class Knowledge:
         return (
             "hardly"
             if self._has_small(coarser, crowd)
-            or max(self.with_one_more(coarser).values(), default=0) > FEW
+            or max(self.with_one_more(coarser).values(), default=0) > FEW_UNIQUES
             else "yes"
         )
 
@@ -265,7 +266,7 @@ def unique_share(
     return crowds(joint_keys(columns)[0], person, rows)[1]
 
 
-def verdict_of(
+def judge(
     knowledge: Knowledge,
     naming: Sequence[str],
     texts: Sequence[str],
@@ -273,7 +274,7 @@ def verdict_of(
     more: Mapping[str, float],
     *,
     crowd: float,
-) -> Verdict:
+) -> TableVerdict:
     """Return the verdict on a table.
 
     Args:
@@ -285,42 +286,47 @@ def verdict_of(
         crowd: people below which a group is small.
     """
     known = knowledge.known
-    largest = max(len(each.columns) for each in sets)
-    shares = {each.columns: each.uniques for each in sets} | {
+    largest = max(len(column_set.columns) for column_set in sets)
+    shares = {column_set.columns: column_set.uniques for column_set in sets} | {
         known: knowledge.uniques(known, {})
     }
-    least = NEARLY_ALL * max(shares.values())
+    least = MIN_SHARE_OF_UNIQUES * max(shares.values())
     columns = min(
-        (each for each in shares if shares[each] >= least),
-        key=lambda each: (len(each), -shares[each]),
+        (columns for columns in shares if shares[columns] >= least),
+        key=lambda columns: (len(columns), -shares[columns]),
     )
     known_soon = {
         name
         for name in more
-        if more[name] > MANY and not is_amount(knowledge.values[name], len(knowledge))
+        if more[name] > MANY_UNIQUES
+        and not is_amount(knowledge.values[name], len(knowledge))
     }
     worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
-    limits = {each: FEW for each in shares if len(each) == largest} | {
-        known: FEW if len(known) <= largest else MANY,
+    limits = {columns: FEW_UNIQUES for columns in shares if len(columns) == largest} | {
+        known: FEW_UNIQUES if len(known) <= largest else MANY_UNIQUES,
     }
-    broken = {each: limit for each, limit in limits.items() if shares[each] > limit}
-    broken |= {(*known, name): MANY for name in known_soon}
+    broken = {
+        columns: limit for columns, limit in limits.items() if shares[columns] > limit
+    }
+    broken |= {(*known, name): MANY_UNIQUES for name in known_soon}
     answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
-    return Verdict(
+    return TableVerdict(
         answer=answer,
         naming=tuple(naming),
         texts=tuple(texts),
         columns=columns,
         uniques=shares[columns],
         more=(worst, more[worst])
-        if worst is not None and more[worst] > max(FEW, shares[known])
+        if worst is not None and more[worst] > max(FEW_UNIQUES, shares[known])
         else None,
         reveals=knowledge.reveals(class_index(knowledge.columns(known, {}))),
-        ways=() if answer == "yes" else tuple(_ways(knowledge, answer, broken, crowd)),
+        ways=()
+        if answer == "yes"
+        else tuple(_find_changes(knowledge, answer, broken, crowd)),
     )
 
 
-def _ways(
+def _find_changes(
     knowledge: Knowledge,
     answer: Answer,
     broken: Mapping[tuple[str, ...], float],
@@ -342,7 +348,10 @@ def _ways(
         """
         values = knowledge.values[name]
         rows = np.bincount(knowledge.codes[name])
-        times = np.maximum(1, rows * MOST_SHOWN // max(MOST_SHOWN, len(knowledge)))
+        times = np.maximum(
+            1,
+            rows * MAX_PROPORTIONAL_ROWS // max(MAX_PROPORTIONAL_ROWS, len(knowledge)),
+        )
         return *suggest_hierarchy(
             values.repeat(times.tolist()).reset_index(drop=True)
         ).read(values), rows
@@ -386,25 +395,31 @@ def _ways(
         return levels
 
     if answer == "no" and not broken:
-        return [_way(knowledge, (), {}, crowd)]
+        return [_change_of(knowledge, (), {}, crowd)]
     few = [
-        name for name in knowledge.values if len(knowledge.values[name]) <= MOST_SHOWN
+        name
+        for name in knowledge.values
+        if len(knowledge.values[name]) <= MAX_PROPORTIONAL_ROWS
     ]
-    columns = dict.fromkeys(name for each in limits for name in each if name in few)
+    columns = dict.fromkeys(
+        name for columns in limits for name in columns if name in few
+    )
     found = []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
         if knowledge.left < 0:
             break
-        if all(set(names) & set(each) for each in limits) and (levels := least(names)):
-            found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
+        if all(set(names) & set(columns) for columns in limits) and (
+            levels := least(names)
+        ):
+            found.append((tuple(step(*item) for item in levels.items()), coded(levels)))
     ways = list[Way]()
     for steps, coarser in sorted(
-        found, key=lambda each: sum(step.cost for step in each[0])
+        found, key=lambda option: sum(step.cost for step in option[0])
     ):
-        if len(ways) < MOST_WAYS and not any(
-            _columns(way.steps) < _columns(steps) for way in ways
+        if len(ways) < MAX_CHANGES_SHOWN and not any(
+            _changed_columns(way.steps) < _changed_columns(steps) for way in ways
         ):
-            ways.append(_way(knowledge, steps, coarser, crowd))
+            ways.append(_change_of(knowledge, steps, coarser, crowd))
     pairs = list(combinations([name for name in knowledge.known if name in few], 2))
     if (
         pairs
@@ -413,20 +428,20 @@ def _ways(
         < knowledge.left
     ):
         without = [{name: tree(name)[0].height for name in two} for two in pairs]
-        shares = [knowledge.uniques(knowledge.known, coded(each)) for each in without]
+        shares = [knowledge.uniques(knowledge.known, coded(level)) for level in without]
         if min(shares) < knowledge.uniques(knowledge.known, {}):
             steps = tuple(
-                step(*each) for each in without[int(np.argmin(shares))].items()
+                step(*item) for item in without[int(np.argmin(shares))].items()
             )
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways
 
 
-def _columns(steps: Sequence[Coarsening]) -> set[str]:
+def _changed_columns(steps: Sequence[Coarsening]) -> set[str]:
     return {step.column for step in steps}
 
 
-def _way(
+def _change_of(
     knowledge: Knowledge,
     steps: tuple[Coarsening, ...],
     coarser: Mapping[str, IntArray],

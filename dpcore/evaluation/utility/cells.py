@@ -14,12 +14,12 @@ from dpcore.evaluation.records import SEED, Codes
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 
-COARSE = 20
+MAX_COARSE_CELLS = 20
 """Cells of a column with an order when it is crossed with another one, at most."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Cells:
+class CodedTables:
     """The tables, column by column.
 
     Attributes:
@@ -45,7 +45,7 @@ class Cells:
         release: pd.DataFrame,
         schema: Schema,
         names: tuple[str, ...],
-    ) -> Cells:
+    ) -> CodedTables:
         """Encode both tables.
 
         Raises: SchemaError for a value without a cell.
@@ -78,7 +78,9 @@ class Cells:
         for codes, size, ordered in zip(
             self.codes[table], self.sizes, self.ordered, strict=True
         ):
-            one_each = codes[:, None] == np.arange(0 if ordered else min(size, COARSE))
+            one_each = codes[:, None] == np.arange(
+                0 if ordered else min(size, MAX_COARSE_CELLS)
+            )
             parts += [codes[:, None].astype(np.float64), one_each.astype(np.float64)]
         return np.column_stack(parts)
 
@@ -106,12 +108,12 @@ class Cells:
     def label(self, column: int, coarse: int) -> str:
         """Return the text of a coarse cell."""
         size = self.sizes[column]
-        if not self.ordered[column] or size <= COARSE:
+        if not self.ordered[column] or size <= MAX_COARSE_CELLS:
             return self.labels[column][coarse]
-        first = -(-coarse * size // COARSE)
-        last = max(first, -(-(coarse + 1) * size // COARSE) - 1)
+        first = -(-coarse * size // MAX_COARSE_CELLS)
+        last = max(first, -(-(coarse + 1) * size // MAX_COARSE_CELLS) - 1)
         return f"{self.labels[column][first]} … {self.labels[column][last]}"
 
     def _coarse_size(self, column: int) -> int:
         size = self.sizes[column]
-        return size if not self.ordered[column] else min(size, COARSE)
+        return size if not self.ordered[column] else min(size, MAX_COARSE_CELLS)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import no_column, no_rows
-from dpcore.evaluation.base import Evaluation, Readable, Result
+from dpcore.evaluation.base import Evaluation, OriginalTable, Result
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
@@ -19,7 +19,7 @@ from dpcore.tables.counts import MAX_CELLS, Integers, cell_counts
 from dpcore.tables.distance import total_variation
 from dpcore.tables.rows import PublicTable
 
-MOST_CELLS = 5_000_000
+MAX_PAIRS_CELLS = 5_000_000
 """Cells of all pairs together, at most: each thread of an engine holds as many."""
 
 ExactCounts = Mapping[Clique, Integers]
@@ -59,15 +59,15 @@ class CountsReport:
         )
 
     @property
-    def unrelated(self) -> npt.NDArray[np.float64]:
+    def expected_if_independent(self) -> npt.NDArray[np.float64]:
         """Rows per cell to expect if the two columns of the original had nothing to do
         with each other.
         """
-        return independent(self.original)
+        return independent_counts(self.original)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ComparedCounts(Evaluation[ExactCounts, Result]):
+class _CountsComparison(Evaluation[ExactCounts, Result]):
     """An evaluation that reads counts alone, so that the original may be of any size.
 
     Args:
@@ -80,18 +80,16 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
     cliques: tuple[Clique, ...]
     table: PublicTable | None = None
 
-    def read(self, table: Readable, schema: Schema) -> ExactCounts:
+    def read(self, table: OriginalTable, schema: Schema) -> ExactCounts:
         """Count the rows that count."""
-        cliques = [schema.domain.clique(each) for each in self.cliques]
+        cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
                 if name not in self.table.frame:
                     raise no_column(name)
-        return {each.clique: each.values for each in table.counts(cliques)}
+        return {marginal.clique: marginal.values for marginal in table.counts(cliques)}
 
-    def _compared(
-        self, original: ExactCounts, schema: Schema
-    ) -> Iterator[CountsReport]:
+    def _compare(self, original: ExactCounts, schema: Schema) -> Iterator[CountsReport]:
         cells = {}
         if self.table is not None:
             names = dict.fromkeys(itertools.chain.from_iterable(original))
@@ -111,7 +109,7 @@ class _ComparedCounts(Evaluation[ExactCounts, Result]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountsQuestion(_ComparedCounts[tuple[CountsReport, ...]]):
+class CountsQuestion(_CountsComparison[tuple[CountsReport, ...]]):
     """The counts of sets of columns, cell by cell.
 
     >>> import pandas as pd
@@ -139,11 +137,11 @@ class CountsQuestion(_ComparedCounts[tuple[CountsReport, ...]]):
         on_progress: OnProgress = silent,
     ) -> tuple[CountsReport, ...]:
         """Return the counts of each clique."""
-        return tuple(self._compared(original, schema))
+        return tuple(self._compare(original, schema))
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistancesQuestion(_ComparedCounts[dict[Clique, float]]):
+class DistancesQuestion(_CountsComparison[dict[Clique, float]]):
     """The distances of many sets of columns from the original, without keeping their
     counts.
     """
@@ -158,7 +156,8 @@ class DistancesQuestion(_ComparedCounts[dict[Clique, float]]):
     ) -> dict[Clique, float]:
         """Return the total variation distance of each clique."""
         return {
-            each.columns: each.distance for each in self._compared(original, schema)
+            comparison.columns: comparison.distance
+            for comparison in self._compare(original, schema)
         }
 
 
@@ -171,11 +170,11 @@ def pairs_to_count(domain: Domain) -> list[Clique]:
     return [
         pair
         for pair, cells in zip(pairs, sums, strict=True)
-        if cells <= MOST_CELLS and domain.cells(pair) <= MAX_CELLS
+        if cells <= MAX_PAIRS_CELLS and domain.cells(pair) <= MAX_CELLS
     ]
 
 
-def independent(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def independent_counts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the rows that each cell of a table of two columns would have if these were
     independent.
     """
@@ -196,6 +195,6 @@ def cramers_v(counts: npt.NDArray[np.int64]) -> float:
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(counts.shape) < 2:
         return 0.0
-    expected = independent(counts)
+    expected = independent_counts(counts)
     chi_square = float(((counts - expected) ** 2 / expected).sum())
     return float(np.sqrt(chi_square / counts.sum() / (min(counts.shape) - 1)))

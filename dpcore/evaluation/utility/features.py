@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import UsageError
-from dpcore.evaluation.records import Codes, Floats, labels_of, numbers_of, texts_in
+from dpcore.evaluation.records import Codes, Floats, labels_of, read_numbers, read_texts
 from dpcore.schema.column import Column
 from dpcore.schema.interval import Integer, IntervalColumn
 from dpcore.schema.schema import Schema
@@ -21,7 +21,9 @@ MAX_CLASSES = 10
 """Whole numbers that can be classes of their own, such as labels of -1 and 1."""
 
 
-def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
+def feature_matrix(
+    frame: pd.DataFrame, schema: Schema, columns: Sequence[str]
+) -> Floats:
     """Return features, (rows, features), with ordered columns scaled to [-1, 1] by
     their bounds.
 
@@ -34,7 +36,7 @@ def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Float
     )
 
 
-def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
+def numeric_target(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
     """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,),
     NaN where missing.
     """
@@ -42,8 +44,8 @@ def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
     if isinstance(column, IntervalColumn) and not (
         has_classes(column) and column.values_size == 2
     ):
-        return _scaled(column, frame[target])
-    codes = classes(frame, schema, target)
+        return _scale_to_bounds(column, frame[target])
+    codes = class_numbers(frame, schema, target)
     return np.where(codes < 0, np.nan, 2.0 * codes - 1)
 
 
@@ -59,7 +61,7 @@ def has_classes(column: Column) -> bool:
     return alone and column.values_size <= MAX_CLASSES
 
 
-def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
+def class_numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
     """Return the number of the class of each row, (rows,), -1 where it is missing or
     not declared.
     """
@@ -70,33 +72,33 @@ def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
             remedy="predict it by regression",
         )
     if isinstance(column, IntervalColumn):
-        values = pd.Index(numbers_of(column, frame[target]))
+        values = pd.Index(read_numbers(column, frame[target]))
         return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)
-    return _places(column, frame[target])
+    return _label_numbers(column, frame[target])
 
 
 def _features(column: Column, values: pd.Series) -> Floats:
     if isinstance(column, IntervalColumn):
-        scaled = _scaled(column, values)
+        scaled = _scale_to_bounds(column, values)
         missing = np.isnan(scaled)
         filled = np.where(missing, 0.0, scaled)
         return np.column_stack([filled, missing]) if column.missing else filled[:, None]
-    codes = np.minimum(_places(column, values), MAX_CATEGORIES - 1)
+    codes = np.minimum(_label_numbers(column, values), MAX_CATEGORIES - 1)
     known = min(len(labels_of(column)), MAX_CATEGORIES)
     return np.asarray(codes[:, None] == np.arange(known)[None, :], dtype=np.float64)
 
 
-def _places(column: Column, values: pd.Series) -> Codes:
+def _label_numbers(column: Column, values: pd.Series) -> Codes:
     """Return the place of each row's text among those declared, (rows,), -1 for another
     one.
     """
     labels = pd.Index(labels_of(column), dtype="str")
-    return labels.get_indexer(pd.Index(texts_in(column, values))).astype(np.int64)
+    return labels.get_indexer(pd.Index(read_texts(column, values))).astype(np.int64)
 
 
-def _scaled(column: IntervalColumn, values: pd.Series) -> Floats:
+def _scale_to_bounds(column: IntervalColumn, values: pd.Series) -> Floats:
     low = float(column.edges[0])
     high = float(column.edges[-1])
     # numbers near the largest would overflow
-    inside = np.clip(numbers_of(column, values), low, high)
+    inside = np.clip(read_numbers(column, values), low, high)
     return np.asarray(np.clip(2 * (inside - low) / (high - low) - 1, -1, 1))

@@ -12,18 +12,18 @@ SVM_ROWS = 1_000
 """Rows that support vector machines are trained on, at most: their time grows with the
 square.
 """
-_GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
+_SVM_GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
 _FOLDS = 3
 
 
-class Trained(Protocol):
+class TrainedModel(Protocol):
     """A trained model."""
 
     def predict(self, features: Floats) -> Any:
         """Return classes or numbers, (rows,)."""
 
 
-Learner = Callable[[Floats, Any], Trained]
+Learner = Callable[[Floats, Any], TrainedModel]
 
 
 class Constant:
@@ -36,12 +36,12 @@ class Constant:
         return np.full(len(features), self.answer)
 
 
-def majority(labels: Codes) -> Constant:
+def majority_model(labels: Codes) -> Constant:
     """Return the model that always answers the most frequent class."""
     return Constant(int(np.bincount(labels).argmax()))
 
 
-def svm(features: Floats, labels: Codes) -> Trained:
+def svm(features: Floats, labels: Codes) -> TrainedModel:
     """Train a support vector machine with an RBF kernel.
 
     C and gamma are those of the best macro F1 in a three-fold cross-validation.
@@ -52,18 +52,18 @@ def svm(features: Floats, labels: Codes) -> Trained:
     if np.bincount(labels)[np.unique(labels)].min() < _FOLDS:
         return SVC().fit(features, labels)  # type: ignore[no-any-return]
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=SEED)
-    search = GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds)
+    search = GridSearchCV(SVC(), _SVM_GRID, scoring="f1_macro", cv=folds)
     return search.fit(features, labels)  # type: ignore[no-any-return]
 
 
-def logistic(features: Floats, labels: Codes) -> Trained:
+def logistic(features: Floats, labels: Codes) -> TrainedModel:
     """Train a logistic regression with the usual penalty."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=500).fit(features, labels)  # type: ignore[no-any-return]
 
 
-def trees(features: Floats, labels: Codes) -> Trained:
+def trees(features: Floats, labels: Codes) -> TrainedModel:
     """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -71,14 +71,14 @@ def trees(features: Floats, labels: Codes) -> Trained:
     return boosted.fit(features, labels)  # type: ignore[no-any-return]
 
 
-def linear(features: Floats, numbers: Floats) -> Trained:
+def linear(features: Floats, numbers: Floats) -> TrainedModel:
     """Train a linear regression by least squares."""
     from sklearn.linear_model import LinearRegression
 
     return LinearRegression().fit(features, numbers)  # type: ignore[no-any-return]
 
 
-def clusters(features: Floats, count: int) -> Trained:
+def find_clusters(features: Floats, count: int) -> TrainedModel:
     """Find groups by k-means, the best of ten starts."""
     from sklearn.cluster import KMeans
 
@@ -90,12 +90,12 @@ def clusters(features: Floats, count: int) -> Trained:
 CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": trees}
 
 
-def train(learner: Learner, features: Floats, labels: Codes) -> Trained:
+def train(learner: Learner, features: Floats, labels: Codes) -> TrainedModel:
     """Train a classifier, which gives one answer for all where only one class is there
     to learn from.
     """
     if len(np.unique(labels)) < 2:
-        return majority(labels)
+        return majority_model(labels)
     # such as no convergence: the score says how good it is
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -17,23 +17,23 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError, no_column
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Codes, Floats, of_some
+from dpcore.evaluation.records import SEED, Codes, Floats, choose_some
 from dpcore.evaluation.utility import learners
 from dpcore.evaluation.utility.features import (
     MAX_CLASSES,
-    classes,
+    class_numbers,
+    feature_matrix,
     has_classes,
-    matrix,
-    numbers,
+    numeric_target,
 )
 from dpcore.evaluation.utility.learners import (
     CLASSIFIERS,
     SVM_ROWS,
     Constant,
-    Trained,
-    clusters,
+    TrainedModel,
+    find_clusters,
     linear,
-    majority,
+    majority_model,
     train,
 )
 from dpcore.progress import OnProgress, silent
@@ -42,14 +42,14 @@ from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
-MAX_ROWS = 5_000
+MAX_LEARNING_ROWS = 5_000
 """Rows of a table that are learned from or tested on, at most, chosen by chance."""
 TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 """Fast ones first."""
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
 CLUSTERS = 2
 """Of k-means, which does not see the target."""
-LABELS = ("label", "class", "target", "outcome", "y")
+USUAL_TARGETS = ("label", "class", "target", "outcome", "y")
 """What the column that is to be predicted is usually called."""
 
 
@@ -118,23 +118,25 @@ def learn(
         name
         for name in schema.domain.names
         if name != target
-        and all(name in part for each in splits for part in (each.train, each.release))
+        and all(
+            name in part for split in splits for part in (split.train, split.release)
+        )
     ]
     if not columns:
         raise UsageError(
             "there is no column to learn from", remedy="release more columns"
         )
-    wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
+    wanted = [task for task in TASKS if task in tasks and can_predict(task, declared)]
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
         rng = np.random.default_rng(SEED + number)
         parts = {
-            part: _Examples.of(each, schema, columns, target, rng)
-            for part, each in vars(split).items()
+            part: _Examples.of(table, schema, columns, target, rng)
+            for part, table in vars(split).items()
         }
         for place, task in enumerate(wanted):
             on_progress(task, (number + place / len(wanted)) / len(splits))
-            for key, value in _scores(task, parts, rng):
+            for key, value in _score_task(task, parts, rng):
                 values_of.setdefault((task, *key), []).append(value)
     return tuple(
         Score(
@@ -150,14 +152,14 @@ def learn(
     )
 
 
-def applies(task: str, column: Column) -> bool:
+def can_predict(task: str, column: Column) -> bool:
     """Tell whether a task of `TASKS` can predict a column."""
     if task == "linear":
         return isinstance(column, IntervalColumn) or column.values_size == 2
     return task == "k-means" or has_classes(column)
 
 
-def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
+def sort_by_likely_target(schema: Schema, names: Sequence[str]) -> list[str]:
     """Sort columns by how likely they are predicted, by name, then by few values, the
     last one first.
     """
@@ -165,7 +167,7 @@ def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
         is_few = has_classes(column) and 2 <= column.values_size <= MAX_CLASSES
-        return name.lower() not in LABELS, not is_few, -names.index(name)
+        return name.lower() not in USUAL_TARGETS, not is_few, -names.index(name)
 
     return sorted(names, key=rank)
 
@@ -180,7 +182,7 @@ def random_splits(
     """Cut the original `times` times at random into 80 % and 20 % of the people."""
     cuts = []
     for number in range(times):
-        test = of_some(original, person, 5, seed=SEED + number, fewest=10)
+        test = choose_some(original, person, 5, seed=SEED + number, fewest=10)
         cuts.append(Split(train=original[~test], test=original[test], release=release))
     return cuts
 
@@ -198,7 +200,7 @@ class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
     """
 
     kind = "learning"
-    counted = True
+    counted_rows_only = True
 
     table: PublicTable
     target: str
@@ -248,15 +250,17 @@ class _Examples:
     ) -> _Examples:
         if target not in frame:
             raise no_column(target)
-        frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
+        frame = frame.iloc[rng.permutation(len(frame))[:MAX_LEARNING_ROWS]]
         column = schema.column(target)
         codes = (
-            classes(frame, schema, target)
+            class_numbers(frame, schema, target)
             if has_classes(column)
             else np.zeros(0, dtype=np.int64)
         )
         values = (
-            numbers(frame, schema, target) if applies("linear", column) else np.zeros(0)
+            numeric_target(frame, schema, target)
+            if can_predict("linear", column)
+            else np.zeros(0)
         )
         known = codes >= 0 if has_classes(column) else ~np.isnan(values)
         if not known.any():
@@ -266,28 +270,28 @@ class _Examples:
                 target=target,
             )
         return cls(
-            features=matrix(frame, schema, columns)[known],
+            features=feature_matrix(frame, schema, columns)[known],
             classes=codes[known] if len(codes) else codes,
             numbers=values[known] if len(values) else values,
         )
 
-    def shuffled(self, rng: np.random.Generator) -> _Examples:
+    def shuffle(self, rng: np.random.Generator) -> _Examples:
         """Shuffle labels and features, so that neither has to do with any other."""
         return _Examples(
             features=np.column_stack(
-                [rng.permutation(each) for each in self.features.T]
+                [rng.permutation(column) for column in self.features.T]
             ),
             classes=rng.permutation(self.classes),
             numbers=rng.permutation(self.numbers),
         )
 
 
-Found = list[tuple[tuple[str, int, str], float]]
+ScoredTasks = list[tuple[tuple[str, int, str], float]]
 
 
-def _scores(
+def _score_task(
     task: str, parts: Mapping[str, _Examples], rng: np.random.Generator
-) -> Found:
+) -> ScoredTasks:
     original = parts["train"]
     test = parts["test"]
     release = parts["release"]
@@ -295,22 +299,22 @@ def _scores(
         return _cluster_scores(original, test, release, rng)
     by_number = task == "linear"
 
-    def fit(features: Floats, labels: _Examples, learner: str = task) -> Trained:
+    def fit(features: Floats, labels: _Examples, learner: str = task) -> TrainedModel:
         if by_number:
             return linear(features, labels.numbers)
-        most = SVM_ROWS if learner == "svm" else MAX_ROWS
+        most = SVM_ROWS if learner == "svm" else MAX_LEARNING_ROWS
         return train(CLASSIFIERS[learner], features[:most], labels.classes[:most])
 
     # without a grid, which takes long there and finds nothing
-    def fit_noise(part: _Examples) -> Trained:
+    def fit_noise(part: _Examples) -> TrainedModel:
         return fit(
-            part.features, part.shuffled(rng), "logistic" if task == "svm" else task
+            part.features, part.shuffle(rng), "logistic" if task == "svm" else task
         )
 
     constant = (
         Constant(float(original.numbers.mean()))
         if by_number
-        else majority(original.classes)
+        else majority_model(original.classes)
     )
     of_original = fit(original.features, original)
     of_release = fit(release.features, release)
@@ -332,7 +336,7 @@ def _scores(
     ]
 
 
-def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
+def _class_scores(model: TrainedModel, tested: _Examples) -> list[tuple[str, float]]:
     answers = np.asarray(model.predict(tested.features)).astype(np.int64)
     return [
         ("accuracy", float((answers == tested.classes).mean())),
@@ -340,7 +344,7 @@ def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
     ]
 
 
-def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
+def _number_scores(model: TrainedModel, tested: _Examples) -> list[tuple[str, float]]:
     squared = float(((model.predict(tested.features) - tested.numbers) ** 2).mean())
     variance = float(tested.numbers.var())
     return [("mse", squared), ("r2", 1 - squared / variance if variance else 0.0)]
@@ -351,18 +355,18 @@ def _cluster_scores(
     test: _Examples,
     release: _Examples,
     rng: np.random.Generator,
-) -> Found:
+) -> ScoredTasks:
     """Compare the clusters of one table with those of the other on the same rows.
 
     No row is aligned.
     """
     own, other, again = (
-        clusters(part.features, CLUSTERS) for part in (original, release, test)
+        find_clusters(part.features, CLUSTERS) for part in (original, release, test)
     )
-    of_nothing = clusters(release.shuffled(rng).features, CLUSTERS)
-    of_nothing_either = clusters(original.shuffled(rng).features, CLUSTERS)
+    of_nothing = find_clusters(release.shuffle(rng).features, CLUSTERS)
+    of_nothing_either = find_clusters(original.shuffle(rng).features, CLUSTERS)
 
-    def agree(first: Trained, second: Trained, rows: _Examples) -> float:
+    def agree(first: TrainedModel, second: TrainedModel, rows: _Examples) -> float:
         return learners.nmi(first.predict(rows.features), second.predict(rows.features))
 
     return [

@@ -194,4 +194,4 @@ class _Tables:
             np.bincount(flat[self._own], self._times_drawn, minlength=cells),
             np.bincount(flat[self._shuffled], minlength=cells),
         )
-        return [total_variation(own, each) for each in others]
+        return [total_variation(own, other) for other in others]

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import Loss, split
+from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import SEED, Floats
-from dpcore.evaluation.utility.features import classes, matrix
+from dpcore.evaluation.utility.features import class_numbers, feature_matrix
 from dpcore.evaluation.utility.learners import Constant, logistic, train
-from dpcore.evaluation.utility.learning import MAX_ROWS
+from dpcore.evaluation.utility.learning import MAX_LEARNING_ROWS
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
@@ -35,7 +35,7 @@ MAX_CLIQUES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfRelease(PrivateEvaluation):
+class _ReleaseQuestion(PrivateEvaluation):
     """A question about a release.
 
     Rows of another table might depend on people who were not paid for.
@@ -75,7 +75,7 @@ class _OfRelease(PrivateEvaluation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateMarginalErrorQuestion(_OfRelease):
+class PrivateMarginalErrorQuestion(_ReleaseQuestion):
     """The mean and worst total variation distance of pairs of columns, or of single
     ones, with noise.
 
@@ -119,7 +119,7 @@ class PrivateMarginalErrorQuestion(_OfRelease):
         %, "compared"}.
         """
         cliques = self._cliques(schema)
-        for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
+        for_total, for_gaps = split_loss(measurer.loss, 2, (1, len(cliques)))
         (total,) = measurer.measure([()], for_total)
         rows = max(1.0, float(total.values))
         frame = self._frame
@@ -141,7 +141,7 @@ class PrivateMarginalErrorQuestion(_OfRelease):
             "worst": distances[worst],
             "columns": list(worst),
             "half_width": (
-                _reach(measurer.gap_deviation(len(cliques), for_gaps))
+                _laplace_half_width(measurer.gap_deviation(len(cliques), for_gaps))
                 + total.half_width(0.975)
             )
             / (2 * rows),
@@ -160,7 +160,7 @@ class PrivateMarginalErrorQuestion(_OfRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateAccuracyQuestion(_OfRelease):
+class PrivateAccuracyQuestion(_ReleaseQuestion):
     """The share of the original's rows whose class is predicted by a model that learned
     from a release.
 
@@ -195,7 +195,7 @@ class PrivateAccuracyQuestion(_OfRelease):
             )
         if self.target not in self._frame or not self._columns(schema):
             raise no_column(self.target)
-        if not (classes(self._frame, schema, self.target) >= 0).any():
+        if not (class_numbers(self._frame, schema, self.target) >= 0).any():
             raise too_few_rows()
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
@@ -205,21 +205,23 @@ class PrivateAccuracyQuestion(_OfRelease):
         columns = self._columns(schema)
         frame = self._frame
         frame = frame.iloc[
-            np.random.default_rng(SEED).permutation(len(frame))[:MAX_ROWS]
+            np.random.default_rng(SEED).permutation(len(frame))[:MAX_LEARNING_ROWS]
         ]
-        labels = classes(frame, schema, self.target)
+        labels = class_numbers(frame, schema, self.target)
         known = labels >= 0
-        model = train(logistic, matrix(frame, schema, columns)[known], labels[known])
+        model = train(
+            logistic, feature_matrix(frame, schema, columns)[known], labels[known]
+        )
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
             """Return 1 for a right answer, 0 for a wrong one, 2 for a row without a
             class.
             """
-            answers = _answers(model, matrix(rows, schema, columns))
-            truth = classes(rows, schema, self.target)
+            answers = _answers(model, feature_matrix(rows, schema, columns))
+            truth = class_numbers(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
 
-        noisy = measurer.assigned(right, 3, (*columns, self.target), measurer.loss)
+        noisy = measurer.count_by_rule(right, 3, (*columns, self.target), measurer.loss)
         wrong_count, right_count, _ = np.maximum(noisy.values, 0)
         half = noisy.half_width(0.975)  # of two cells at once
         total = max(1.0, float(right_count + wrong_count))
@@ -259,7 +261,7 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
     return answers
 
 
-def _reach(deviation: float) -> float:
+def _laplace_half_width(deviation: float) -> float:
     """Return the half-width at 97.5 % of Laplace noise of this deviation.
 
     That of Gaussian is smaller.

@@ -9,14 +9,14 @@ from dpcore.errors import too_few_rows
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import SEED, Floats
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.cells import Cells
+from dpcore.evaluation.utility.cells import CodedTables
 from dpcore.evaluation.utility.measures import Scored
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
 FOLDS = 3
-TELL_APART_ROWS = 4_000
+MAX_CLASSIFIED_ROWS = 4_000
 """Rows of each table that a classifier is to tell apart, at most."""
 
 
@@ -39,8 +39,8 @@ def propensity(
         name for name in schema.domain.names if name in original and name in release
     )
     rng = np.random.default_rng(SEED)
-    cells = Cells.of(original, release, schema, names)
-    rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
+    cells = CodedTables.of(original, release, schema, names)
+    rows = min(MAX_CLASSIFIED_ROWS, len(original) // 2, len(release))
     if rows < FOLDS:
         raise too_few_rows()
     order = rng.permutation(len(original))
@@ -67,7 +67,7 @@ class PropensityQuestion(RowsEvaluation[Scored]):
     """The evaluation by `propensity`."""
 
     kind = "propensity"
-    counted = True
+    counted_rows_only = True
 
     table: PublicTable
 

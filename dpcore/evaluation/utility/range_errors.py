@@ -15,7 +15,7 @@ import numpy as np
 
 from dpcore.accounting.loss import PureDP
 from dpcore.errors import no_column
-from dpcore.evaluation.base import Evaluation, Readable
+from dpcore.evaluation.base import Evaluation, OriginalTable
 from dpcore.evaluation.records import SEED
 from dpcore.evaluation.utility.range_queries import (
     Bound,
@@ -119,7 +119,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
     def about(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def read(self, table: Readable, schema: Schema) -> Integers:
+    def read(self, table: OriginalTable, schema: Schema) -> Integers:
         """Count the cells of the column, over the rows that count."""
         (counts,) = table.counts([(self.column,)])
         return counts.values
@@ -138,9 +138,11 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         places = [cell_range(declared, low, high) for low, high in self.named]
         # what is missing is in no range
         cells = original[: declared.values_size].astype(np.float64)
-        true = _running(cells)
+        true = _rows_before(cells)
         answers = (
-            true if self.source is None else _running(_cells(self.source, declared))
+            true
+            if self.source is None
+            else _rows_before(_count_cells(self.source, declared))
         )
         scale = (
             None
@@ -151,7 +153,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         for (low, high), (start, end) in zip(self.named, places, strict=True):
             count = true[end] - true[start]
             answer = float(answers[end] - answers[start])
-            direct = _direct(np.array([count]), scale) if count > 0 else None
+            direct = _direct_errors(np.array([count]), scale) if count > 0 else None
             percent = percent_error(float(count), answer)
             named.append(
                 NamedError(
@@ -166,7 +168,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         # so that two releases are asked the same questions
         rng = np.random.default_rng(SEED)
         widths = []
-        for width in _widths(declared.values_size):
+        for width in _range_widths(declared.values_size):
             starts = rng.permutation(declared.values_size - width + 1)[
                 : self.ranges_per_width
             ]
@@ -181,7 +183,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
                     answered=_quantiles(errors[some] / counts[some] * 100)
                     if some.any()
                     else None,
-                    direct=_direct(counts[some], scale) if some.any() else None,
+                    direct=_direct_errors(counts[some], scale) if some.any() else None,
                 ),
             )
         return RangeErrorsReport(
@@ -189,7 +191,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         )
 
 
-def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
+def _count_cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
     """Count the rows of each interval of the column.
 
     Missing ones are in none.
@@ -204,7 +206,7 @@ def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
     return counts[: column.values_size].astype(np.float64)
 
 
-def _running(cells: Values) -> Values:
+def _rows_before(cells: Values) -> Values:
     """Return the rows before each cell.
 
     A range is the difference of two entries.
@@ -212,7 +214,7 @@ def _running(cells: Values) -> Values:
     return np.concatenate([[0.0], np.cumsum(cells)])
 
 
-def _widths(cells: int) -> list[int]:
+def _range_widths(cells: int) -> list[int]:
     """Return 1, 2, 5, 10, ... up to the number of cells."""
     powers = range(math.ceil(math.log10(cells)) + 1)
     return [
@@ -228,7 +230,7 @@ def _quantiles(percents: Values) -> ErrorQuantiles:
     return ErrorQuantiles(median=float(median), high=float(high))
 
 
-def _direct(counts: Values, scale: float | None) -> ErrorQuantiles | None:
+def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None:
     """Compute quantiles of the percent error of one Laplace draw on each of `counts`.
 
     P(error <= x %) is the mean over the ranges of 1 - exp(-x * count / (100 * scale)).
@@ -240,10 +242,12 @@ def _direct(counts: Values, scale: float | None) -> ErrorQuantiles | None:
     def reached(percent: float) -> float:
         return float(-np.expm1(-percent * rates).mean())
 
-    return ErrorQuantiles(median=_inverse(reached, 0.5), high=_inverse(reached, 0.95))
+    return ErrorQuantiles(
+        median=_solve_rising(reached, 0.5), high=_solve_rising(reached, 0.95)
+    )
 
 
-def _inverse(rising: Callable[[float], float], level: float) -> float:
+def _solve_rising(rising: Callable[[float], float], level: float) -> float:
     """Find where a rising function of [0, inf) reaches `level`."""
     high = 1.0
     while rising(high) < level:

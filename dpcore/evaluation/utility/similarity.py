@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Floats, numbers_of
+from dpcore.evaluation.records import SEED, Floats, read_numbers
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.cells import Cells
-from dpcore.evaluation.utility.counts import cramers_v, independent
+from dpcore.evaluation.utility.cells import CodedTables
+from dpcore.evaluation.utility.counts import cramers_v, independent_counts
 from dpcore.evaluation.utility.marginal_error import MarginalErrorReport, marginal_error
 from dpcore.evaluation.utility.measures import Scored
 from dpcore.progress import OnProgress, silent
@@ -25,19 +25,19 @@ from dpcore.schema.schema import Schema
 from dpcore.tables.distance import total_variation
 from dpcore.tables.rows import Microdata, PublicTable
 
-QUERIES = 300
+RANDOM_QUESTIONS = 300
 """Random questions."""
-SMALL = 0.005
+MIN_QUESTION_SHARE = 0.005
 """Share of the rows below which the relative error of an answer is taken of this share
 instead.
 """
-RARE = 0.01
+RARE_SHARE = 0.01
 """Share of the rows below which a value is rare."""
-EXPECTED = 20
+MIN_EXPECTED_ROWS = 20
 """Rows that a pair of values should have by chance, at least, before its absence counts
 as impossible.
 """
-_LEVELS = np.arange(1, 10) / 10
+_DECILES = np.arange(1, 10) / 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class SimilarityReport:
 
     def score(self, measure: measures.Measure) -> Scored | None:
         """Return the score of one measure, None where it does not apply."""
-        return next((each for each in self.scores if each.measure == measure), None)
+        return next((score for score in self.scores if score.measure == measure), None)
 
 
 def similarity(
@@ -132,14 +132,14 @@ def similarity(
         on_share=lambda share: on_progress("comparing columns and pairs", 0.6 * share),
     )
     on_progress("comparing single values", 0.6)
-    cells = Cells.of(original, release, schema, tuple(names))
-    columns = _columns(original, release, schema, cells)
+    cells = CodedTables.of(original, release, schema, tuple(names))
+    columns = _compare_columns(original, release, schema, cells)
     scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
     for key, measure in (
         ("wasserstein", measures.WASSERSTEIN),
         ("deciles", measures.QUANTILES),
     ):
-        ordered = [each for each in columns if getattr(each, key) is not None]
+        ordered = [column for column in columns if getattr(column, key) is not None]
         if ordered:
             scores.append(_column_score(ordered, key, measure))
     for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
@@ -155,8 +155,11 @@ def similarity(
                 ),
             )
     on_progress("comparing how columns go together", 0.7)
-    (association, relations), correlation = _associations(cells), _correlations(cells)
-    impossible, share = _impossible(cells)
+    (association, relations), correlation = (
+        _pair_associations(cells),
+        _correlations(cells),
+    )
+    impossible, share = _impossible_pairs(cells)
     if len(names) > 1:
         scores.append(_matrix_score(measures.RELATIONS, relations, names))
         scores.append(_matrix_score(measures.ASSOCIATION, association, names))
@@ -165,15 +168,18 @@ def similarity(
         )
         if np.isfinite(correlation["release"]).any():
             scores.append(_matrix_score(measures.CORRELATION, correlation, names))
-    errors = _queries(
+    errors = _question_errors(
         cells,
         lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share),
     )
-    means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
+    means = {
+        table: float(np.minimum(errors_of_table, 1).mean())
+        for table, errors_of_table in errors.items()
+    }
     scores.append(_score(measures.QUERIES, means))
     with_others = {
-        table: each.sum(axis=1) / max(1, len(names) - 1)
-        for table, each in relations.items()
+        table: matrix.sum(axis=1) / max(1, len(names) - 1)
+        for table, matrix in relations.items()
     }
     return SimilarityReport(
         columns=columns,
@@ -195,7 +201,7 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
     """The evaluation by `similarity`."""
 
     kind = "similarity"
-    counted = True
+    counted_rows_only = True
 
     table: PublicTable
 
@@ -209,11 +215,11 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
         return similarity(original.frame, self.table.frame, schema, on_progress)
 
 
-def _columns(
+def _compare_columns(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
-    cells: Cells,
+    cells: CodedTables,
 ) -> tuple[ColumnSimilarity, ...]:
     columns = []
     for place, name in enumerate(cells.names):
@@ -230,13 +236,15 @@ def _columns(
             float(release[name].isna().mean()),
         )
         if isinstance(column, IntervalColumn):
-            own = numbers_of(column, original[name])
-            other = numbers_of(column, release[name])
+            own = read_numbers(column, original[name])
+            other = read_numbers(column, release[name])
             missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
             numbers |= _number_figures(
                 column, own[~np.isnan(own)], other[~np.isnan(other)]
             )
-        few = (counts["original"] > 0) & (counts["original"] / len(original) < RARE)
+        few = (counts["original"] > 0) & (
+            counts["original"] / len(original) < RARE_SHARE
+        )
         columns.append(
             ColumnSimilarity(
                 column=name,
@@ -247,7 +255,7 @@ def _columns(
                 **numbers,  # type: ignore[arg-type]
             ),
         )
-    return tuple(sorted(columns, key=lambda each: each.distance, reverse=True))
+    return tuple(sorted(columns, key=lambda column: column.distance, reverse=True))
 
 
 def _number_figures(
@@ -261,7 +269,7 @@ def _number_figures(
     high = float(column.edges[-1])
     levels = (np.arange(1000) + 0.5) / 1000
     distances = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
-    deciles = np.abs(np.quantile(own, _LEVELS) - np.quantile(other, _LEVELS))
+    deciles = np.abs(np.quantile(own, _DECILES) - np.quantile(other, _DECILES))
     counts_zero = low <= 0 <= high and not isinstance(column, Date)
     return {
         "wasserstein": min(1.0, float(distances.mean()) / (high - low)),
@@ -281,11 +289,13 @@ def _column_score(
     floor: str = "",
 ) -> Scored:
     """Return the score of the worst column, which an average would hide."""
-    worst = max(columns, key=lambda each: float(getattr(each, key)))
+    worst = max(columns, key=lambda column: float(getattr(column, key)))
     return Scored(
         measure=measure,
         value=float(getattr(worst, key)),
-        floor=max(float(getattr(each, floor)) for each in columns) if floor else None,
+        floor=max(float(getattr(column, floor)) for column in columns)
+        if floor
+        else None,
         worst=(worst.column,),
     )
 
@@ -295,11 +305,13 @@ def _matrix_score(
 ) -> Scored:
     above = np.triu_indices(len(names), 1)
     off = {
-        table: np.abs(tables["original"] - each)[above]
-        for table, each in tables.items()
+        table: np.abs(tables["original"] - matrix)[above]
+        for table, matrix in tables.items()
     }
     place = int(np.nanargmax(off["release"]))
-    means = {table: float(np.nanmean(each)) for table, each in off.items()}
+    means = {
+        table: float(np.nanmean(differences)) for table, differences in off.items()
+    }
     return _score(measure, means, (names[above[0][place]], names[above[1][place]]))
 
 
@@ -318,7 +330,9 @@ def _score(
     )
 
 
-def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
+def _pair_associations(
+    cells: CodedTables,
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return Cramér's V of every pair of columns over coarse cells, and its distance
     from the original.
     """
@@ -334,7 +348,7 @@ def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
     return association, distance
 
 
-def _correlations(cells: Cells) -> dict[str, Floats]:
+def _correlations(cells: CodedTables) -> dict[str, Floats]:
     """Return the correlation of every pair of columns with an order, over the rows with
     a value in both.
     """
@@ -352,8 +366,8 @@ def _correlations(cells: Cells) -> dict[str, Floats]:
     return tables
 
 
-def _impossible(
-    cells: Cells,
+def _impossible_pairs(
+    cells: CodedTables,
 ) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
     """Return the pairs, and the share of rows that hold one, of the release and of
     independent columns.
@@ -365,7 +379,7 @@ def _impossible(
     }
     for i, j in itertools.combinations(range(len(cells.names)), 2):
         counts = cells.coarse_counts("original", i, j)
-        never = (counts == 0) & (independent(counts) >= EXPECTED)
+        never = (counts == 0) & (independent_counts(counts) >= MIN_EXPECTED_ROWS)
         if not never.any():
             continue
         for table, rows in hit.items():
@@ -382,14 +396,16 @@ def _impossible(
                     share,
                 )
             )
-    pairs.sort(key=lambda each: each[-1], reverse=True)
+    pairs.sort(key=lambda pair: pair[-1], reverse=True)
     return tuple(pairs[:20]), (
         float(hit["release"].mean()),
         float(hit["shuffled"].mean()),
     )
 
 
-def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Floats]:
+def _question_errors(
+    cells: CodedTables, on_share: Callable[[float], None]
+) -> dict[str, Floats]:
     """Return the relative errors of the same random questions in every table.
 
     A question names two or three columns, or the only one; of one with an order a range
@@ -399,32 +415,34 @@ def _queries(cells: Cells, on_share: Callable[[float], None]) -> dict[str, Float
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
     narrow = {
         table: [
-            each.astype(np.min_scalar_type(size))
-            for each, size in zip(codes, cells.sizes, strict=True)
+            column.astype(np.min_scalar_type(size))
+            for column, size in zip(codes, cells.sizes, strict=True)
         ]
         for table, codes in cells.codes.items()
     }
-    for number in range(QUERIES):
-        on_share(number / QUERIES)
+    for number in range(RANDOM_QUESTIONS):
+        on_share(number / RANDOM_QUESTIONS)
         columns = rng.choice(
             len(cells.names),
             min(len(cells.names), int(rng.integers(2, 4))),
             replace=False,
         )
-        chosen = {int(column): _chosen(cells, int(column), rng) for column in columns}
+        chosen = {
+            int(column): _random_values(cells, int(column), rng) for column in columns
+        }
         shares = {}
         for table, codes in narrow.items():
             fits = np.logical_and.reduce(
-                [_fits(codes[column], chosen[column]) for column in chosen]
+                [_mark_rows(codes[column], chosen[column]) for column in chosen]
             )
             shares[table] = np.count_nonzero(fits) / len(fits)
         true = shares["original"]
         for table, share in shares.items():
-            errors[table].append(abs(share - true) / max(true, SMALL))
-    return {table: np.array(each) for table, each in errors.items()}
+            errors[table].append(abs(share - true) / max(true, MIN_QUESTION_SHARE))
+    return {table: np.array(values) for table, values in errors.items()}
 
 
-def _fits(
+def _mark_rows(
     codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Mark the rows that have one of the values.
@@ -438,8 +456,8 @@ def _fits(
     return fits
 
 
-def _chosen(
-    cells: Cells, column: int, rng: np.random.Generator
+def _random_values(
+    cells: CodedTables, column: int, rng: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     size = cells.sizes[column]
     if cells.ordered[column]:

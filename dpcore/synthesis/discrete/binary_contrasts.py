@@ -1,10 +1,10 @@
-"""Contrasts of binary columns, measured in place of both cells.
+"""Contrasts of binary columns, measured instead of both cells.
 
 The table of two binary columns has four numbers, of which three are known from the
 columns alone. A row adds 1 to one of the four; it adds 1 or -1 to the difference of
 differences, (n00 + n11) - (n01 + n10), too. So the same noise on that one number leaves
-a quarter of the variance on what the pair adds to its columns, and half of it where one
-column is binary. The rest of the table is made up from the number of rows and the
+a quarter of the variance on what the pair adds to its columns, and half of it if one
+column is binary. The rest of the table is computed from the number of rows and the
 columns.
 
 Source: the residual basis of Xiao, He, Zhang, Kifer (2023), "An optimal and scalable
@@ -24,29 +24,27 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.tables import counts
 from dpcore.tables.counts import Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
-EXPLAINED = 2.0
-"""Variances of noise that are taken off a squared difference before it is believed."""
+NOISE_CORRECTION = 2.0
+"""Noise variances subtracted from a squared error of a contrast."""
 SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
-    """Return the columns of a clique that are measured by the difference of their
-    cells.
-    """
+    """Return the columns of a clique to measure by the difference of their cells."""
     if isinstance(loss, PureDP):
         return ()
     signed = tuple(name for name in clique if domain.size(name) == 2)
     return signed if len(clique) < 3 or len(signed) == len(clique) == 3 else ()
 
 
-def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
-    """Return the number of cells of a clique as its noise counts them."""
+def effective_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
+    """Return a clique's number of cells, fewer if contrasts save noise."""
     return float(
         domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2)
     )
@@ -55,44 +53,42 @@ def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
 def measure_cliques(
     view: Measurer, parts: Mapping[Clique, float], loss: Loss
 ) -> list[Marginal]:
-    """Measure the cliques by their parts of `loss`, binary columns by their
-    differences.
+    """Measure the cliques by their shares of `loss`, binary columns by contrasts.
 
-    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes
-    tables of them. Those tables rest on each other; what is measured again, or fitted,
-    is put together from the contrasts.
+    Costs `loss`, all of it. The contrasts hold the differences alone:
+    `complete_contrasts` makes tables of them. Those tables depend on each other; to
+    measure again, or to fit, use the contrasts.
     """
     weights = {clique: Fraction(part) for clique, part in parts.items()}
     signed = {clique: signed_columns(view.domain, clique, loss) for clique in parts}
 
     def share(cliques: Iterable[Clique]) -> Loss:
         return loss.share(
-            sum((weights[each] for each in cliques), Fraction(0))
+            sum((weights[clique] for clique in cliques), Fraction(0))
             / sum(weights.values())
         )
 
     whole = [clique for clique in parts if not signed[clique]]
     measured = (
-        list(view.measure(whole, share(whole), [weights[each] for each in whole]))
+        list(view.measure(whole, share(whole), [weights[clique] for clique in whole]))
         if whole
         else []
     )
-    # in one draw: the same lines, the same weight
+    # one draw for all contrasts over the same other columns, with the same weight
     batches: dict[tuple[Clique, Fraction], list[Clique]] = {}
     for clique in parts:
         if signed[clique]:
             by = tuple(name for name in clique if name not in signed[clique])
             batches.setdefault((by, weights[clique]), []).append(clique)
     for (by, _), cliques in batches.items():
-        # an engine sums over the cells of `by` as declared: of so few entries it
-        # refuses none
+        # an engine sums over the cells of `by` as declared; it accepts this many
         most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
         for first in range(0, len(cliques), most):
-            some = cliques[first : first + most]
+            batch = cliques[first : first + most]
             entries: list[Entry] = [
-                dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some
+                dict.fromkeys(signed[clique], levels(SIGNS)) for clique in batch
             ]
-            sums = view.sums(by, entries, share(some))
+            sums = view.sums(by, entries, share(batch))
             measured += [
                 _contrast(
                     view.domain,
@@ -101,24 +97,24 @@ def measure_cliques(
                     sums.values[:, i],
                     sums.deviation**2,
                 )
-                for i, clique in enumerate(some)
+                for i, clique in enumerate(batch)
             ]
     return measured
 
 
-def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
-    """Average the draws of one clique, or of the same differences, with the least
-    variance.
-    """
+def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
+    """Average the draws of one clique, or of one contrast, with the least variance."""
     means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
-    for each in measured:
-        key = (each.clique, each.signed, each.values.shape)
-        means[key] = _mean(means[key], each) if key in means else each
+    for marginal in measured:
+        key = (marginal.clique, marginal.signed, marginal.values.shape)
+        means[key] = _pool_two(means[key], marginal) if key in means else marginal
     return list(means.values())
 
 
-def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
-    """Return the same over groups of cells, with the mean variance of a column's cells.
+def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
+    """Return the tables over groups of cells, with a column's mean cell variance.
+
+    A contrast whose two cells are merged is left out.
 
     Args:
         grouping: of the cells.
@@ -126,64 +122,66 @@ def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Margin
             groups.
     """
     tables = []
-    for each in measured:
-        if each.values.shape == grouping.coarse.shape(each.clique):
-            tables.append(each)
-        elif not each.signed:  # whose two cells are one group: it tells nothing
-            values = grouping.merge(each.clique[0], each.values)
-            variance = each.variance * each.values.size / values.size
-            tables.append(replace(each, values=values, variance=variance))
+    for marginal in measured:
+        if marginal.values.shape == grouping.coarse.shape(marginal.clique):
+            tables.append(marginal)
+        elif not marginal.signed:  # of two cells in one group a contrast tells nothing
+            values = grouping.merge(marginal.clique[0], marginal.values)
+            variance = marginal.variance * marginal.values.size / values.size
+            tables.append(replace(marginal, values=values, variance=variance))
     return tables
 
 
-def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, with contrasts completed from the other
-    measurements.
+def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
+    """Return one table per clique, with contrasts completed from all measurements.
 
     Args:
         domain: of the columns.
-        measured: as `pooled`, with the number of rows, the columns and the pairs of
-            triples among them.
+        measured: one draw each (`pool_draws`), with the number of rows, the columns and
+            the pairs of triples among them.
     """
-    tables = {each.clique: each for each in measured}
-    contrasts = [each for each in measured if each.signed]
+    tables = {marginal.clique: marginal for marginal in measured}
+    contrasts = [marginal for marginal in measured if marginal.signed]
     agreed = (
-        {each.clique: each for each in consistent(domain, measured)}
+        {marginal.clique: marginal for marginal in make_consistent(domain, measured)}
         if contrasts
         else {}
     )
-    for each in contrasts:
-        table = agreed[each.clique]
-        tables[each.clique] = replace(
-            each, values=table.values, variance=table.variance, pooled=True
+    for contrast in contrasts:
+        table = agreed[contrast.clique]
+        tables[contrast.clique] = replace(
+            contrast, values=table.values, variance=table.variance, pooled=True
         )
     return list(tables.values())
 
 
-def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, over declared cells where it was measured so, else
-    over groups.
+def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
+    """Return one table per clique, over declared cells if it was measured so.
+
+    Others are over groups.
     """
     whole = [
-        each
-        for each in measured
-        if each.values.shape == grouping.domain.shape(each.clique)
+        marginal
+        for marginal in measured
+        if marginal.values.shape == grouping.domain.shape(marginal.clique)
     ]
-    tables = completed(grouping.domain, whole)
+    tables = complete_contrasts(grouping.domain, whole)
     if len(whole) == len(measured):
         return tables
-    known = {each.clique for each in tables}
-    merged = completed(grouping.coarse, pooled(over_groups(grouping, measured)))
-    return tables + [each for each in merged if each.clique not in known]
+    known = {table.clique for table in tables}
+    merged = complete_contrasts(
+        grouping.coarse, pool_draws(merge_to_groups(grouping, measured))
+    )
+    return tables + [table for table in merged if table.clique not in known]
 
 
-def difference_off(contrasts: Sequence[Marginal], estimate: Values) -> float:
-    """Return the error of an estimate of binary columns beyond the noise, in rows."""
+def contrast_error(contrasts: Sequence[Marginal], estimate: Values) -> float:
+    """Return how far the contrast of an estimate is off beyond noise, in rows."""
     signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
-    weights = [1 / max(each.variance, 1e-12) for each in contrasts]
-    sums = [float((each.values * signs).sum()) for each in contrasts]
+    weights = [1 / max(contrast.variance, 1e-12) for contrast in contrasts]
+    sums = [float((contrast.values * signs).sum()) for contrast in contrasts]
     off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
-    return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
+    return math.sqrt(max(0.0, off**2 - NOISE_CORRECTION * signs.size**2 / sum(weights)))
 
 
 def _contrast(
@@ -204,8 +202,8 @@ def _contrast(
     )
 
 
-def _mean(one: Marginal, other: Marginal) -> Marginal:
-    """Return the inverse-variance mean of two independent draws of the same."""
+def _pool_two(one: Marginal, other: Marginal) -> Marginal:
+    """Return the inverse-variance mean of two independent draws of one table."""
     part = other.variance / max(one.variance + other.variance, 1e-12)
     return replace(
         one,

@@ -1,17 +1,17 @@
 """Pairs outside the junction tree, measured over coarser cells.
 
 The tree answers such a pair as if its columns were independent given the rest. One
-measurement of few cells, runs of neighboring cells that hold about as many rows each,
-tells how far that is off; inside a coarse cell the model's own pattern stays. Noise is
-taken off as in the fit: the table is the one with the least
+measurement of few coarse cells, runs of neighboring cells of about equal rows, shows
+how far that is off; inside a coarse cell the model's own pattern stays. Noise is taken
+off as in the fit: the table is the one with the least
 
     sum over coarse cells of (table - noisy)^2 / (2 variance)  +  strength * KL(table ||
     the model's)
 
-with the model's columns, where strength = 1 / (noise deviation).
+with the model's columns, where strength = 1 / (noise standard deviation).
 
 Source: the same likelihood and prior as `graph/fit`, for a single pair, by Newton's
-method a cell and proportional fitting of the columns in turn.
+method in each cell and proportional fitting of the columns in turn.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from dpcore.schema.domain import Clique
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Values, pack, unpack
 
-SWEEPS = 20
-# coarse cells of a column
-FEWEST = 4
-MOST = 40
-ROWS_PER_DEVIATION = 4.0  # in a coarse cell of a pair, about
+SWEEPS = 20  # of Newton's method and proportional fitting in turn
+MIN_COARSE_CELLS = 4  # per column
+MAX_COARSE_CELLS = 40
+ROWS_PER_NOISE_SD = 4.0  # approximate target for a coarse cell of a pair
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,9 +44,8 @@ class CoarsePairs:
     groups: Mapping[str, Integers]
     tables: tuple[Marginal, ...]
 
-    def expected(self, clique: Clique, model: Values) -> Values:
-        """Return the model's table of a clique, moved to its measurement if there is
-        one.
+    def adjust_table(self, clique: Clique, model: Values) -> Values:
+        """Return the model's table, moved to its measurement if there is one.
 
         Args:
             clique: of two columns or more.
@@ -57,10 +55,10 @@ class CoarsePairs:
         for table in self.tables:
             if set(table.clique) == set(clique):
                 if table.clique != clique:
-                    return self.expected(table.clique, model.T).T
+                    return self.adjust_table(table.clique, model.T).T
                 merged = self.merge(clique, model)
                 factor = np.divide(
-                    _fitted(table, merged),
+                    _fit_pair(table, merged),
                     merged,
                     out=np.ones_like(merged),
                     where=merged > 0,
@@ -92,31 +90,35 @@ class CoarsePairs:
         """Read what `to_dict` wrote."""
         return cls(
             groups={name: unpack(group) for name, group in fields["groups"].items()},
-            tables=tuple(Marginal.from_dict(each) for each in fields["tables"]),
+            tables=tuple(Marginal.from_dict(table) for table in fields["tables"]),
         )
 
 
 def coarse_cells(rows: float, deviation: float) -> int:
-    """Return the number of coarse cells per column at which a pair stands out of its
-    noise.
+    """Return the number of coarse cells per column that noise allows for a pair.
+
+    Args:
+        rows: of the table.
+        deviation: of the noise of a cell, in rows.
     """
     return int(
         np.clip(
-            np.sqrt(max(rows, 0.0) / (ROWS_PER_DEVIATION * max(deviation, 1e-9))),
-            FEWEST,
-            MOST,
+            np.sqrt(max(rows, 0.0) / (ROWS_PER_NOISE_SD * max(deviation, 1e-9))),
+            MIN_COARSE_CELLS,
+            MAX_COARSE_CELLS,
         )
     )
 
 
-def runs(rows: Values, cells: int) -> Integers:
+def merge_into_runs(rows: Values, cells: int) -> Integers:
     """Merge neighboring cells into runs of about equal rows.
 
     Args:
-        cells: wanted, about.
+        cells: approximate number wanted.
         rows: expected or noisy rows of each cell, at least 0.
 
-    Returns: int64, numbered from 0 without gaps; as they are where they are few.
+    Returns: int64, the run of each cell, numbered from 0 without gaps; a column of few
+        cells stays as it is.
     """
     labels = np.arange(len(rows))
     if len(rows) <= cells:
@@ -133,31 +135,31 @@ def runs(rows: Values, cells: int) -> Integers:
     return labels
 
 
-def _fitted(table: Marginal, model: Values) -> Values:
-    """Fit the noisy table of a pair as the module says, with the columns of the
-    model.
-    """
+def _fit_pair(table: Marginal, model: Values) -> Values:
+    """Fit the noisy table of a pair (see the module), with the model's columns."""
     variance = max(table.variance, 1e-12)
     pull = variance**0.5  # strength * variance
-    begun = np.maximum(model, 1e-9)
-    down = begun.sum(axis=1)
-    across = begun.sum(axis=0)
-    theta = np.zeros_like(begun)
-    fitted = begun
+    start = np.maximum(model, 1e-9)
+    row_sums = start.sum(axis=1)
+    column_sums = start.sum(axis=0)
+    theta = np.zeros_like(start)
+    fitted = start
     for _ in range(SWEEPS):
+        # 1. Newton's method in each cell, as in `graph/fit`.
         before = np.log(np.maximum(fitted, 1e-250)) - theta
         right = table.values + pull * before
         above = np.minimum(right / pull, np.log(np.maximum(right, 1.0)))
         after = np.minimum(before + theta, above)
         for _ in range(5):
-            grown = np.exp(after)
+            counts = np.exp(after)
             after = np.minimum(
-                after - (pull * after + grown - right) / (pull + grown), above
+                after - (pull * after + counts - right) / (pull + counts), above
             )
         theta = after - before
         fitted = np.exp(after)
-        # a noisy count far below 0 leaves nothing of a whole row
+        # 2. Scale back to the columns of the model. Noisy counts far below 0 may have
+        # left nothing of a whole row.
         fitted = np.maximum(fitted, 1e-200)
-        fitted = fitted * (down / fitted.sum(axis=1))[:, None]
-        fitted = fitted * (across / fitted.sum(axis=0))
+        fitted = fitted * (row_sums / fitted.sum(axis=1))[:, None]
+        fitted = fitted * (column_sums / fitted.sum(axis=0))
     return fitted

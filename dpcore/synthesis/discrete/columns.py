@@ -1,4 +1,4 @@
-"""The columns measured alone with rare values merged, and the published model."""
+"""One-way measurements with rare values merged, and the published model."""
 
 import functools
 import itertools
@@ -10,39 +10,39 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, split
+from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.discrete.binary_contrasts import (
-    completed,
+    complete_contrasts,
     measure_cliques,
-    over_groups,
-    pooled,
+    merge_to_groups,
+    pool_draws,
     signed_columns,
 )
 from dpcore.synthesis.discrete.concordance import concordance_share
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
-from dpcore.synthesis.discrete.smoothing import smoothed
+from dpcore.synthesis.discrete.rare_values import Grouping, cell_shares, merge_rare
+from dpcore.synthesis.discrete.smoothing import smooth_table
 from dpcore.synthesis.discrete.workload import column_parts
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Integers, Marginal, Values, check_cells
 
-TOTAL_SHARE = Fraction(1, 100)
-CANDIDATE_CELLS = 5_000_000
-FLATTEST = 0.2
-STEEPEST = 0.9
-MIDDLE = 40.0
-FLATTEST_SIGNED = 0.45
-MIDDLE_SIGNED = 10.0
-CLEAR_RUNS = 20
-"""Runs of an ordered column that are to be clear."""
-FEWEST_RUNS = 5
-"""Runs that a wide ordered column has at least."""
+TOTAL_SHARE = Fraction(1, 100)  # of the loss, for the number of rows
+MAX_CANDIDATE_CELLS = 5_000_000  # of all candidate cliques, to fit in memory
+# shares of the loss for one-way counts, see `one_way_share`
+MIN_ONE_WAY_SHARE = 0.2
+MAX_ONE_WAY_SHARE = 0.9
+HALFWAY_CLARITY = 40.0  # clarity at which the share is halfway between these
+# the same if all columns are binary and measured by contrasts
+MIN_BINARY_SHARE = 0.45
+HALFWAY_BINARY_CLARITY = 10.0
+CLEAR_RUNS = 20  # cells of an ordered column that should stand out from noise
+MIN_RUNS = 5  # of a wide ordered column
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,12 +54,12 @@ class Columns:
         ordered: columns whose neighboring cells are similar.
         with_missing: columns whose last cell has no place in that order.
         count: noisy number of rows.
-        singles: noisy one-way counts over the declared cells, `smoothed`.
-        measured: what these rest on: the number of rows, and each column or the
-            difference of its cells.
-        clarity: how far columns stand out of their noise, see `one_way_share`.
-        concordant: part of the loss that is kept for `Concordances`.
-        spent: part of the loss that this took, with the one that is kept.
+        singles: noisy one-way counts over the declared cells, smoothed.
+        measured: the independent measurements behind `singles`: the number of rows, and
+            each column or the difference of its cells.
+        clarity: rows of a mean cell / noise SD, see `one_way_share`.
+        concordance_share: part of the loss that is kept for `Concordances`.
+        spent_share: part of the loss spent here, including the part that is kept.
     """
 
     grouping: Grouping
@@ -69,13 +69,13 @@ class Columns:
     singles: tuple[Marginal, ...]
     measured: tuple[Marginal, ...]
     clarity: float
-    concordant: Fraction
-    spent: Fraction
+    concordance_share: Fraction
+    spent_share: Fraction
 
     @functools.cached_property
     def measurements(self) -> list[Marginal]:
-        """Measurements over groups of cells, `smoothed`."""
-        return over_groups(self.grouping, map(smoothed, self.measured))
+        """The measurements over groups of cells, smoothed."""
+        return merge_to_groups(self.grouping, map(smooth_table, self.measured))
 
     @property
     def start(self) -> dict[str, Values]:
@@ -94,37 +94,44 @@ def measure_columns(
     earlier: SyntheticModel | None = None,
     *,
     with_missing: Collection[str] = (),
-    concordant: bool = False,
+    with_concordances: bool = False,
 ) -> Columns:
-    """Measure the number of rows and every column that is not determined by another.
+    """Measure the number of rows and every column not determined by another.
 
     With an earlier model its groups are kept and its one-way counts are averaged in.
 
     Args:
-        concordant: whether a part of the loss is kept for `Concordances`.
+        with_concordances: whether a part of the loss is kept for `Concordances`.
     """
+    # 1. Measure the number of rows, and split the loss by it.
     loss = measurer.loss
     names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
-    clarity, share, kept = _shares(
-        domain, ordered, loss, measurer.rows, count.total, concordant
+    clarity, share, kept = _split_loss(
+        domain, ordered, loss, measurer.rows, count.total, with_concordances
     )
+    # 2. Measure the columns, and average in those of an earlier release.
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
         measured += [
-            each
-            for each in earlier.measurements
-            if len(each.clique) < 2 and each.values.shape == domain.shape(each.clique)
+            marginal
+            for marginal in earlier.measurements
+            if len(marginal.clique) < 2
+            and marginal.values.shape == domain.shape(marginal.clique)
         ]
-    measured = pooled(measured)
-    tables = {each.clique: each for each in completed(domain, measured)}
-    singles = [smoothed(tables[name,]) for name in names]
+    measured = pool_draws(measured)
+    tables = {
+        marginal.clique: marginal for marginal in complete_contrasts(domain, measured)
+    }
+    singles = [smooth_table(tables[name,]) for name in names]
+    # 3. Merge rare values. Runs of an ordered column get so many rows that a pair
+    # stands out if each column has one pair measured.
     rows = max(1.0, tables[()].total)
-    of_pair = measurer.gap_deviation(
+    pair_noise = measurer.gap_deviation(
         1, loss.share((1 - TOTAL_SHARE - share) / len(names))
     )
-    least = rows / _runs_wanted(domain, ordered, rows / max(of_pair, 1e-9))
+    least = rows / _run_count(domain, ordered, rows / max(pair_noise, 1e-9))
     groups = {}
     shares = {}
     for single in singles:
@@ -135,12 +142,12 @@ def measure_columns(
             else merge_rare(
                 single.values,
                 single.variance**0.5,
-                kinds=_kinds(constraints, domain, name, name in with_missing),
+                kinds=_mergeable_kinds(constraints, domain, name, name in with_missing),
                 ordered=name in ordered,
                 least=least,
             )
         )
-        shares[name] = shares_of(single.values, groups[name])
+        shares[name] = cell_shares(single.values, groups[name])
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
         ordered=frozenset(ordered),
@@ -149,18 +156,18 @@ def measure_columns(
         singles=tuple(singles),
         measured=tuple(measured),
         clarity=clarity,
-        concordant=kept,
-        spent=TOTAL_SHARE + share + kept,
+        concordance_share=kept,
+        spent_share=TOTAL_SHARE + share + kept,
     )
 
 
 def _measure_singles(
     measurer: Measurer, names: Sequence[str], loss: Loss
 ) -> list[Marginal]:
-    """Measure each column, and the number of rows where it is needed, for `loss`.
+    """Measure each column, and the number of rows again if it is needed.
 
-    The difference of two cells does not tell the number of rows, on which the cells
-    then rest: where most columns are measured so, it is measured again. A part that
+    The difference of two cells does not tell the number of rows, which both cells then
+    depend on: if most columns are measured so, it is measured again. A share that
     grows with the root of their number makes the error of a cell smallest.
     """
     parts = column_parts(measurer.domain, names, loss)
@@ -174,75 +181,77 @@ def _measure_singles(
     return measure_cliques(measurer, parts, loss)
 
 
-def _kinds(
+def _mergeable_kinds(
     constraints: Constraints, domain: Domain, name: str, with_missing: bool
 ) -> Integers:
-    """Return numbers of the cells that may be merged, the last one apart where it has
-    no order.
+    """Return a kind per cell: only cells of one kind may be merged.
+
+    The last cell has a kind of its own if it holds missing values.
     """
     kinds = constraints.kinds(domain, name).copy()
     kinds[-1] += with_missing * (kinds.max() + 1)
     return kinds
 
 
-def _shares(
+def _split_loss(
     domain: Domain,
     ordered: Collection[str],
     loss: Loss,
     rows: int,
     table_rows: float,
-    concordant: bool,
+    with_concordances: bool,
 ) -> tuple[float, Fraction, Fraction]:
-    """Return the clarity of the columns, their part of the loss, and that of
-    `Concordances`.
-    """
-    cells = _counted(domain, ordered)
+    """Return the columns' clarity, and the loss shares of columns and concordances."""
+    cells = _effective_sizes(domain, ordered)
     deviation = (
         noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss)
         ** 0.5
     )
     clarity = max(1.0, table_rows) * len(cells) / sum(cells) / max(deviation, 1e-9)
-    pairs = len(set(ordered).intersection(domain.names)) * concordant
+    pairs = len(set(ordered).intersection(domain.names)) * with_concordances
     kept = concordance_share(cells, pairs, loss, rows, table_rows)
     return (
         clarity,
-        one_way_share(clarity, _signed_part(domain, loss)) * (1 - kept),
+        one_way_share(clarity, _binary_share(domain, loss)) * (1 - kept),
         kept,
     )
 
 
 def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
-    """Return the part of the loss for one-way counts.
+    """Return the share of the loss for one-way counts.
 
-    Every pair rests on its two columns, so where one-way counts drown in noise pairs
-    are worth little. The clarity r is the number of rows of a mean cell over the
+    Every pair depends on its two columns, so if noise exceeds one-way counts, pairs are
+    worth little. The clarity r is the number of rows of a mean cell over the standard
     deviation of its noise, if the whole loss went to one-way counts. The share falls
-    from nine tenths at r = 0, by half of the way at r = 40, to a fifth where r is
-    large; errors are flat around it (docs/decisions/0010).
+    from nine tenths at r = 0, by half of the way at r = 40, to a fifth for large r;
+    errors are flat around it (docs/decisions/0010).
 
-    Pairs of columns that are measured by the differences of their cells say nothing
-    about the columns. With d columns and K pairs of one number each, the error of a
-    pair has the variance of two of d numbers and one of K: it is smallest where the
-    columns get sqrt(2 d / K) times what the pairs get, about half where some pairs a
-    column are worth measuring.
+    Pairs of binary columns measured by contrasts say nothing about the columns. With d
+    columns and K pairs of one number each, the error of a pair has the variance of two
+    of d numbers and one of K: it is smallest if the columns get sqrt(2 d / K) times
+    what the pairs get, about half if some pairs per column are worth measuring.
 
     Args:
-        clarity: rows of a mean cell over the deviation of its noise.
-        signed: part of the columns that are measured so.
+        clarity: rows of a mean cell over the standard deviation of its noise.
+        signed: share of the columns measured by contrasts.
     """
-    flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
-    middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
+    flattest = MIN_ONE_WAY_SHARE + (MIN_BINARY_SHARE - MIN_ONE_WAY_SHARE) * signed
+    middle = HALFWAY_CLARITY + (HALFWAY_BINARY_CLARITY - HALFWAY_CLARITY) * signed
     return Fraction(
-        round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))),
+        round(
+            1000
+            * (flattest + (MAX_ONE_WAY_SHARE - flattest) * middle / (middle + clarity))
+        ),
         1000,
     )
 
 
-def _counted(
+def _effective_sizes(
     domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS
 ) -> list[int]:
-    """Return the cells of each column, of ordered ones at most `most`, as their pairs
-    are told by runs.
+    """Return the cells of each column, of ordered ones at most `most`.
+
+    Pairs of ordered columns are measured over runs of cells.
     """
     return [
         min(size, most) if name in ordered else size
@@ -250,29 +259,30 @@ def _counted(
     ]
 
 
-def _runs_wanted(domain: Domain, ordered: Collection[str], cells: float) -> int:
-    """Return the number of runs of an ordered column, so that a pair of columns has
-    about `cells` cells.
+def _run_count(domain: Domain, ordered: Collection[str], cells: float) -> int:
+    """Return the runs per ordered column at which a pair has about `cells` cells.
 
-    As many cells as a pair has rows for one deviation of noise in each, if one pair a
-    column is measured.
+    The caller gives as many cells as leave about as many rows in each as its noise SD,
+    if one pair per column is measured.
     """
     runs = max(domain.sizes)
     while (
-        runs > FEWEST_RUNS
-        and runs * statistics.fmean(_counted(domain, ordered, runs)) > cells
+        runs > MIN_RUNS
+        and runs * statistics.fmean(_effective_sizes(domain, ordered, runs)) > cells
     ):
         runs -= 1
     return runs
 
 
-def _signed_part(domain: Domain, loss: Loss) -> float:
+def _binary_share(domain: Domain, loss: Loss) -> float:
     return sum(
         bool(signed_columns(domain, (name,), loss)) for name in domain.names
     ) / len(domain.names)
 
 
-def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
+def independent_tables(
+    columns: Columns, cliques: Iterable[Clique]
+) -> dict[Clique, Values]:
     """Return the expected counts over groups under independent columns."""
     total = max(1.0, columns.count.total)
     shares = {name: values / values.sum() for name, values in columns.start.items()}
@@ -283,9 +293,12 @@ def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Val
     }
 
 
-def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Clique]:
-    """Return the cliques of at most `limit` cells, the smallest first, as many as fit
-    in memory.
+def affordable_cliques(
+    domain: Domain, cliques: Iterable[Clique], limit: int
+) -> list[Clique]:
+    """Return the cliques of at most `limit` cells, smallest first.
+
+    Together they have at most MAX_CANDIDATE_CELLS cells, to fit in memory.
     """
     small = sorted(
         (clique for clique in cliques if domain.cells(clique) <= limit),
@@ -295,16 +308,14 @@ def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Cl
     return [
         clique
         for clique, cells in zip(small, sums, strict=True)
-        if cells <= CANDIDATE_CELLS
+        if cells <= MAX_CANDIDATE_CELLS
     ]
 
 
 def check_keepable(
     domain: Domain, constraints: Constraints, ordered: Collection[str]
 ) -> None:
-    """Refuse unknown columns, columns with too many cells, and constraints that cannot
-    be kept.
-    """
+    """Refuse unknown columns, too many cells, and impossible constraints."""
     domain.clique(tuple(ordered))
     check_cells(domain, [(name,) for name in domain.names])
     constraints.check(domain)
@@ -313,8 +324,9 @@ def check_keepable(
 def check_earlier(
     domain: Domain, constraints: Constraints, earlier: SyntheticModel | None
 ) -> None:
-    """Refuse an earlier model of other columns, or one that merged what the constraints
-    tell apart.
+    """Refuse an earlier model that does not fit the columns or constraints.
+
+    Its groups may not merge cells that a constraint tells apart.
     """
     if earlier is None:
         return
@@ -353,30 +365,31 @@ def expect_columns(
     rows: int,
     table_rows: float = 0,
     *,
-    concordant: bool = False,
+    with_concordances: bool = False,
 ) -> tuple[Expected, ...]:
-    """Return the error of one-way counts at their share of the loss.
+    """Return the expected error of one-way counts at their share of the loss.
 
     That share depends on the noisy number of rows. Without a number of rows from public
-    knowledge it is the smallest one, up to 4.5 times too pessimistic for small tables.
+    knowledge it is the smallest share, which is up to 4.5 times too pessimistic for
+    small tables.
 
     Args:
         domain: of all columns.
         constraints: facts that every row keeps.
         ordered: columns whose neighboring cells are similar.
         loss: of the run.
-        rows: that a person may hold.
-        table_rows: about how many rows there are; 0 where that is not known.
-        concordant: whether a part of the loss is kept for `Concordances`.
+        rows: most rows of a person.
+        table_rows: approximate number of rows; 0 if it is not known.
+        with_concordances: whether a part of the loss is kept for `Concordances`.
     """
     names = constraints.free(domain.names)
-    share = Fraction(round(1000 * FLATTEST), 1000)
+    share = Fraction(round(1000 * MIN_ONE_WAY_SHARE), 1000)
     if table_rows:
-        share = _shares(
-            domain.project(names), ordered, loss, rows, table_rows, concordant
+        share = _split_loss(
+            domain.project(names), ordered, loss, rows, table_rows, with_concordances
         )[1]
     parts = column_parts(domain, names, loss)
-    losses = split(loss.share(share), len(parts), list(parts.values()))
+    losses = split_loss(loss.share(share), len(parts), list(parts.values()))
     return tuple(
         Expected(
             clique=clique,
@@ -396,10 +409,10 @@ def publish(
     joint: Sequence[Marginal],
     losses: tuple[Loss, ...],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
-    """Return the noisy tables over declared cells, and the model with those over groups
-    too.
+    """Return the noisy tables over declared cells, and the published model.
 
-    A table that was measured several times is published once.
+    The model also holds the tables over groups. A table that was measured several times
+    is published once.
 
     Args:
         domain: of all columns, as declared.
@@ -407,18 +420,19 @@ def publish(
         constraints: facts that every row keeps.
         graph: the fitted model over groups.
         joint: measurements of several columns, over groups.
-        losses: all that was paid for these measurements, in this release and in earlier
-            ones.
+        losses: paid for these measurements, in this release and in earlier ones.
     """
     model = SyntheticModel(
         domain=domain,
         grouping=columns.grouping,
         graph=graph,
         constraints=constraints,
-        measurements=tuple(pooled([*columns.measured, *joint])),
+        measurements=tuple(pool_draws([*columns.measured, *joint])),
         losses=losses,
     )
     declared = [
-        each for each in model.tables if each.values.shape == domain.shape(each.clique)
+        table
+        for table in model.tables
+        if table.values.shape == domain.shape(table.clique)
     ]
-    return {each.clique: each for each in declared}, model
+    return {table.clique: table for table in declared}, model

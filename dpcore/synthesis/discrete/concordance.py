@@ -1,11 +1,11 @@
-"""Whether two ordered columns rise together, told by one number for each pair.
+"""Whether two ordered columns rise together, as one number for each pair.
 
-A row counts 1 where it lies on one side of both medians, -1 where it lies on different
-ones. Of all scores from -1 to 1 these tell a weak relation of normal numbers best, and
-the number takes as much noise as a single cell of the pair's table. What is believed of
-it moves the table of the model: along the products of normal scores, with its columns
-kept, so that a pair of which the model knows nothing gets a normal relation, and one
-that it measured over runs gets back what noise and runs took.
+A row counts 1 if it lies on the same side of both medians, -1 if on different sides.
+Of all scores from -1 to 1 these estimate a weak correlation of normal variables best,
+and the number takes as much noise as a single cell of the pair's table. The denoised
+number moves the table of the model: along the products of normal scores, with its
+columns kept. So a pair of which the model knows nothing gets a normal relation, and one
+that was measured over runs of cells gets back what noise and merging took.
 
 Source: Blomqvist (1950), "On a measure of dependence between two random variables", for
 the number; Goodman (1979), linear-by-linear association, for the move, with the scores
@@ -28,24 +28,21 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.refinement import passes_for
-from dpcore.synthesis.discrete.workload import believed
+from dpcore.synthesis.discrete.workload import denoise_errors
 from dpcore.tables.counts import Marginal, Values, pack, unpack
 from dpcore.tables.sums import Entry, levels
 
-MOST_SHARE = Fraction(10, 100)  # of the loss of a release
-PRECISE = 0.0075
-LOUD = 0.25
-LOUD_ALONE = 0.05
-"""Deviations of a number, in parts of all rows: one that is not worth more, and those
-that tell nothing, of many pairs and of a single one, whose noise is hardly told from a
-relation.
-"""
-# a relation of normal numbers of which nine tenths of the variance are one
-STRONGEST = 5.0
-HALVINGS = 12
-SWEEPS = 6
-LAST_SWEEPS = 40
-FIRM = 0.2  # variance of a moved table in parts of that of the measured one
+MAX_SHARE = Fraction(10, 100)  # of the loss of a release
+# noise SDs of a concordance, divided by the rows of the table
+USEFUL_NOISE = 0.0075  # less noise is not worth more loss
+MAX_NOISE = 0.25  # with more noise many concordances together tell nothing
+MAX_NOISE_OF_ONE = 0.05  # a single one: its noise can hardly be told from a relation
+# of a move; about the strength of two normal variables that share 9/10 of variance
+MAX_STRENGTH = 5.0
+HALVINGS = 12  # steps of the bisection for the strength
+SWEEPS = 6  # of proportional fitting in each step
+LAST_SWEEPS = 40  # in the last step
+MOVED_VARIANCE = 0.2  # variance of a moved table / variance of the measured table
 
 
 def concordance_share(
@@ -55,17 +52,17 @@ def concordance_share(
     rows: int,
     table_rows: float,
 ) -> Fraction:
-    """Return the part of the loss for these numbers: 0 where they drown, or rows stay
-    as they are drawn.
+    """Return the part of the loss for concordances, or 0 if they are useless.
 
-    Under pure epsilon, whose noise grows with their number, it was not tried.
+    They are useless if noise exceeds them, or if drawn rows are not refined. Under pure
+    epsilon, whose noise grows with their number, they were not tried.
 
     Args:
-        sizes: cells of each column, about.
-        ordered: how many of them have an order.
+        sizes: approximate cells of each column.
+        ordered: how many columns have an order.
         loss: of the release.
-        rows: that a person may hold.
-        table_rows: about how many rows there are.
+        rows: most rows of a person.
+        table_rows: approximate number of rows.
     """
     pairs = ordered * (ordered - 1) // 2
     if (
@@ -75,42 +72,42 @@ def concordance_share(
     ):
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
-    part = noise_variance(scale, loss) / (PRECISE * table_rows) ** 2
-    # of what they are of all pairs
+    part = noise_variance(scale, loss) / (USEFUL_NOISE * table_rows) ** 2
+    # at most half of their share among all pairs
     half = Fraction(pairs, len(sizes) * (len(sizes) - 1))
-    share = min(MOST_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
-    loud = min(LOUD**2, LOUD_ALONE**2 * pairs)
-    return share if part * PRECISE**2 <= share * loud else Fraction(0)
+    share = min(MAX_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
+    loud = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
+    return share if part * USEFUL_NOISE**2 <= share * loud else Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Concordances:
-    """Numbers of pairs of ordered columns.
+    """Concordances of pairs of ordered columns.
 
     Attributes:
-        sides: column -> -1, 0 or 1 of each cell, 0 of what has no order.
-        rows: pair -> rows on one side of both medians less those on different ones,
-            noisy or believed.
+        sides: column -> -1, 0 or 1 for each cell, 0 for cells without an order.
+        rows: pair -> rows on the same side of both medians minus rows on different
+            sides, noisy or denoised.
     """
 
     sides: Mapping[str, Values]
     rows: Mapping[Clique, float]
 
     @classmethod
-    def measured(
+    def measure(
         cls, view: Measurer, counts: Mapping[str, Values], loss: Loss
     ) -> tuple[Concordances, float]:
-        """Spend `loss` on all pairs, and return them with the deviation of their noise,
-        in rows.
+        """Spend `loss` on all pairs; return them and their noise SD in rows.
 
         Args:
             view: the table over groups.
-            counts: column -> noisy rows, above 0, of those of its cells that have an
-                order, the first ones.
+            counts: column -> noisy rows, above 0, of its cells with an order, which
+                come first.
             loss: spent whole.
         """
         sides = {
-            name: _sides(rows, view.domain.size(name)) for name, rows in counts.items()
+            name: _median_sides(rows, view.domain.size(name))
+            for name, rows in counts.items()
         }
         pairs = list(itertools.combinations(sides, 2))
         entries: list[Entry] = [
@@ -118,73 +115,77 @@ class Concordances:
         ]
         rows: dict[Clique, float] = {}
         for first in range(0, len(pairs), MAX_ENTRIES):
-            some = slice(first, first + MAX_ENTRIES)
+            batch = slice(first, first + MAX_ENTRIES)
             sums = view.sums(
-                (), entries[some], loss.share(Fraction(len(pairs[some]), len(pairs)))
+                (), entries[batch], loss.share(Fraction(len(pairs[batch]), len(pairs)))
             )
-            rows |= dict(zip(pairs[some], sums.values[0].tolist(), strict=True))
+            rows |= dict(zip(pairs[batch], sums.values[0].tolist(), strict=True))
         return cls(sides=sides, rows=rows), sums.deviation
 
-    def of(self, pair: Clique, table: Values) -> float:
-        """Return the number that a table has."""
+    def number_of(self, pair: Clique, table: Values) -> float:
+        """Return the concordance of a pair's table, in rows."""
         first, second = pair
         return float(self.sides[first] @ table @ self.sides[second])
 
-    def believed(self, held: Mapping[Clique, float], deviation: float) -> Concordances:
-        """Return what is to be believed of noisy numbers beside those that the model
-        holds.
-        """
-        beyond = believed(self.rows, held, dict.fromkeys(held, deviation))
+    def denoise(self, held: Mapping[Clique, float], deviation: float) -> Concordances:
+        """Return the posterior means, given the concordances of the model."""
+        beyond = denoise_errors(self.rows, held, dict.fromkeys(held, deviation))
         return replace(self, rows={pair: held[pair] + beyond[pair] for pair in held})
 
-    def expected(self, pair: Clique, model: Values) -> Values:
-        """Return the model's table of a clique, moved where it is a pair with a number.
+    def adjust_table(self, pair: Clique, model: Values) -> Values:
+        """Return the model's table, moved to its concordance if it is a pair with one.
 
-        Sweeps that have not settled may lead astray in tables with few cells that hold
-        rows: a table that is farther from its number than before stays as it was.
+        The table is multiplied by exp(strength * products of normal scores) and scaled
+        back to its columns; bisection finds the strength. Scaling that has not settled
+        may go astray if few cells hold rows: a table farther from its concordance than
+        before is dropped.
 
         Args:
             model: expected rows, axes in the order of the pair.
         """
         if pair[::-1] in self.rows:
-            return self.expected(pair[::-1], model.T).T
+            return self.adjust_table(pair[::-1], model.T).T
         if pair not in self.rows:
             return model
-        down = model.sum(axis=1)
-        across = model.sum(axis=0)
+        row_sums = model.sum(axis=1)
+        column_sums = model.sum(axis=0)
         scores = [
-            _scores(self.sides[n], rows)
-            for n, rows in zip(pair, (down, across), strict=True)
+            _normal_scores(self.sides[name], rows)
+            for name, rows in zip(pair, (row_sums, column_sums), strict=True)
         ]
-        low = -STRONGEST
-        high = STRONGEST
-        right = np.ones(len(across))
+        # Bisection for the strength at which the table has the concordance.
+        low = -MAX_STRENGTH
+        high = MAX_STRENGTH
+        right = np.ones(len(column_sums))
         for halving in range(HALVINGS):
             strength = (low + high) / 2
             table = model * np.exp(strength * np.outer(*scores))
+            # Scale rows and columns back to their sums (proportional fitting).
             for _ in range(SWEEPS if halving + 1 < HALVINGS else LAST_SWEEPS):
-                left = down / np.maximum(table @ right, 1e-200)
-                right = across / np.maximum(left @ table, 1e-200)
+                left = row_sums / np.maximum(table @ right, 1e-200)
+                right = column_sums / np.maximum(left @ table, 1e-200)
             table *= np.outer(left, right)
-            if self.of(pair, table) < self.rows[pair]:
+            if self.number_of(pair, table) < self.rows[pair]:
                 low = strength
             else:
                 high = strength
 
         def distance(rows: Values) -> float:
-            return abs(self.of(pair, rows) - self.rows[pair])
+            return abs(self.number_of(pair, rows) - self.rows[pair])
 
         return table if distance(table) <= distance(model) else model
 
-    def moved(self, measured: Marginal, model: Values) -> Marginal:
-        """Return a measured table as the model and the number of its pair say."""
-        values = self.expected(measured.clique, model)
-        return replace(measured, values=values, variance=FIRM * measured.variance)
+    def adjust_marginal(self, measured: Marginal, model: Values) -> Marginal:
+        """Return a measurement with the model's table adjusted to the concordance."""
+        values = self.adjust_table(measured.clique, model)
+        return replace(
+            measured, values=values, variance=MOVED_VARIANCE * measured.variance
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "sides": {name: pack(each) for name, each in self.sides.items()},
+            "sides": {name: pack(sides) for name, sides in self.sides.items()},
             "rows": [[*pair, number] for pair, number in self.rows.items()],
         }
 
@@ -192,7 +193,7 @@ class Concordances:
     def from_dict(cls, fields: Mapping[str, Any]) -> Concordances:
         """Read what `to_dict` wrote."""
         return cls(
-            sides={name: unpack(each) for name, each in fields["sides"].items()},
+            sides={name: unpack(sides) for name, sides in fields["sides"].items()},
             rows={
                 (first, second): float(number)
                 for first, second, number in fields["rows"]
@@ -200,18 +201,14 @@ class Concordances:
         )
 
 
-def _sides(rows: Values, size: int) -> Values:
-    """Return -1 for the cells up to the median, 1 for those above, and 0 for the others
-    of so many.
-    """
+def _median_sides(rows: Values, size: int) -> Values:
+    """Return -1 for cells up to the median, 1 above, and 0 beyond the counts."""
     middle = np.cumsum(rows) - rows / 2
     return np.pad(np.where(middle < rows.sum() / 2, -1.0, 1.0), (0, size - len(rows)))
 
 
-def _scores(sides: Values, rows: Values) -> Values:
-    """Return the normal score of the middle of each cell, and 0 for what has no
-    order.
-    """
+def _normal_scores(sides: Values, rows: Values) -> Values:
+    """Return the normal score of each cell's middle rank; 0 without an order."""
     from scipy.special import ndtri
 
     counted = np.abs(sides) * np.maximum(rows, 1e-9)

@@ -1,4 +1,4 @@
-"""Public facts that every drawn row keeps, such as impossible combinations."""
+"""Public facts that hold for every drawn row, such as impossible combinations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcore.synthesis.graph.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values, cell_mask
 
-MAX_CONSTRAINT_CELLS = 2_000_000
+MAX_CONSTRAINT_CELLS = 2_000_000  # of a junction tree of all impossible combinations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Impossible:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(
-            self, "cells", tuple(tuple(map(int, each)) for each in self.cells)
+            self, "cells", tuple(tuple(map(int, cells)) for cells in self.cells)
         )
         if (
             not self.columns
@@ -53,32 +53,33 @@ class Impossible:
     def to_dict(self) -> dict[str, Any]:
         return {
             "columns": list(self.columns),
-            "cells": [list(each) for each in self.cells],
+            "cells": [list(cells) for cells in self.cells],
         }
 
 
 def never_above(
     column: IntervalColumn, other: IntervalColumn
 ) -> tuple[Impossible, ...]:
-    """Return the fewest rules by which a column, such as a start, is never above
-    another, such as its end.
+    """Return the fewest rules by which one column is never above another.
 
-    Cells are impossible together where all values of the one are above all of the
-    other: in cells that overlap, values may still come out in the wrong order. Both
-    columns hold numbers, or both days.
+    For example, a start is never above its end. Cells are impossible together if all
+    values of the one are above all of the other: in cells that overlap, values may
+    still come out in the wrong order. Both columns hold numbers, or both days.
     """
     if isinstance(column, Date) != isinstance(other, Date):
         raise UsageError(
             "numbers and days have no order in common",
             remedy="name columns of one kind",
         )
+    # for each cell of `other`, the first cell of `column` that is wholly above it
     firsts = np.searchsorted(column.edges[:-1], other.lasts, side="right")
     starts, places = np.unique(firsts, return_index=True)
+    # the impossible cells are a staircase with corners (a[i], b[i])
     a = [*starts[starts < column.values_size], column.values_size]
     b = [*places, other.values_size]
     rules = []
     for i in range(1, len(a)):
-        # of squares that fill a triangle, so that n cells take n log n numbers
+        # cover it by squares of sides 1, 2, 4 ...: n cells take n log n numbers
         side = i & -i
         cells = range(a[i - 1], a[i - 1 : i + side][-1]), range(b[i - side], b[i])
         rules.append(
@@ -183,14 +184,12 @@ class Constraints:
             )
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the columns that no other determines, which are measured."""
+        """Return the columns to measure: those that no other determines."""
         decided = {function.target for function in self.determines}
         return tuple(name for name in names if name not in decided)
 
     def kinds(self, domain: Domain, name: str) -> Integers:
-        """Return one number per cell, the same for cells that no constraint tells
-        apart.
-        """
+        """Return one number per cell, equal for cells no constraint tells apart."""
         marks = [np.zeros(domain.size(name), dtype=np.int64)]
         for rule in self.impossible:
             for column, cells in zip(rule.columns, rule.cells, strict=True):
@@ -210,8 +209,11 @@ class Constraints:
     def factors(
         self, domain: Domain, groups: Mapping[str, Integers]
     ) -> list[tuple[Clique, Values]]:
-        """Return one table per set of columns over groups of cells, 0 where no row may
-        be and 1 elsewhere.
+        """Return one table per set of columns: 0 in impossible cells, else 1.
+
+        Args:
+            groups: column -> the group of each cell; a group is impossible if one of
+                its cells is, so cells of a group must be of one kind.
         """
         tables: dict[Clique, Values] = {}
         for rule in self.impossible:

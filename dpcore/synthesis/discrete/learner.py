@@ -1,5 +1,7 @@
-"""The model of Tree and Adaptive while it grows, with its measurements and its junction
-tree.
+"""The growing model of Tree and Adaptive, with its measurements and junction tree.
+
+A round asks how far the model is from the wanted cliques, chooses the cliques whose
+measurement gains most (`workload`), measures them, and fits again.
 """
 
 import functools
@@ -11,40 +13,54 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import (
-    difference_off,
+    contrast_error,
     measure_cliques,
-    pooled,
+    pool_draws,
     signed_columns,
 )
-from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, coarse_cells, runs
-from dpcore.synthesis.discrete.columns import MIDDLE, Columns, affordable, independent
+from dpcore.synthesis.discrete.coarse_pairs import (
+    CoarsePairs,
+    coarse_cells,
+    merge_into_runs,
+)
+from dpcore.synthesis.discrete.columns import (
+    HALFWAY_CLARITY,
+    Columns,
+    affordable_cliques,
+    independent_tables,
+)
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.refinement import passes_for
-from dpcore.synthesis.discrete.smoothing import adding_up, best_total, smoothed
-from dpcore.synthesis.discrete.spanning_tree import closing, tree_pairs, triangles
+from dpcore.synthesis.discrete.smoothing import best_total, match_total, smooth_table
+from dpcore.synthesis.discrete.spanning_tree import (
+    measure_tree_pairs,
+    triangle_closing_pairs,
+    triangles,
+)
 from dpcore.synthesis.discrete.workload import (
-    FEW,
-    affordable_parts,
-    believed,
-    by_strength,
-    choose,
+    MAX_SEARCHED_CLIQUES,
+    choose_cliques,
     column_parts,
+    denoise_errors,
     expected_error,
+    split_over_best,
+    weigh_by_strength,
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
-SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
-# the same, where the answers are measurements of what would be measured next
-TELLING_SHARE = Fraction(1, 2)
-# weight of a triple of binary columns that is not wanted, as one number costs no cells
-UNWANTED = 0.25
-BEYOND_SHARES = (
+SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
+# of a round's loss, for contrasts: these are kept as measurements, not only answers
+CONTRAST_SHARE = Fraction(1, 2)
+# weight of a triple of binary columns that nobody asked for; it costs one number
+DEFAULT_TRIPLE_WEIGHT = 0.25
+# shares of the last round's loss tried for pairs outside the tree
+OUTSIDE_SHARES = (
     Fraction(0),
     Fraction(1, 8),
     Fraction(1, 4),
@@ -52,29 +68,24 @@ BEYOND_SHARES = (
     Fraction(1, 2),
     Fraction(5, 8),
 )
-"""Parts of the last round that may go to pairs outside the tree."""
-DROWNED = 0.15
-TOLD_APART = 0.1
-"""Noise of distances in parts of all rows: from which only some are told, and that
-these then have.
-"""
-LEAST_TOLD = 4  # of these
-CLEARLY = 2.25
-"""Deviations of noise from which a distance counts whole and, beyond what is explained,
-as a relation.
-"""
-# deviations of their noise that are taken off the distances of these pairs
-SURELY = 2.0
-# cliques a column that are asked about again; of pairs all, where they are few
-ASKED_AGAIN = 3
+SHORTLIST_ABOVE = 0.15  # noise SD of a distance / rows, above which few are measured
+SHORTLIST_NOISE = 0.1  # noise SD / rows that the distances of the shortlist should have
+MIN_SHORTLIST = 4  # cliques
+# noise SDs above which a distance counts whole, and its excess counts as a relation
+SIGNIFICANT_SDS = 2.25
+# noise SDs taken off the distances of pairs outside the tree before their gain is
+# computed
+CORRECTION_SDS = 2.0
+# cliques per column asked about in the next round, if there are many
+CANDIDATES_PER_COLUMN = 3
 
 
 class Learner:
     """The state of a model between rounds, all of it noisy or public.
 
     Attributes:
-        joint: what was measured since the columns, over groups, as `pooled`; contrasts
-            not completed.
+        joint: measurements made after the columns, over groups, repeated draws averaged
+            (`pool_draws`); contrasts are not completed.
         fitted: the model so far; None before the first fit, when columns count as
             independent.
     """
@@ -92,89 +103,101 @@ class Learner:
         """Begin with the columns alone, or with the measurements of an earlier release.
 
         Args:
-            columns: the measurements of single columns.
-            joint: measurements of an earlier release, over groups.
             view: the table over groups.
-            factors: 0 where no row may be, 1 elsewhere.
+            columns: the measurements of single columns.
+            factors: 0 in impossible cells, 1 elsewhere.
             weights: pairs, and triples if they are wanted -> how much their error
                 counts.
-            limit: cells the junction tree may have.
+            limit: most cells of the junction tree.
+            joint: measurements of an earlier release, over groups.
         """
-        self.joint = pooled(joint)
+        self.joint = pool_draws(joint)
         self.fitted: Fit | None = None
         self._view = view
         self._columns = columns
         self._factors = factors
         self._weights = weights
         self._limit = limit
-        # for pairs outside the tree
-        self._left: tuple[Loss, list[Clique], CoarsePairs] | None = None
-        # with the deviation of their noise
-        self._concordances: tuple[Concordances, float] | None = None
-        self._asked = 0.0  # deviation of the noise of the last distances, in rows
-        # of distances so far, with its deviation
-        self._excess: dict[Clique, tuple[float, float]] = {}
-        # measured in place of a question, not fitted yet
-        self._told: dict[Clique, list[Marginal]] = {}
+        # loss reserved for pairs outside the tree, the pairs, and their coarse cells
+        self._outside_plan: tuple[Loss, list[Clique], CoarsePairs] | None = None
+        # with the standard deviation of their noise, in rows
+        self._noisy_concordances: tuple[Concordances, float] | None = None
+        self._distance_noise = 0.0  # noise SD of the last distances, in rows
+        # clique -> excess over the expected distance in earlier rounds, and its SD
+        self._earlier_excess: dict[Clique, tuple[float, float]] = {}
+        # contrasts measured to learn an error, not used in a fit yet
+        self._contrasts: dict[Clique, list[Marginal]] = {}
         self._nodes = tuple(clique for clique, _ in factors) + tuple(
             m.clique for m in joint
         )
         pairs = [clique for clique in weights if len(clique) == 2]
         self._domain = columns.grouping.coarse
-        self._candidates = affordable(self._domain, pairs, min(limit, MAX_CELLS))
+        self._candidates = affordable_cliques(
+            self._domain, pairs, min(limit, MAX_CELLS)
+        )
         if joint:
             self.refit(quick=True)
 
     def measure_concordances(self, loss: Loss) -> None:
-        """Spend `loss` on the numbers of all pairs of ordered columns of more than two
-        cells.
+        """Spend `loss` on the concordances of all pairs of ordered columns.
+
+        Columns of two cells are left out. If fewer than two columns remain, the loss
+        goes to single columns.
         """
-        inside = {
+        # the cells of missing values have no place in the order
+        ordered_cells = {
             name: rows[: len(rows) - (name in self._columns.with_missing)]
             for name, rows in self._columns.start.items()
             if name in self._columns.ordered
         }
-        inside = {name: rows for name, rows in inside.items() if len(rows) > 2}
-        if len(inside) < 2:
+        ordered_cells = {
+            name: rows for name, rows in ordered_cells.items() if len(rows) > 2
+        }
+        if len(ordered_cells) < 2:
             self.measure_columns(loss)
         else:
-            self._concordances = Concordances.measured(self._view, inside, loss)
+            self._noisy_concordances = Concordances.measure(
+                self._view, ordered_cells, loss
+            )
 
-    def moved(self) -> tuple[Fit, Concordances | None]:
-        """Return the model fitted to measured pairs as they are by their numbers too,
-        and all these.
+    def fit_concordances(self) -> tuple[Fit, Concordances | None]:
+        """Return the model refitted to the concordances, and their denoised values.
+
+        A measured pair is first moved to agree with its concordance. Without such a
+        pair the model stays as it is.
         """
         assert self.fitted is not None
-        if self._concordances is None:
+        if self._noisy_concordances is None:
             return self.fitted, None
-        noisy, deviation = self._concordances
+        noisy, deviation = self._noisy_concordances
         tables = {pair: self.fitted.model.marginal(pair) for pair in noisy.rows}
-        numbers = noisy.believed(
-            {pair: noisy.of(pair, tables[pair]) for pair in tables}, deviation
+        numbers = noisy.denoise(
+            {pair: noisy.number_of(pair, tables[pair]) for pair in tables}, deviation
         )
-        if not numbers.rows.keys() & {each.clique for each in self.joint}:
+        if not numbers.rows.keys() & {marginal.clique for marginal in self.joint}:
             return self.fitted, numbers
         return self.refit(quick=True, concordances=numbers), numbers
 
     def measure_tree(self, loss: Loss) -> None:
-        """Spend `loss` on a spanning tree, and narrow the candidates to pairs that
-        close its triangles.
+        """Spend `loss` on the edges of a spanning tree.
+
+        Afterwards the candidates are the pairs that close a triangle of its edges.
         """
         tree = BoundedTree(self._domain, self._limit, self._nodes)
-        measured = tree_pairs(
-            self._view, independent(self._columns, self._candidates), loss, tree
+        measured = measure_tree_pairs(
+            self._view, independent_tables(self._columns, self._candidates), loss, tree
         )
-        self.joint = pooled([*self.joint, *measured])
+        self.joint = pool_draws([*self.joint, *measured])
         self._nodes = tree.cliques
-        self._candidates = closing(
+        self._candidates = triangle_closing_pairs(
             self._candidates, [m.clique for m in measured if len(m.clique) == 2]
         )
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
-        """Spend `loss` on the errors of the model, and on the measurements that gain
-        most.
+        """Spend `loss` on the model's errors, then on the most useful measurements.
 
-        The last time a part is kept for `measure_beyond` where that gains more.
+        In the last round a part is reserved for `measure_outside_pairs` if it gains
+        more there.
         """
         if not self._candidates:
             self.measure_columns(loss)
@@ -183,45 +206,56 @@ class Learner:
         estimates = (
             {clique: model.marginal(clique) for clique in self._candidates}
             if model
-            else independent(self._columns, self._candidates)
+            else independent_tables(self._columns, self._candidates)
         )
-        errors, asked = self._ask(estimates, loss)
-        spend = loss.share(1 - asked)
-        parts, share, self._nodes = choose(
+        # 1. Ask how far the model is from each candidate.
+        errors, asked_share = self._measure_errors(estimates, loss)
+        spend = loss.share(1 - asked_share)
+        # 2. Choose what to measure with the rest, within the limit of the tree.
+        parts, share, self._nodes = choose_cliques(
             self._domain,
             errors,
-            {clique: self._weights.get(clique, UNWANTED) for clique in errors},
+            {
+                clique: self._weights.get(clique, DEFAULT_TRIPLE_WEIGHT)
+                for clique in errors
+            },
             loss=spend,
             rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
-            otherwise=lambda rest, measured: self._gain_of_columns(
+            gain_elsewhere=lambda rest, measured: self._gain_of_columns(
                 set(errors) - set(measured), rest
             ),
         )
         if last and share:
-            spend = self._keep(errors, parts, spend)
+            spend = self._reserve_for_outside_pairs(errors, parts, spend)
+        # 3. Measure it; single columns get what they gain more with.
         if share < 1:
             self.measure_columns(spend.share(1 - share))
         if share:
-            self._take(measure_cliques(self._view, parts, spend.share(share)))
-        self._narrow(errors, loss)
+            self._add_measurements(
+                measure_cliques(self._view, parts, spend.share(share))
+            )
+        self._narrow_candidates(errors, loss)
 
-    def measure_beyond(self) -> CoarsePairs | None:
-        """Spend what `measure_worst` kept on pairs outside the tree, over coarser
-        cells.
+    def measure_outside_pairs(self) -> CoarsePairs | None:
+        """Spend the reserved loss on pairs outside the tree, over coarser cells.
+
+        Returns: None if `measure_worst` reserved nothing.
         """
-        if self._left is None or self.fitted is None:
+        if self._outside_plan is None or self.fitted is None:
             return None
-        loss, outside, coarse = self._left
+        loss, outside, coarse = self._outside_plan
         view = self._view.coarsen(coarse.groups)
+        # Ask how far the model is from each pair, over coarse cells.
         estimates = {
             pair: coarse.merge(pair, self.fitted.model.marginal(pair))
             for pair in outside
         }
         errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
         spend = loss.share(1 - SELECTION_SHARE)
-        _, parts = affordable_parts(
+        # Measure the best pairs; at least the one with the largest error.
+        _, parts = split_over_best(
             view.domain, list(errors), errors, self._weights, spend, view.rows
         )
         parts = parts or dict.fromkeys([max(errors, key=errors.__getitem__)], 1.0)
@@ -229,38 +263,41 @@ class Learner:
             coarse, tables=view.measure(list(parts), spend, list(parts.values()))
         )
 
-    def _keep(
+    def _reserve_for_outside_pairs(
         self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss
     ) -> Loss:
-        """Set aside the part of `loss` that gains most on pairs outside the tree, and
-        return the rest.
+        """Return the loss left for the tree after reserving some for outside pairs.
+
+        The part reserved is the one with the largest total gain, 0 under pure epsilon.
         """
-        outside = self._outside(errors, loss)
-        drawn = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
-        if isinstance(loss, PureDP) or not outside or not drawn:
+        outside = self._outside_pairs(errors, loss)
+        # without refinement of drawn rows, these measurements would not be used
+        refined = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
+        if isinstance(loss, PureDP) or not outside or not refined:
             return loss
 
         def gain(domain: Domain, cliques: Sequence[Clique], part: Fraction) -> float:
             weights = {
-                clique: self._weights.get(clique, UNWANTED) for clique in cliques
+                clique: self._weights.get(clique, DEFAULT_TRIPLE_WEIGHT)
+                for clique in cliques
             }
-            return affordable_parts(
+            return split_over_best(
                 domain, cliques, errors, weights, loss.share(part), self._view.rows
             )[0]
 
         errors = {
-            pair: error - SURELY * self._asked * (pair in outside)
+            pair: error - CORRECTION_SDS * self._distance_noise * (pair in outside)
             for pair, error in errors.items()
         }
         best = 0.0
         rest = loss
-        for part in BEYOND_SHARES:
+        for part in OUTSIDE_SHARES:
             total = gain(self._domain, list(parts), 1 - part)
             if part:
                 deviation = self._view.gap_deviation(len(outside), loss.share(part))
                 cells = coarse_cells(self._columns.count.total, deviation)
                 groups = {
-                    name: runs(rows, cells)
+                    name: merge_into_runs(rows, cells)
                     for name, rows in self._columns.start.items()
                 }
                 total += gain(self._view.coarsen(groups).domain, outside, part)
@@ -268,17 +305,15 @@ class Learner:
                 best = total
                 rest = loss.share(1 - part)
                 if part:
-                    self._left = (
+                    self._outside_plan = (
                         loss.share(part),
                         outside,
                         CoarsePairs(groups=groups, tables=()),
                     )
         return rest
 
-    def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
-        """Return the pairs in no node of the tree, without those of two binary
-        columns.
-        """
+    def _outside_pairs(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
+        """Return pairs in no node of the tree, except those of two binary columns."""
         return [
             clique
             for clique in cliques
@@ -288,95 +323,107 @@ class Learner:
         ]
 
     def measure_columns(self, loss: Loss) -> None:
-        """Spend `loss` on the columns alone, where nothing else is worth its noise."""
+        """Spend `loss` on the columns alone, if nothing else is worth its noise."""
         names = self._columns.grouping.domain.names
-        self._take(
+        self._add_measurements(
             measure_cliques(self._view, column_parts(self._domain, names, loss), loss)
         )
 
-    def _ask(
+    def _measure_errors(
         self, estimates: Mapping[Clique, Values], loss: Loss
     ) -> tuple[dict[Clique, float], Fraction]:
-        """Measure the error of the estimates, and return it with the part of `loss`
-        that it cost.
+        """Measure the errors of the estimates; return them and the share of `loss`.
 
-        A pair of binary columns is one number, its difference: asked for a distance, it
-        would cost as much as the number itself. So that is measured, for half of the
-        loss, and fitted where the pair is chosen.
+        The error of a pair of binary columns is one number, the error of its contrast.
+        A noisy distance would cost as much as measuring the contrast itself. So the
+        contrast is measured, for half of the loss, and used in the fit if the pair is
+        chosen later.
         """
         contrasts = {
-            each: 1.0
-            for each in estimates
-            if signed_columns(self._domain, each, loss) == each
+            clique: 1.0
+            for clique in estimates
+            if signed_columns(self._domain, clique, loss) == clique
         }
         others = {
             pair: table for pair, table in estimates.items() if pair not in contrasts
         }
         errors: dict[Clique, float] = {}
-        telling = TELLING_SHARE * Fraction(len(contrasts), len(estimates))
+        telling = CONTRAST_SHARE * Fraction(len(contrasts), len(estimates))
         asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
         if contrasts:
-            for each in measure_cliques(self._view, contrasts, loss.share(telling)):
-                self._told.setdefault(each.clique, []).append(each)
+            for contrast in measure_cliques(self._view, contrasts, loss.share(telling)):
+                self._contrasts.setdefault(contrast.clique, []).append(contrast)
             errors |= {
-                pair: difference_off(self._told[pair], estimates[pair])
+                pair: contrast_error(self._contrasts[pair], estimates[pair])
                 for pair in contrasts
             }
         if others:
-            errors |= self._ask_distances(others, loss.share(asking))
+            errors |= self._measure_distances(others, loss.share(asking))
         return errors, telling + asking
 
-    def _ask_distances(
+    def _measure_distances(
         self, estimates: Mapping[Clique, Values], loss: Loss
     ) -> dict[Clique, float]:
-        """Spend `loss` on noisy distances, and return what is to be believed of them.
+        """Spend `loss` on noisy L1 distances, and return them denoised, in rows.
 
-        Where the distances of all cliques would drown, half of it chooses those that
-        are told, as many as can be told apart; the others count as if the model were
-        right. What was told of a pair before counts again, by its noise and what the
-        model holds of the pair by now.
+        If noise would exceed the distances, half of the loss chooses a shortlist, as
+        long as the noise allows; cliques that are not on it get error 0. A distance
+        measured in an earlier round is averaged in, weighted by its noise and by the
+        size of the relation that the model now has of the pair.
         """
         errors = dict.fromkeys(estimates, 0.0)
         strengths = dict.fromkeys(estimates, 0.0)
         rows = max(1.0, self._columns.count.total)
-        drowned = self._view.gap_deviation(len(estimates), loss) / rows
-        if drowned > DROWNED and not isinstance(loss, PureDP):
+        # 1. If noise would exceed most distances, choose a shortlist first. The noise
+        # SD grows with the root of the number of distances.
+        relative_noise = self._view.gap_deviation(len(estimates), loss) / rows
+        if relative_noise > SHORTLIST_ABOVE and not isinstance(loss, PureDP):
             loss = loss.share(Fraction(1, 2))
-            part = (TOLD_APART / drowned) ** 2 / 2
-            count = min(len(estimates), max(LEAST_TOLD, round(part * len(estimates))))
+            part = (SHORTLIST_NOISE / relative_noise) ** 2 / 2
+            count = min(
+                len(estimates), max(MIN_SHORTLIST, round(part * len(estimates)))
+            )
             estimates = {
-                each: estimates[each]
-                for each in self._view.select(estimates, loss, count=count)
+                clique: estimates[clique]
+                for clique in self._view.select(estimates, loss, count=count)
             }
+        # 2. Measure the distances.
         noisy = self._view.gaps(estimates, loss)
-        self._asked = max(1e-9, self._view.gap_deviation(len(noisy), loss))
-        explained = self._explained(estimates)
-        deviations = dict.fromkeys(noisy, self._asked)
-        for pair in self._excess.keys() & noisy.keys():
-            before, deviation = self._excess[pair]
-            held = float(
+        self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
+        expected = self._expected_distances(estimates)
+        deviations = dict.fromkeys(noisy, self._distance_noise)
+        # 3. Average in what earlier rounds measured, by inverse variances. The model has
+        # since learned of the relation, so the old answer is uncertain by its size too.
+        for pair in self._earlier_excess.keys() & noisy.keys():
+            earlier, deviation = self._earlier_excess[pair]
+            relation = float(
                 np.abs(
                     estimates[pair] - _product_of_columns(pair, estimates[pair])
                 ).sum()
             )
-            old = 1 / (deviation**2 + held**2)
-            new = 1 / self._asked**2
-            noisy[pair] += (before + explained[pair] - noisy[pair]) * old / (old + new)
+            old = 1 / (deviation**2 + relation**2)
+            new = 1 / self._distance_noise**2
+            noisy[pair] += (earlier + expected[pair] - noisy[pair]) * old / (old + new)
             deviations[pair] = (old + new) ** -0.5
-        self._excess |= {
-            pair: (noisy[pair] - explained[pair], deviations[pair]) for pair in noisy
+        self._earlier_excess |= {
+            pair: (noisy[pair] - expected[pair], deviations[pair]) for pair in noisy
         }
-        for pair, excess in believed(noisy, explained, deviations).items():
-            least = CLEARLY * deviations[pair]
-            errors[pair] = excess + explained[pair] * (noisy[pair] > least)
-            strengths[pair] = excess * (noisy[pair] > least + explained[pair])
-        if self.fitted is None and self._columns.clarity < MIDDLE:
-            self._weights = by_strength(self._weights, strengths)
+        # 4. Take the noise off. A significant distance counts whole, of others only the
+        # excess over the expected distance does.
+        for pair, excess in denoise_errors(noisy, expected, deviations).items():
+            significant = SIGNIFICANT_SDS * deviations[pair]
+            errors[pair] = excess + expected[pair] * (noisy[pair] > significant)
+            strengths[pair] = excess * (noisy[pair] > significant + expected[pair])
+        if self.fitted is None and self._columns.clarity < HALFWAY_CLARITY:
+            self._weights = weigh_by_strength(self._weights, strengths)
         return errors
 
-    def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
-        """Return the expected distances from right estimates, by noise of their columns
-        and by chance.
+    def _expected_distances(
+        self, estimates: Mapping[Clique, Values]
+    ) -> dict[Clique, float]:
+        """Return the distance of each clique that a correct model would show, in rows.
+
+        It comes from the noise of the single columns and from sampling.
         """
         noise = self._column_errors()
         return {
@@ -388,17 +435,17 @@ class Learner:
         }
 
     def _gain_of_columns(self, pairs: Collection[Clique], loss: Loss) -> float:
-        """Return the gain for these pairs if `loss` went to columns, whose errors add
-        as squares.
+        """Return the gain for these pairs if `loss` went to single columns.
 
-        0 under pure epsilon, where it was not tried.
+        Errors of columns add as squares. The gain is 0 under pure epsilon, which was
+        not tried.
         """
         if isinstance(loss, PureDP):
             return 0.0
         before = self._column_errors()
         after = self._column_errors(loss)
         return sum(
-            self._weights.get(pair, UNWANTED)
+            self._weights.get(pair, DEFAULT_TRIPLE_WEIGHT)
             * (
                 math.hypot(*(before[name] for name in pair))
                 - math.hypot(*(after[name] for name in pair))
@@ -408,58 +455,59 @@ class Learner:
         )
 
     def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
-        """Return the expected L1 error of each column by noise, in rows, now or after
-        spending `more`.
-        """
-        known = dict.fromkeys(self._domain.names, 0.0)  # sum of 1 / error^2
-        for each in (*self._columns.measurements, *self.joint):
-            if len(each.clique) == 1:
-                cells = each.values.size
-                known[each.clique[0]] += math.pi / (
-                    2 * cells**2 * max(each.variance, 1e-12)
+        """Return each column's expected L1 noise in rows, if `more` is spent too."""
+        # independent estimates: their precisions, 1 / error^2, add up
+        precisions = dict.fromkeys(self._domain.names, 0.0)
+        for marginal in (*self._columns.measurements, *self.joint):
+            if len(marginal.clique) == 1:
+                cells = marginal.values.size
+                precisions[marginal.clique[0]] += math.pi / (
+                    2 * cells**2 * max(marginal.variance, 1e-12)
                 )
         if more is not None:
             parts = column_parts(self._domain, self._domain.names, more)
             for (name,), loss in zip(
-                parts, split(more, len(parts), list(parts.values())), strict=True
+                parts, split_loss(more, len(parts), list(parts.values())), strict=True
             ):
                 cells = self._domain.size(name) // (
                     1 + bool(signed_columns(self._domain, (name,), loss))
                 )
-                known[name] += expected_error(cells, loss, self._view.rows) ** -2
+                precisions[name] += expected_error(cells, loss, self._view.rows) ** -2
         return {
-            name: each**-0.5 if self._domain.size(name) > 1 else 0.0
-            for name, each in known.items()
+            name: precision**-0.5 if self._domain.size(name) > 1 else 0.0
+            for name, precision in precisions.items()
         }
 
-    def _take(self, measured: Sequence[Marginal]) -> None:
-        """Add new measurements, with earlier contrasts of the same pairs."""
-        cliques = {each.clique for each in (*self.joint, *measured)}
-        pairs = [pair for pair in self._told if pair in cliques]
-        known = [each for pair in pairs for each in self._told.pop(pair)]
-        self.joint = pooled([*self.joint, *measured, *known])
+    def _add_measurements(self, measured: Sequence[Marginal]) -> None:
+        """Add new measurements, with contrasts measured earlier of the same pairs."""
+        cliques = {marginal.clique for marginal in (*self.joint, *measured)}
+        pairs = [pair for pair in self._contrasts if pair in cliques]
+        known = [contrast for pair in pairs for contrast in self._contrasts.pop(pair)]
+        self.joint = pool_draws([*self.joint, *measured, *known])
 
     def refit(self, *, quick: bool, concordances: Concordances | None = None) -> Fit:
-        """Fit the model to all that was measured, from where it is.
+        """Fit the model to all measurements, starting from its present potentials.
 
         Args:
-            concordances: by which measured pairs are moved before.
+            quick: stop after the fewest sweeps.
+            concordances: move measured pairs to agree with these first.
         """
         warm = self.fitted.potentials if self.fitted else None
-        strongest = self._strongest()
-        # later draws of a column stay as they are: drawn to their neighbors they would
-        # err as the first one
-        products = independent(
-            self._columns, {each.clique for each in self.joint if len(each.clique) > 1}
+        max_strength = self._independence_weights()
+        # Smooth the tables of several columns. Later draws of a single column stay
+        # unsmoothed: smoothed, they would repeat the error of the first draw.
+        products = independent_tables(
+            self._columns,
+            {marginal.clique for marginal in self.joint if len(marginal.clique) > 1},
         )
         joint = [
-            smoothed(m, products[m.clique]) if m.clique in products else m
+            smooth_table(m, products[m.clique]) if m.clique in products else m
             for m in self.joint
         ]
         if concordances is not None and self.fitted is not None:
             model = self.fitted.model
             joint = [
-                concordances.moved(m, model.marginal(m.clique))
+                concordances.adjust_marginal(m, model.marginal(m.clique))
                 if m.clique in concordances.rows
                 else m
                 for m in joint
@@ -467,7 +515,7 @@ class Learner:
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
-            adding_up(
+            match_total(
                 [*self._columns.measurements, *joint],
                 best_total([*self._columns.measured, *self.joint]),
             ),
@@ -476,39 +524,40 @@ class Learner:
             nodes=self._nodes,
             warm=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
-            strongest=strongest,
+            max_strength=max_strength,
         )
         return self.fitted
 
-    def _strongest(self) -> dict[Clique, float]:
-        """Return the weights against independence under which measured relations are as
-        strong as usual.
+    def _independence_weights(self) -> dict[Clique, float]:
+        """Return the weight against independence for each measured ordered clique.
 
-        A law of density exp(-weight * KL) over tables of k cells has a KL of k / (2
-        weight) on average.
+        A prior of density exp(-weight * KL) over tables of k cells has a KL of k / (2
+        weight) on average. So the weight is k / (2 KL) of the table in the present
+        model.
         """
         weights: dict[Clique, float] = {}
         if self.fitted is None:
             return weights
-        for each in self.joint:
-            if len(each.clique) > 1 and self._columns.ordered.issuperset(each.clique):
-                table = np.maximum(self.fitted.model.marginal(each.clique), 1e-12)
-                held = float(
+        for marginal in self.joint:
+            if len(marginal.clique) > 1 and self._columns.ordered.issuperset(
+                marginal.clique
+            ):
+                table = np.maximum(self.fitted.model.marginal(marginal.clique), 1e-12)
+                divergence = float(
                     (
-                        table * np.log(table / _product_of_columns(each.clique, table))
+                        table
+                        * np.log(table / _product_of_columns(marginal.clique, table))
                     ).sum()
                 )
-                weights[each.clique] = table.size / (2 * max(held, 1e-9))
+                weights[marginal.clique] = table.size / (2 * max(divergence, 1e-9))
         return weights
 
-    def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
-        """Narrow the candidates to the cliques that erred most, and wanted triples
-        inside nodes.
+    def _narrow_candidates(self, errors: Mapping[Clique, float], loss: Loss) -> None:
+        """Keep the cliques with the largest errors; add wanted triples inside nodes.
 
-        Where cliques are few all are kept, for the model may have spoiled what was
-        right.
+        Few cliques are all kept, as the model may have spoiled pairs that were right.
         """
-        most = ASKED_AGAIN * len(self._domain.names)
+        most = CANDIDATES_PER_COLUMN * len(self._domain.names)
         ranked = sorted(errors, key=errors.__getitem__, reverse=True)
         triples: list[Clique] = [
             clique
@@ -533,16 +582,18 @@ class Learner:
 
         triples.sort(key=error_of_pairs, reverse=True)
         self._candidates = [
-            *ranked[: max(FEW, most)],
-            *affordable(self._domain, triples[:most], min(self._limit, MAX_CELLS)),
+            *ranked[: max(MAX_SEARCHED_CLIQUES, most)],
+            *affordable_cliques(
+                self._domain, triples[:most], min(self._limit, MAX_CELLS)
+            ),
         ]
 
 
 def _product_of_columns(clique: Clique, table: Values) -> Values:
-    """Return the table of the same columns without a relation."""
+    """Return the product of the one-way counts of a table, with the same total."""
     total = max(float(table.sum()), 1e-9)
     sums = (project(table, clique, (name,)) for name in clique)
     product: Values = total * functools.reduce(
-        np.multiply.outer, (each / total for each in sums)
+        np.multiply.outer, (counts / total for counts in sums)
     )
     return product

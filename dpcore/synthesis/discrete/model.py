@@ -1,4 +1,4 @@
-"""The model of Tree and Adaptive, a graphical model over groups of cells."""
+"""The model of Tree and Adaptive: a graphical model over groups of cells."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import Evidence, evidence
-from dpcore.synthesis.discrete.binary_contrasts import over_groups, pooled, tables_of
+from dpcore.synthesis.consistency import Evidence, combine_evidence
+from dpcore.synthesis.discrete.binary_contrasts import (
+    complete_tables,
+    merge_to_groups,
+    pool_draws,
+)
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.rare_values import Grouping
-from dpcore.synthesis.discrete.refinement import closer, passes_for
+from dpcore.synthesis.discrete.refinement import passes_for, refine_rows
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.answer import Answer
@@ -33,23 +37,23 @@ from dpcore.tables.counts import Marginal, Values, cell_mask
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticModel(Model):
-    """Expected counts of all columns together, learned from noisy marginals only.
+    """Expected counts of all columns, learned from noisy marginals only.
 
     Attributes:
         domain: of all columns, determined ones too, as declared.
-        grouping: of the columns that the graphical model holds.
+        grouping: of the columns of the graphical model.
         graph: the model over groups.
-        constraints: what every row keeps.
-        measurements: every noisy table that was paid for, over groups, and of contrasts
-            the differences alone, each independent of the others; to be used again by a
-            later run.
-        beyond: pairs outside the tree that were measured over coarser cells; rows are
-            drawn towards them.
-        concordances: of pairs of ordered columns, which rows are drawn towards, too.
-            They move pairs alone: `given` and tables of three columns are those of the
-            graph.
-        losses: what was paid, release by release: whoever uses the model again stands
-            on all of them.
+        constraints: facts that every row keeps.
+        measurements: all noisy tables that were paid for, over groups, and of contrasts
+            the differences alone. They are independent, so that a later run can use
+            them again.
+        outside_pairs: pairs outside the tree measured over coarser cells; drawn rows
+            are refined towards them.
+        concordances: of pairs of ordered columns; drawn rows are refined towards them,
+            too. They move pairs alone: `given` and tables of three columns are those of
+            the graph.
+        losses: paid, release by release. A run that uses the model again depends on all
+            of them.
     """
 
     kind: ClassVar[str] = "graphical"
@@ -60,7 +64,7 @@ class SyntheticModel(Model):
     constraints: Constraints
     measurements: tuple[Marginal, ...]
     losses: tuple[Loss, ...] = ()
-    beyond: CoarsePairs | None = None
+    outside_pairs: CoarsePairs | None = None
     concordances: Concordances | None = None
 
     @property
@@ -76,7 +80,7 @@ class SyntheticModel(Model):
     @cached_property
     def tables(self) -> tuple[Marginal, ...]:
         """One noisy table per measured clique, with contrasts completed."""
-        return tuple(tables_of(self.grouping, self.measurements))
+        return tuple(complete_tables(self.grouping, self.measurements))
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -89,21 +93,21 @@ class SyntheticModel(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
-        drawn = self._closer(self.graph.sample_codes(rows, rng), rows, rng)
+        drawn = self._refine(self.graph.sample_codes(rows, rng), rows, rng)
         codes = self.grouping.split_codes(drawn, rng)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}
 
-    def _closer(
+    def _refine(
         self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator
     ) -> dict[str, Integers]:
-        """Move drawn rows of groups closer to the pairs of the model, within the
-        constraints.
-        """
+        """Move drawn rows closer to the model's pairs, within the constraints."""
         coarse = self.grouping.coarse
         joint = [
-            each.variance**0.5 for each in self.measurements if len(each.clique) > 1
+            marginal.variance**0.5
+            for marginal in self.measurements
+            if len(marginal.clique) > 1
         ]
         passes = passes_for(
             rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0
@@ -111,31 +115,45 @@ class SyntheticModel(Model):
         if not passes or not self.measurements or self.total <= 0:
             return drawn
         pairs = itertools.combinations(coarse.names, 2)
-        expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
-        # swaps look at pairs only
-        cliques = [each.clique for each in self.measurements if len(each.clique) > 2]
+        expected = {
+            pair: self._expected_rows(pair) * (rows / self.total) for pair in pairs
+        }
+        # swaps keep pairs only, so columns of larger cliques must not change
+        cliques = [
+            marginal.clique
+            for marginal in self.measurements
+            if len(marginal.clique) > 2
+        ]
         cliques += [rule.columns for rule in self.constraints.impossible]
-        return closer(
+        return refine_rows(
             drawn,
             expected,
             rng,
             passes=passes,
-            kept={name for each in cliques for name in each},
+            kept={name for clique in cliques for name in clique},
         )
 
-    def _expected(self, clique: Clique) -> Values:
-        """Return the expected rows over groups, with what was measured of a pair
-        outside the tree.
+    def _expected_rows(self, clique: Clique) -> Values:
+        """Return the expected rows over groups.
+
+        Pairs outside the tree and concordances are taken into account.
         """
         values = self.graph.marginal(clique)
-        values = self.beyond.expected(clique, values) if self.beyond else values
+        values = (
+            self.outside_pairs.adjust_table(clique, values)
+            if self.outside_pairs
+            else values
+        )
         return (
-            self.concordances.expected(clique, values) if self.concordances else values
+            self.concordances.adjust_table(clique, values)
+            if self.concordances
+            else values
         )
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns, axes in
-        the order given.
+        """Return the expected rows in each cell of the table over any columns.
+
+        The axes are in the order given.
         """
         clique = self.domain.clique(clique)
         decider = {
@@ -144,10 +162,10 @@ class SyntheticModel(Model):
         measured = tuple(
             dict.fromkeys(decider[n].column if n in decider else n for n in clique)
         )
-        values = self.grouping.split(measured, self._expected(measured))
+        values = self.grouping.split(measured, self._expected_rows(measured))
         if not decider:
             return values
-        # Add each held cell into the cell of the clique that it decides.
+        # Add each cell of the measured columns to the cell of the clique it determines.
         places = np.indices(values.shape)
         table = np.zeros(self.domain.shape(clique))
         index = tuple(
@@ -162,10 +180,10 @@ class SyntheticModel(Model):
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """Return the marginal over a clique, with an interval of each cell at `level`.
 
-        The interval is that of all measurements together, see `Evidence`. Inside a
-        merged group they tell the group's rows only, so that a cell may hold none or
-        all of them. A model of chosen rows has no measurements of its own: its
-        intervals have no end.
+        The interval uses all measurements together, see `Evidence`. Inside a merged
+        group they tell the group's rows only, so that a cell may hold none or all of
+        them. A model from `given` has no measurements of its own: its intervals have no
+        end.
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
@@ -174,7 +192,7 @@ class SyntheticModel(Model):
             answer = Answer.of(values, self._over_cells(measured.table()), level)
             if measured.shape == self.domain.shape(clique):
                 return answer
-            alone = self._alone(clique)
+            alone = self._alone_in_group(clique)
             return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
         high = np.full(values.shape, np.inf)
         for axis, name in enumerate(clique):
@@ -190,10 +208,11 @@ class SyntheticModel(Model):
         )
 
     def evidence(self, clique: Clique) -> Evidence | None:
-        """Return the evidence of all measurements, over declared cells if there is any,
-        else over groups.
+        """Return the combined evidence of all measurements about a clique.
 
-        Returns: None where no measurement holds the clique.
+        It is over declared cells if possible, else over groups.
+
+        Returns: None if no measurement covers the clique.
         """
         if set(clique) - set(self.grouping.domain.names):
             return None
@@ -203,27 +222,26 @@ class SyntheticModel(Model):
             declared = [
                 m for m in self.measurements if m.values.shape == domain.shape(m.clique)
             ]
-            estimate = evidence(domain, declared, clique)
+            estimate = combine_evidence(domain, declared, clique)
             if estimate is not None:
                 return estimate
-        return evidence(coarse, self._over_groups, clique)
+        return combine_evidence(coarse, self._over_groups, clique)
 
     @cached_property
     def _over_groups(self) -> tuple[Marginal, ...]:
-        return tuple(pooled(over_groups(self.grouping, self.measurements)))
+        return tuple(pool_draws(merge_to_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
-        """Return the model of those rows that have these cells, such as `given({"sex":
-        1})`, for free.
+        """Return the model of the rows with these cells, such as `given({"sex": 1})`.
 
-        It is that of the tree: what was measured outside of it, of whole pairs, is not
-        used.
+        This is free. It uses the tree alone, not pairs measured outside of it.
 
         Args:
-            cells: column -> cell number, or several of which a row has one.
+            cells: column -> cell number, or several cell numbers of which a row has
+                one.
 
-        Raises: ParameterError for unknown cells; InfeasibleError when the model holds
-            no such rows.
+        Raises: ParameterError for unknown cells; InfeasibleError if the model holds no
+            such rows.
         """
         masks: dict[str, Values] = {}
         for name, chosen in cells.items():
@@ -246,10 +264,10 @@ class SyntheticModel(Model):
             )
         return replace(
             self,
-            grouping=self.grouping.restricted(masks),
-            graph=self.graph.restricted(weights),
+            grouping=self.grouping.restrict(masks),
+            graph=self.graph.restrict(weights),
             measurements=(),
-            beyond=None,
+            outside_pairs=None,
             concordances=None,
         )
 
@@ -263,7 +281,7 @@ class SyntheticModel(Model):
             "constraints": self.constraints.to_dict(),
             "measurements": [marginal.to_dict() for marginal in self.measurements],
             "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
-            **({"beyond": self.beyond.to_dict()} if self.beyond else {}),
+            **({"beyond": self.outside_pairs.to_dict()} if self.outside_pairs else {}),
             **(
                 {"concordances": self.concordances.to_dict()}
                 if self.concordances
@@ -280,13 +298,13 @@ class SyntheticModel(Model):
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(
-                Marginal.from_dict(each) for each in fields["measurements"]
+                Marginal.from_dict(marginal) for marginal in fields["measurements"]
             ),
             losses=tuple(
-                PureDP(**each) if "epsilon" in each else ZCDP(**each)
-                for each in fields["losses"]
+                PureDP(**loss) if "epsilon" in loss else ZCDP(**loss)
+                for loss in fields["losses"]
             ),
-            beyond=CoarsePairs.from_dict(fields["beyond"])
+            outside_pairs=CoarsePairs.from_dict(fields["beyond"])
             if "beyond" in fields
             else None,
             concordances=Concordances.from_dict(fields["concordances"])
@@ -295,18 +313,17 @@ class SyntheticModel(Model):
         )
 
     def noise_errors(self) -> pd.DataFrame:
-        """Return the expected total variation distance of each pair of columns by noise
-        alone, at most 1.
+        """Return the expected total variation distance of each pair by noise alone.
 
         With standard deviation s in each of n groups of cells it is n s sqrt(2 / pi) /
-        (2 total) for Gaussian noise; Laplace noise of the same variance has a smaller
-        mean, so this bounds it. The fit of the whole model lowers it further. It reads
-        the model only, so it may be published.
+        (2 total) for Gaussian noise, at most 1; Laplace noise of the same variance has
+        a smaller mean, so this bounds it. The fit of the whole model lowers it further.
+        It reads the model only, so it may be published.
 
         Returns: symmetric, with the columns as index and columns, of one column on the
-            diagonal. NaN for a pair that no noisy table held: there the error is that
-            of the assumption that other columns explain the pair, which no release can
-            tell.
+            diagonal. NaN for a pair that no noisy table covers: its error comes from
+            the assumption that other columns explain the pair, and no release can
+            measure that.
         """
         coarse = self.grouping.coarse
         columns = [name for name in self.columns if name in coarse.names]
@@ -315,7 +332,7 @@ class SyntheticModel(Model):
         for i, first in enumerate(columns):
             for j, second in enumerate(columns[: i + 1]):
                 clique = (first,) if i == j else (second, first)
-                measured = evidence(coarse, self._over_groups, clique)
+                measured = combine_evidence(coarse, self._over_groups, clique)
                 if measured is not None:
                     deviation = math.sqrt(measured.table().variance)
                     pairs[i, j] = pairs[j, i] = min(
@@ -324,15 +341,13 @@ class SyntheticModel(Model):
         return pd.DataFrame(pairs, index=columns, columns=columns)
 
     def _over_cells(self, table: Marginal) -> Marginal:
-        """Return a table over groups with the rows of its group in each declared
-        cell.
-        """
+        """Return a table over groups, with its group's rows in each declared cell."""
         if table.values.shape == self.domain.shape(table.clique):
             return table
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))
         return replace(table, values=table.values[index])
 
-    def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
+    def _alone_in_group(self, clique: Clique) -> npt.NDArray[np.bool_]:
         """Return a mask of the cells that are a group by themselves."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
         for axis, name in enumerate(clique):

@@ -24,20 +24,19 @@ from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, unpack
 from dpcore.tables.nearest import nearest_distribution
 
-STANDS_OUT = 2.0  # noise deviations
-# part of all rows; a value that holds it is not rare in a column of few cells
-COMMON = 0.05
+STAND_OUT_SDS = 2.0  # noise SDs below which a count is rare
+COMMON_SHARE = 0.05  # of all rows, from which a value is not rare if cells are few
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grouping:
-    """Groups of cells that are counted as one, column by column.
+    """Groups of cells counted as one, column by column.
 
     Attributes:
         domain: of the columns as they were declared.
         groups: column -> int64 array, the group of each cell.
-        shares: column -> the part of its group's rows that each cell gets; adds up to 1
-            in each group.
+        shares: column -> each cell's share of its group's rows; adds up to 1 in each
+            group.
     """
 
     domain: Domain
@@ -69,8 +68,9 @@ class Grouping:
     def split_codes(
         self, codes: dict[str, Integers], rng: np.random.Generator
     ) -> dict[str, Integers]:
-        """Draw a cell for each row's group by the shares; lets go of the groups one by
-        one.
+        """Draw a cell for each row's group, by the shares.
+
+        It frees each column of group numbers after use.
         """
         return {
             name: self._split_column(name, codes.pop(name), rng)
@@ -93,9 +93,11 @@ class Grouping:
             ]
         return cells
 
-    def restricted(self, allowed: Mapping[str, Values]) -> Grouping:
-        """Return the grouping of rows with allowed cells only, 1 or 0 per cell and
-        column.
+    def restrict(self, allowed: Mapping[str, Values]) -> Grouping:
+        """Return the grouping of rows with allowed cells only.
+
+        Args:
+            allowed: column -> 1 for allowed cells, 0 for others.
         """
         shares = dict(self.shares)
         for name, mask in allowed.items():
@@ -134,31 +136,33 @@ def merge_rare(
     ordered: bool = False,
     least: float = 0.0,
 ) -> Integers:
-    """Merge the rare values of one column into groups, and leave common ones alone.
+    """Merge the rare values of one column into groups; keep common ones alone.
 
-    In a small table half of the rows may lie in cells that drown in noise. Merged, they
-    would be told apart by their first noisy counts alone, whatever is measured later.
-    So what holds COMMON of all rows stays alone, but in columns of more than 1 / COMMON
-    cells, of which noise lifts some that high.
+    In a small table half of the rows may lie in cells that do not stand out from noise.
+    Merged, they would be told apart by their first noisy counts alone, whatever is
+    measured later. So cells with COMMON_SHARE of all rows stay alone, except in columns
+    of more than 1 / COMMON_SHARE cells, where noise alone lifts some cells that high.
 
     Args:
         values: noisy counts of the cells.
         deviation: of their noise, in rows.
         kinds: one number per cell; only cells of one kind are merged, so that
-            constraints can tell all members of a group alike.
+            constraints treat all members of a group alike.
         ordered: merge rare neighbors only, into runs that stand out themselves.
-        least: rows that a run of an ordered column has, about; a cell with as many
-            stays alone.
+        least: approximate rows of a run of an ordered column; a cell with as many stays
+            alone.
 
     Returns: int64, numbered from 0 without gaps in the order of the first member.
     """
     kinds = np.zeros(len(values), dtype=np.int64) if kinds is None else kinds
-    rare = values < STANDS_OUT * deviation
-    if COMMON * len(values) <= 1:
-        rare &= values < COMMON * max(0.0, float(values.sum()))
+    rare = values < STAND_OUT_SDS * deviation
+    if COMMON_SHARE * len(values) <= 1:
+        rare &= values < COMMON_SHARE * max(0.0, float(values.sum()))
     labels = np.arange(len(values))
     if ordered:
-        labels = _runs(values, rare | (values < least), kinds, deviation, least)
+        labels = _merge_rare_runs(
+            values, rare | (values < least), kinds, deviation, least
+        )
     else:
         for kind in np.unique(kinds[rare]):
             members = np.flatnonzero(rare & (kinds == kind))
@@ -166,9 +170,10 @@ def merge_rare(
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def shares_of(values: Values, groups: Integers) -> Values:
-    """Return each cell's part of the rows of its group, nearest to the noisy counts
-    `values`.
+def cell_shares(values: Values, groups: Integers) -> Values:
+    """Return each cell's share of its group's rows.
+
+    Shares are nearest to the noisy counts, and at least 0.
     """
     shares = np.ones(len(values))
     for group in np.flatnonzero(np.bincount(groups) > 1):
@@ -180,22 +185,23 @@ def shares_of(values: Values, groups: Integers) -> Values:
     return shares
 
 
-def _runs(
+def _merge_rare_runs(
     values: Values,
     rare: npt.NDArray[np.bool_],
     kinds: Integers,
     deviation: float,
     least: float,
 ) -> Integers:
-    """Return the first cell of each run, which rare cells join until it stands out with
-    `least` rows.
+    """Return the first cell of each run of rare cells.
+
+    Rare cells join a run until it stands out and has `least` rows.
     """
     labels = np.arange(len(values))
     total = 0.0
     length = 0
     for cell in range(len(values)):
         joins = length > 0 and rare[cell] and kinds[cell] == kinds[cell - 1]
-        if joins and total < max(least, STANDS_OUT * deviation * np.sqrt(length)):
+        if joins and total < max(least, STAND_OUT_SDS * deviation * np.sqrt(length)):
             labels[cell] = labels[cell - 1]
             total = total + values[cell]
             length = length + 1

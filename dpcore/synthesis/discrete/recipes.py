@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypedDict
 
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
@@ -29,7 +29,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (
-    MIDDLE,
+    HALFWAY_CLARITY,
     Columns,
     check_earlier,
     check_keepable,
@@ -40,12 +40,12 @@ from dpcore.synthesis.discrete.columns import (
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.workload import measurable, workload
+from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
-CELLS_PER_CLARITY = 8_000
-SMALLEST_LIMIT = 50_000
+CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
+SMALLEST_LIMIT = 50_000  # cells of the junction tree that are always allowed
 
 
 class Order(TypedDict):
@@ -56,9 +56,7 @@ class Order(TypedDict):
 
 
 def order_of(columns: Iterable[Column]) -> Order:
-    """Return which of these columns have an order, and which of them cells of missing
-    values.
-    """
+    """Return which columns have an order, and which of these have missing values."""
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
         "ordered": frozenset(column.name for column in ordered),
@@ -87,7 +85,7 @@ class TableRecipe(Recipe):
         object.__setattr__(self, "with_missing", frozenset(self.with_missing))
 
     @property
-    def concordant(self) -> bool:
+    def with_concordances(self) -> bool:
         """Whether a part of the loss goes to `Concordances`."""
         return False
 
@@ -96,8 +94,9 @@ class TableRecipe(Recipe):
         check_keepable(domain, self.constraints, self.ordered | self.with_missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as versions before `with_missing` wrote it where there are
-        none.
+        """Return plain data, without `with_missing` if it is empty.
+
+        Versions before that field wrote the same.
         """
         return {
             name: value
@@ -108,8 +107,9 @@ class TableRecipe(Recipe):
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the error of the one-way counts, as that of pairs depends on the
-        private choice.
+        """Return the expected error of the one-way counts.
+
+        That of pairs depends on the private choice.
         """
         return expect_columns(
             domain,
@@ -118,7 +118,7 @@ class TableRecipe(Recipe):
             loss,
             rows,
             table_rows,
-            concordant=self.concordant,
+            with_concordances=self.with_concordances,
         )
 
     def _measured(
@@ -131,7 +131,7 @@ class TableRecipe(Recipe):
             self.ordered,
             earlier,
             with_missing=self.with_missing,
-            concordant=self.concordant,
+            with_concordances=self.with_concordances,
         )
 
     def _learner(
@@ -175,7 +175,7 @@ class Tree(TableRecipe):
         pairs = workload(columns.grouping.domain.names, 2, {})
         learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
         on_progress("measuring", 0.3)
-        learner.measure_tree(measurer.loss.share(1 - columns.spent))
+        learner.measure_tree(measurer.loss.share(1 - columns.spent_share))
         on_progress("fit", 0.6)
         fitted = learner.refit(quick=False)
         losses = (measurer.loss,)
@@ -189,12 +189,12 @@ class Tree(TableRecipe):
         )
 
     @property
-    def choosing(self) -> Text:
+    def choice_time(self) -> Text:
         return Text("seconds")
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name, as its columns are those of the view that it gets."""
+        """Return its name; its columns are those of the view it gets."""
         return Text("Synthetic table (Tree)")
 
     @classmethod
@@ -209,23 +209,22 @@ class Tree(TableRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(TableRecipe):
-    """A synthetic table that keeps the relations between columns as well as the loss
-    allows.
+    """A synthetic table with the relations between columns, as far as the loss allows.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho
     (Gaussian noise).
 
     Attributes:
-        degree: 2 when all pairs of columns should come out right, 3 for all triples.
-        weights: pair or triple -> how much its error counts, where it is not 1.
-        rounds: how often what to measure is chosen anew, at least 1; once under pure
-            epsilon where columns do not stand out of their noise.
+        degree: 2 if all pairs of columns should come out right, 3 for all triples.
+        weights: pair or triple -> how much its error counts, if it is not 1.
+        rounds: how often the choice of cliques is made anew, at least 1; once under
+            pure epsilon if columns do not stand out from their noise.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
-            are used where noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table; its measurements, but
-            for those of `beyond` and `concordances`, are used again, so that the
-            guarantee of the new release names the loss of both. Numbers of pairs are
-            not asked for then.
+            are used if noise leaves nothing to put into them.
+        earlier: a model of an earlier release of the same table. Its measurements are
+            used again, except `outside_pairs` and `concordances`, so that the guarantee
+            of the new release names the loss of both. The new release measures no
+            concordances.
     """
 
     kind: ClassVar[str] = "adaptive"
@@ -258,13 +257,11 @@ class Adaptive(TableRecipe):
         return self.earlier.losses if self.earlier else ()
 
     @property
-    def concordant(self) -> bool:
-        return self.earlier is None  # whose groups may be in no order
+    def with_concordances(self) -> bool:
+        return self.earlier is None  # groups of an earlier model may be in no order
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, wrong weights, constraints and earlier models that do
-        not fit.
-        """
+        """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
         check_earlier(domain, self.constraints, self.earlier)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
@@ -272,13 +269,13 @@ class Adaptive(TableRecipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the columns, then choose, measure and fit a round at a time."""
+        """Measure the columns, then choose, measure and fit in rounds."""
         on_progress("measuring", 0.0)
         columns = self._measured(measurer, self.earlier)
         learner = self._learner(
             measurer,
             columns,
-            weights=measurable(
+            weights=candidate_weights(
                 workload(columns.grouping.domain.names, self.degree, self.weights)
             ),
             limit=min(
@@ -289,29 +286,28 @@ class Adaptive(TableRecipe):
             if self.earlier
             else [],
         )
-        # private choices and Laplace noise leave nothing for a second look where
-        # columns are not clear
+        # with Laplace noise and unclear columns nothing is left for a second round
         rounds = (
             1
-            if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE
+            if isinstance(measurer.loss, PureDP) and columns.clarity < HALFWAY_CLARITY
             else self.rounds
         )
-        if columns.concordant:
-            learner.measure_concordances(measurer.loss.share(columns.concordant))
+        if columns.concordance_share:
+            learner.measure_concordances(measurer.loss.share(columns.concordance_share))
         for turn, loss in enumerate(
-            split(measurer.loss.share(1 - columns.spent), rounds)
+            split_loss(measurer.loss.share(1 - columns.spent_share), rounds)
         ):
             on_progress("measuring", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:
                 learner.measure_worst(
-                    loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE
+                    loss, last=turn + 1 == rounds and columns.clarity >= HALFWAY_CLARITY
                 )
             on_progress("fit", (turn + 0.5) / rounds)
             learner.refit(quick=turn + 1 < rounds)
-        beyond = learner.measure_beyond()
-        fitted, concordances = learner.moved()
+        outside_pairs = learner.measure_outside_pairs()
+        fitted, concordances = learner.fit_concordances()
         losses = (*self.stands_on, measurer.loss)
         marginals, model = publish(
             measurer.domain,
@@ -321,7 +317,9 @@ class Adaptive(TableRecipe):
             learner.joint,
             losses,
         )
-        return marginals, replace(model, beyond=beyond, concordances=concordances)
+        return marginals, replace(
+            model, outside_pairs=outside_pairs, concordances=concordances
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with `kind` and the digest of an earlier model."""
@@ -338,18 +336,19 @@ class Adaptive(TableRecipe):
         }
 
     @property
-    def choosing(self) -> Text:
+    def choice_time(self) -> Text:
         return Text("seconds")
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name, as its columns are those of the view that it gets."""
+        """Return its name; its columns are those of the view it gets."""
         return Text("Synthetic table (Adaptive)")
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote, or return None with an earlier model, written as a
-        digest only.
+        """Read what `to_dict` wrote; None if it used an earlier model.
+
+        An earlier model is written as a digest only.
         """
         if fields.get("earlier"):
             return None

@@ -1,20 +1,19 @@
-"""Swap values between drawn rows until pairs of columns come closer to what the model
-expects.
+"""Swap values between drawn rows until pairs of columns are closer to the model.
 
-Rows drawn node by node keep the tables of the nodes but for rounding; a pair that is in
-no node comes out with the noise of a sample. First a few rows are moved so that every
-column is rounded as a whole. Swapping the values of one column between two rows then
-keeps every column and moves all pairs with it. For each column in turn the rows meet at
-random, and a swap is made with a chance that grows with what it lowers
+Rows drawn node by node keep the tables of the nodes but for rounding; a pair in no node
+comes out with sampling noise. First a few rows are moved so that every column is
+rounded as a whole. Swapping the values of one column between two rows then keeps every
+column and changes all pairs with it. For each column in turn the rows are paired at
+random, and a swap is made with a probability proportional to the decrease of
 
     F = sum over pairs, over cells of  (rows - expected)^2 / (expected + 1)
 
-since many swaps at once add up. A pass that raised F is taken back, and the chances are
-halved.
+Only a part of the swaps that would lower F is made, since their effects add up. If a
+pass raises F, it is undone and the probabilities are halved.
 
 Source: the gradual update of PrivSyn (Zhang and others 2021, section 5) moves rows to
-one noisy pair after the other; swaps that are weighed by all pairs together keep what
-is right (docs/decisions/0010).
+one noisy pair after the other; swaps weighed by all pairs together keep what is right
+(docs/decisions/0010).
 """
 
 import math
@@ -25,45 +24,44 @@ import numpy as np
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values
 
-PASSES = 40
-FEWEST = 3
-# of fewer, most cells expect less than one row, and swaps would empty them
-FEWEST_ROWS = 300
-# of more, as of a long table that is written some rows at a time, rows stay as drawn
-MOST_ROWS = 200_000
-# each is asked of the model, which takes longer than the swaps where columns are many
-MOST_PAIRS = 5_000
-MOST_CELLS = 4_000_000  # of all pairs, which are held several times over
-WORK = 200_000_000  # values of rows, and cells, looked at
-CHANCE = 0.25
-# passes that do where counts are noisy; the deviation, in rows, from which fewer do
-NOISY = 4
-NOISE = 40.0
-ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
+MAX_PASSES = 40
+MIN_PASSES = 3
+# in smaller tables most cells expect less than one row, and swaps would empty them
+MIN_ROWS = 300
+# larger tables are written in chunks and not refined
+MAX_ROWS = 200_000
+# computing the model's pairs takes longer than the swaps if there are many
+MAX_PAIRS = 5_000
+MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several times
+MAX_WORK = 200_000_000  # row values and cells read in all passes
+SWAP_RATE = 0.25  # probability of a swap per unit by which it lowers F
+NOISY_PASSES = 4  # enough for very noisy counts
+NOISY_FROM = 40.0  # noise SD in rows above which fewer passes are enough
+MIN_IMPROVEMENT = 0.005  # share of F that a pass must remove to be followed by another
 
 
 def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
-    """Return the number of passes that time and memory allow, or 0 for too few.
+    """Return the number of passes that time and memory allow, or 0 if too few.
 
     Args:
         rows: to draw.
         sizes: cells of each column.
-        deviation: of the noise of the counts that the model was fitted to, in rows.
+        deviation: noise SD of the counts that the model was fitted to, in rows.
     """
     pairs = math.comb(len(sizes), 2)
     cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
     if (
-        not 0 < pairs <= MOST_PAIRS
-        or cells > MOST_CELLS
-        or not FEWEST_ROWS <= rows <= MOST_ROWS
+        not 0 < pairs <= MAX_PAIRS
+        or cells > MAX_PAIR_CELLS
+        or not MIN_ROWS <= rows <= MAX_ROWS
     ):
         return 0
-    enough = max(NOISY, PASSES * min(1.0, NOISE / max(deviation, 1e-9)))
-    passes = min(enough, WORK / (2 * pairs * rows + 8 * cells))
-    return int(passes) if passes >= FEWEST else 0
+    enough = max(NOISY_PASSES, MAX_PASSES * min(1.0, NOISY_FROM / max(deviation, 1e-9)))
+    passes = min(enough, MAX_WORK / (2 * pairs * rows + 8 * cells))
+    return int(passes) if passes >= MIN_PASSES else 0
 
 
-def closer(
+def refine_rows(
     codes: Mapping[str, Integers],
     expected: Mapping[tuple[str, str], Values],
     rng: np.random.Generator,
@@ -74,11 +72,11 @@ def closer(
     """Move and swap values inside columns towards the expected pairs.
 
     Args:
-        rng: of the post-processing.
-        passes: at most.
         codes: int64, one array a column, all of one length.
         expected: pair -> rows of each cell, at least 0, as many in all as there are
             rows.
+        rng: of the post-processing.
+        passes: at most.
         kept: columns whose values stay where they are.
     """
     codes = {name: column.copy() for name, column in codes.items()}
@@ -86,31 +84,34 @@ def closer(
     columns = {name: table.sum(axis=0) for (_, name), table in expected.items()}
     columns |= {name: table.sum(axis=1) for (name, _), table in expected.items()}
     for name in free:
-        _round(codes[name], columns[name], rng)
-    state = _State(codes, expected)
-    chance = CHANCE
-    best = state.off()
+        _round_column(codes[name], columns[name], rng)
+    state = _SwapState(codes, expected)
+    chance = SWAP_RATE
+    best = state.objective()
     for _ in range(passes):
         before = {name: column.copy() for name, column in state.codes.items()}
         for place in rng.permutation(len(free)):
             state.swap(free[place], chance, rng)
-        off = state.off()
+        off = state.objective()
         if off > best:
-            state = _State(before, expected)
+            state = _SwapState(before, expected)
             chance = chance / 2
-        elif best - off < ENOUGH * best:
+        elif best - off < MIN_IMPROVEMENT * best:
             break
         best = min(best, off)
     return state.codes
 
 
-def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None:
-    """Move as few rows of a column as give each cell its expected rows, rounded by
-    chance.
+def _round_column(column: Integers, expected: Values, rng: np.random.Generator) -> None:
+    """Move the fewest rows so that each cell has its expected rows.
+
+    Expected rows are rounded up or down at random.
     """
+    # Round all cells with one random offset: each goes up or down by less than 1.
     reached = np.cumsum(expected) + rng.random()
     goal = np.diff(np.floor(reached).astype(np.int64), prepend=0)
     rows = np.bincount(column, minlength=len(goal))
+    # Fill lacking cells with random rows of cells that have too many.
     lacking = np.repeat(np.arange(len(goal)), np.maximum(goal - rows, 0))
     order = rng.permutation(len(column))
     order = order[np.argsort(column[order], kind="stable")]
@@ -120,15 +121,15 @@ def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None
     column[spare[:moved]] = rng.permutation(lacking)[:moved]
 
 
-class _State:
-    """Rows with the excess in each cell of each pair, in both orders of its columns."""
+class _SwapState:
+    """Rows, and for each pair of columns, in both orders, the excess of each cell."""
 
     def __init__(
         self, codes: dict[str, Integers], expected: Mapping[tuple[str, str], Values]
     ) -> None:
         self.codes = codes
         self.pairs = tuple(expected)
-        self.near: dict[str, list[str]] = {name: [] for name in codes}
+        self.partners: dict[str, list[str]] = {name: [] for name in codes}
         self.excess: dict[tuple[str, str], Values] = {}
         self.weights: dict[tuple[str, str], Values] = {}
         for (a, b), table in expected.items():
@@ -136,23 +137,24 @@ class _State:
             excess = (
                 np.bincount(cells, minlength=table.size).reshape(table.shape) - table
             )
-            for pair, turned, goal in (
+            for pair, pair_excess, goal in (
                 ((a, b), excess, table),
                 ((b, a), excess.T, table.T),
             ):
-                self.near[pair[0]].append(pair[1])
-                self.excess[pair] = np.ascontiguousarray(turned)
+                self.partners[pair[0]].append(pair[1])
+                self.excess[pair] = np.ascontiguousarray(pair_excess)
                 self.weights[pair] = np.ascontiguousarray(1 / (goal + 1))
 
-    def off(self) -> float:
-        """Return the objective F of the module."""
+    def objective(self) -> float:
+        """Return the objective F of the module's docstring."""
         return sum(
             float((self.weights[pair] * self.excess[pair] ** 2).sum())
             for pair in self.pairs
         )
 
     def swap(self, name: str, chance: float, rng: np.random.Generator) -> None:
-        """Swap values of one column between rows that meet at random."""
+        """Swap values of one column between rows paired at random."""
+        # 1. Pair the rows at random; keep pairs with different values.
         column = self.codes[name]
         half = len(column) // 2
         order = rng.permutation(len(column))
@@ -163,8 +165,10 @@ class _State:
         two = two[differ]
         here = column[one]
         there = column[two]
+        # 2. The change of F by each swap alone: for every other column a row each leaves
+        # cells (here, c) and (there, d), and one enters (there, c) and (here, d).
         change = np.zeros(len(one))
-        for other in self.near[name]:
+        for other in self.partners[name]:
             excess = self.excess[name, other]
             weights = self.weights[name, other]
             more = (weights * (1 + 2 * excess)).ravel()
@@ -176,13 +180,14 @@ class _State:
             change += np.where(
                 c == d, 0.0, less[a + c] + more[b + c] + less[b + d] + more[a + d]
             )
+        # 3. Swap with a probability proportional to the decrease, and count again.
         swapped = rng.random(len(one)) < -chance * change
         one = one[swapped]
         two = two[swapped]
         here = here[swapped]
         there = there[swapped]
         column[one], column[two] = there, here
-        for other in self.near[name]:
+        for other in self.partners[name]:
             excess = self.excess[name, other]
             a = here * excess.shape[1]
             b = there * excess.shape[1]

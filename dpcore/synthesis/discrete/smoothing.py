@@ -1,16 +1,15 @@
-"""Noise taken off tables with a wide column, as far as neighboring cells tell it from
-what is there.
+"""Noise removal along a wide column, by wavelets.
 
 Along its longest axis a table is a mean of 32 cells and the differences of their
-halves, quarters and so on, wherever they begin. Each difference is drawn towards 0 by
-what noise explains of the size of its neighbors. So a smooth curve loses most of its
-noise and a spike keeps its height; where cells have no order differences are large,
+halves, quarters and so on, starting at every cell. Each difference is shrunk towards 0
+by the part of its neighbors' size that noise explains. So a smooth curve loses most of
+its noise and a spike keeps its height; if cells have no order, differences are large,
 noise explains little of them, and little changes. All of it follows from noisy tables
 and public sizes.
 
 Source: Coifman and Donoho (1995), "Translation-invariant de-noising", for Haar's
 wavelets from every beginning; Cai and Silverman (2001), "Incorporating information on
-neighbouring coefficients", for drawing by neighbors, after James and Stein.
+neighbouring coefficients", for shrinking by neighbors, after James and Stein.
 """
 
 from collections.abc import Iterable
@@ -20,34 +19,35 @@ import numpy as np
 
 from dpcore.tables.counts import Marginal, Values
 
-FEW = 20
-"""Cells of an axis up to which a table stays as it was measured."""
-COARSEST = 16
-"""Cells of the halves that the longest difference compares."""
-EXPLAINED = 1.2
-"""Variances of noise that are taken off the mean square of differences."""
+MAX_UNSMOOTHED_CELLS = 20
+"""Cells of the longest axis up to which a table stays as it was measured."""
+COARSEST_STEP = 16
+"""Cells of each half in the longest difference."""
+NOISE_CORRECTION = 1.2
+"""Noise variances subtracted from the mean square of differences."""
 
 
-def smoothed(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
-    """Return a noisy table with less noise along its longest axis, where that has more
-    than FEW cells.
+def smooth_table(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
+    """Return a noisy table with less noise along its longest axis.
+
+    A table of at most MAX_UNSMOOTHED_CELLS cells on that axis stays as it is.
 
     Args:
         table: with independent noise in its cells.
-        estimate: of its counts, without its noise, from which it differs more smoothly
-            than from 0.
+        estimate: a noise-free estimate of its counts; the difference from it is
+            smoother than the counts.
 
-    Returns: with the variance that a cell has left on average, if differences are as
-        large as they seem.
+    Returns: with the mean variance left in a cell, if the true differences are as large
+        as they seem.
     """
     size = max(table.values.shape, default=0)
-    if size <= FEW or table.signed:
+    if size <= MAX_UNSMOOTHED_CELLS or table.signed:
         return table
     axis = table.values.shape.index(size)
     lines = np.moveaxis(table.values - estimate, axis, -1)
-    # mirrored, so that its ends meet
+    # a line followed by its mirror image is a ring without a jump at its ends
     ring = np.concatenate([lines, lines[..., ::-1]], axis=-1)
-    values, left = _drawn(ring, table.variance, 1)
+    values, left = _shrink_differences(ring, table.variance, 1)
     return replace(
         table,
         values=estimate + np.moveaxis(values[..., :size], -1, axis),
@@ -56,42 +56,47 @@ def smoothed(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
 
 
 def best_total(measured: Iterable[Marginal]) -> float:
-    """Return the number of rows by all tables as they were measured, weighted by their
-    noise.
-    """
-    tables = [each for each in measured if not each.signed]
-    weights = [1 / max(each.variance * each.values.size, 1e-12) for each in tables]
-    return float(np.average([each.total for each in tables], weights=weights))
+    """Return the number of rows by all tables, weighted by inverse variance."""
+    tables = [table for table in measured if not table.signed]
+    weights = [1 / max(table.variance * table.values.size, 1e-12) for table in tables]
+    return float(np.average([table.total for table in tables], weights=weights))
 
 
-def adding_up(tables: Iterable[Marginal], total: float) -> list[Marginal]:
-    """Return the tables moved to one total: smoothed ones add up with more noise than
-    their variance says.
+def match_total(tables: Iterable[Marginal], total: float) -> list[Marginal]:
+    """Return the tables shifted to one total.
+
+    The sums of smoothed tables have more noise than their variance says.
     """
     return [
         replace(
-            each,
-            values=each.values
-            + (total - each.total) / each.values.size * (not each.signed),
+            table,
+            values=table.values
+            + (total - table.total) / table.values.size * (not table.signed),
         )
-        for each in tables
+        for table in tables
     ]
 
 
-def _drawn(rings: Values, variance: float, step: int) -> tuple[Values, float]:
-    """Return means over `step` cells with less noise, each difference judged by five,
-    and its variance.
+def _shrink_differences(
+    rings: Values, variance: float, step: int
+) -> tuple[Values, float]:
+    """Return means over `step` cells with less noise, and their variance.
+
+    Each difference is judged by its own size and that of four neighbors.
     """
-    if step > COARSEST:
+    if step > COARSEST_STEP:
         return rings, variance
+    # 1. Haar coefficients: half differences of neighboring means.
     after = np.roll(rings, -step, axis=-1)
     half = (rings - after) / 2
     noise = variance / 2
+    # 2. Shrink them by the mean square of five of them (James and Stein).
     near = np.mean(
         [np.roll(half**2, 2 * step * place, axis=-1) for place in range(-2, 3)], axis=0
     )
-    kept = np.maximum(0.0, 1 - EXPLAINED * noise / np.maximum(near, 1e-9))
-    mean, left = _drawn((rings + after) / 2, noise, 2 * step)
+    kept = np.maximum(0.0, 1 - NOISE_CORRECTION * noise / np.maximum(near, 1e-9))
+    # 3. The same for means over twice as many cells, then put together again.
+    mean, left = _shrink_differences((rings + after) / 2, noise, 2 * step)
     values: Values = (
         mean + kept * half + np.roll(mean - kept * half, step, axis=-1)
     ) / 2

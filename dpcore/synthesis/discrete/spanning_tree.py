@@ -3,40 +3,44 @@
 Source: the MST mechanism (McKenna, Miklau, Sheldon 2021, "Winning the NIST contest",
 section 4): one-way counts, rare values merged, a maximum spanning tree of the pairs by
 their distance from independence, and its edges measured. Ours asks for all distances in
-one release where Gaussian noise makes that cheap.
+one release if Gaussian noise makes that cheap.
 """
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
-from dpcore.synthesis.discrete.workload import LEFT_NOISE, even_split, expected_error
+from dpcore.synthesis.discrete.workload import (
+    FIT_NOISE_FACTOR,
+    even_split,
+    expected_error,
+)
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
 
-def tree_pairs(
+def measure_tree_pairs(
     measurer: Measurer,
     estimates: Mapping[Clique, Values],
     loss: Loss,
     tree: BoundedTree,
 ) -> tuple[Marginal, ...]:
-    """Choose a spanning tree and measure the edges within the limit, for all of `loss`.
+    """Choose a spanning tree and measure its edges within the limit.
 
-    A pair that is large for what it tells is held back: what the fit will leave of its
-    noise is taken off its distance.
+    Pairs with many cells are penalized: the noise expected to remain after the fit is
+    subtracted from their distance.
 
     Args:
         measurer: of the table over groups.
+        estimates: pairs -> their counts if columns were independent. If empty, all of
+            the loss goes to the columns alone.
         loss: spent whole.
-        estimates: pairs -> what they would be if columns were independent. Without any,
-            all goes to the columns alone.
-        tree: the junction tree as it is, which takes in the edges; only constraints can
-            fill it.
+        tree: the present junction tree, to which the edges are added; only constraints
+            can fill it.
     """
     domain = tree.domain
     if not estimates:
@@ -44,7 +48,7 @@ def tree_pairs(
     spend = loss.share(1 - SELECTION_SHARE)
     count = len({name for pair in estimates for name in pair}) - 1
     penalties = {
-        pair: LEFT_NOISE
+        pair: FIT_NOISE_FACTOR
         * expected_error(
             domain.cells(pair), spend.share(Fraction(1, count)), measurer.rows
         )
@@ -63,8 +67,7 @@ def spanning_tree(
     penalties: Mapping[Clique, float],
     loss: Loss,
 ) -> list[Clique]:
-    """Choose pairs that join all columns, by the largest noisy distance from their
-    estimates.
+    """Choose pairs that join all columns, by largest noisy distance.
 
     Gaussian noise: all distances in one release, then the maximum spanning tree, which
     is free. Laplace noise on so many distances would cost more than the d - 1 private
@@ -72,16 +75,16 @@ def spanning_tree(
 
     Args:
         measurer: of the table over groups.
-        estimates: pairs -> their estimates.
-        penalties: pairs -> rows taken off the distance.
-        loss: spent whole when the pairs join all columns.
+        estimates: pairs -> the counts from which distances are taken.
+        penalties: pairs -> rows subtracted from the distance.
+        loss: spent whole if the pairs join all columns.
     """
     columns = {name: frozenset({name}) for pair in estimates for name in pair}
     edges: list[Clique] = []
     if not isinstance(loss, PureDP):
         gaps = measurer.gaps(estimates, loss)
         for pair in sorted(
-            gaps, key=lambda each: gaps[each] - penalties[each], reverse=True
+            gaps, key=lambda pair: gaps[pair] - penalties[pair], reverse=True
         ):
             a, b = (columns[name] for name in pair)
             if a != b:
@@ -89,7 +92,7 @@ def spanning_tree(
                 columns.update(dict.fromkeys(a | b, a | b))
         return edges
     joined = {next(iter(columns))}
-    for step in split(loss, len(columns) - 1):
+    for step in split_loss(loss, len(columns) - 1):
         across = {
             pair: table
             for pair, table in estimates.items()
@@ -101,27 +104,30 @@ def spanning_tree(
     return edges
 
 
-def closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
-    """Return the pairs with a common neighbor along the edges, which enlarge a tree
-    least.
+def triangle_closing_pairs(
+    pairs: Sequence[Clique], edges: Sequence[Clique]
+) -> list[Clique]:
+    """Return the pairs with a common neighbor along the edges.
+
+    They enlarge a junction tree least.
     """
-    near = _near(edges)
+    near = _neighbors(edges)
     return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
 
 
 def triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
-    """Return the triples whose three pairs are among these cliques."""
+    """Return the triples whose three pairs are all among these cliques."""
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
-    near = _near(pairs)
+    near = _neighbors(pairs)
     triples = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
     place = {name: at for at, name in enumerate(names)}
     return sorted(
-        (tuple(sorted(each, key=place.__getitem__)) for each in triples),
-        key=lambda each: [place[name] for name in each],
+        (tuple(sorted(triple, key=place.__getitem__)) for triple in triples),
+        key=lambda triple: [place[name] for name in triple],
     )
 
 
-def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
+def _neighbors(edges: Sequence[Clique]) -> dict[str, set[str]]:
     near: dict[str, set[str]] = {}
     for a, b in edges:
         near.setdefault(a, set()).add(b)

@@ -1,7 +1,7 @@
-"""Facts that a person may want every row to keep, proposed for confirmation.
+"""Facts about rows, proposed to a person for confirmation.
 
 They follow from names of columns and their declared categories, never from rows. So
-they cost nothing and say nothing about the table.
+they cost nothing and reveal nothing about the table.
 """
 
 import re
@@ -15,7 +15,7 @@ from dpcore.schema.schema import Schema
 from dpcore.synthesis.discrete.constraints import Determines, Impossible
 from dpcore.text import Text
 
-_YEARS = (
+_EDUCATION_LEVELS = (
     "preschool",
     "1st 4th",
     "5th 6th",
@@ -47,39 +47,39 @@ class SuggestedFact:
 
 
 def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
-    """Propose facts from the names and categories of columns, for a person to
-    confirm.
-    """
+    """Propose facts from the names and categories of columns."""
     facts = []
-    named = {column.name: _plain(column.name) for column in schema.columns}
+    named = {column.name: _normalize(column.name) for column in schema.columns}
     for column in schema.columns:
         for other in schema.columns:
             if named[other.name] in (
                 f"{named[column.name]} num",
                 f"{named[column.name]}al num",
             ):
-                facts += _numbered(column, other)
+                facts += _education_number(column, other)
             if named[column.name] == "relationship" and named[other.name] in (
                 "sex",
                 "gender",
             ):
-                facts += _spouses(column, other)
+                facts += _spouse_sexes(column, other)
             if re.search(r"\bage\b", named[column.name]) and named[
                 other.name
             ].startswith("marital"):
-                facts += _children(column, other)
+                facts += _unmarried_children(column, other)
     return tuple(facts)
 
 
-def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
-    """Return the fact that numbers levels of education."""
-    labels = [_plain(label) for label in _values(column)]
-    numbers = _values(target)
+def _education_number(column: Column, target: Column) -> list[SuggestedFact]:
+    """Return the fact that an education level determines its number."""
+    labels = [_normalize(label) for label in _value_labels(column)]
+    numbers = _value_labels(target)
     if not labels or not all(
-        label in _YEARS and str(_YEARS.index(label) + 1) in numbers for label in labels
+        label in _EDUCATION_LEVELS
+        and str(_EDUCATION_LEVELS.index(label) + 1) in numbers
+        for label in labels
     ):
         return []
-    cells = [numbers.index(str(_YEARS.index(label) + 1)) for label in labels]
+    cells = [numbers.index(str(_EDUCATION_LEVELS.index(label) + 1)) for label in labels]
     if column.missing and not target.missing:
         return []
     cells += [target.size - 1] * (column.size - len(labels))
@@ -91,7 +91,7 @@ def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
     ]
 
 
-def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
+def _spouse_sexes(relationship: Column, sex: Column) -> list[SuggestedFact]:
     facts = []
     for spouse, others in _SPOUSES.items():
         first = _cells(relationship, (spouse,))
@@ -108,15 +108,15 @@ def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
     return facts
 
 
-def _children(age: Column, marital: Column) -> list[SuggestedFact]:
+def _unmarried_children(age: Column, marital: Column) -> list[SuggestedFact]:
     if not isinstance(age, IntervalColumn):
         return []
     young = tuple(np.flatnonzero(age.ends <= _ADULT_AGE).tolist())
-    labels = _values(marital)
+    labels = _value_labels(marital)
     once = tuple(
         place
         for place, label in enumerate(labels)
-        if re.match("married|divorced|widowed|separated", _plain(label))
+        if re.match("married|divorced|widowed|separated", _normalize(label))
     )
     if not young or not once:
         return []
@@ -130,14 +130,16 @@ def _children(age: Column, marital: Column) -> list[SuggestedFact]:
 
 def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(
-        place for place, label in enumerate(_values(column)) if _plain(label) in words
+        place
+        for place, label in enumerate(_value_labels(column))
+        if _normalize(label) in words
     )
 
 
-def _values(column: Column) -> list[str]:
-    """Return the labels of the cells but that of missing values."""
+def _value_labels(column: Column) -> list[str]:
+    """Return the labels of all cells except that of missing values."""
     return list(column.labels[: column.values_size])
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text).strip().lower()

@@ -8,10 +8,10 @@ w_c * error is smallest when a_c is proportional to z_c = (w_c s_c)^(1 / (1 + h)
 is then u * (sum z)^(1 + h) * a^(-h). So cliques are taken in the order of w e / z while
 the gain rises.
 
-Under Laplace noise cliques that were chosen are then joined where one larger table
-tells them all better: of binary columns four together instead of their six pairs. Under
-Gaussian noise joining gains only where columns are binary, and there differences
-(`contrasts`) gain more.
+Under Laplace noise the chosen cliques are then joined if one larger table estimates
+them all better: for example four binary columns together instead of their six pairs.
+Under Gaussian noise joining gains only for binary columns, and there contrasts
+(`binary_contrasts`) gain more.
 
 Source: the optimal split is the known one of weighted marginals; the greedy choice is
 that of SWIFT (Google dpsynth, 2026). Ours counts cells by the junction tree itself.
@@ -29,34 +29,32 @@ import numpy as np
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import UsageError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
+from dpcore.synthesis.discrete.binary_contrasts import effective_cells
 from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 
-LEFT_NOISE = 0.5
-"""What is left of a table's noise after the fit has made it agree with all others,
-about.
-"""
+FIT_NOISE_FACTOR = 0.5
+"""Approximate fraction of a table's noise that remains after the fit."""
 SIZE_POWERS = (0.3, 0.5)
-"""Cliques enter the tree in the order of error / cells^power; the best of these is
-taken.
-"""
-SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 16))
-"""Parts of a loss that pairs may get, where the columns have the rest."""
-FEW = 500
-"""Up to this number all cliques are tried in the tree, and all measured again; of more,
-the worst ones.
-"""
-MOST_POINTS = 200
-STEPS = 200
-"""Of the law of all errors: points, and steps towards the likeliest one."""
-TRIED = 6  # cliques per column that are tried in the tree, at most, where they are more
+"""Powers tried: cliques enter the tree in the order of error / cells^power."""
+PAIR_SHARES = (
+    Fraction(1),
+    Fraction(1, 2),
+    Fraction(1, 4),
+    Fraction(1, 8),
+    Fraction(1, 16),
+)
+"""Shares of a loss tried for pairs and triples; single columns get the rest."""
+MAX_SEARCHED_CLIQUES = 500
+"""Up to this number all cliques are tried in the tree; of more, those of largest error."""
+PRIOR_POINTS = 200  # grid points of the prior of the errors
+EM_STEPS = 200  # of the maximum-likelihood fit of that prior
+TRIED_PER_COLUMN = 6  # cliques per column tried in the tree, if they are many
 
 
 def workload(
     names: Sequence[str], degree: int, weights: Mapping[Clique, float]
 ) -> dict[Clique, float]:
-    """Return all cliques of `degree` columns with weight 1, and those of `weights` with
-    their own.
+    """Return all cliques of `degree` columns at weight 1, and the given weights.
 
     Returns: clique, its columns in the order of `names` -> weight.
 
@@ -88,9 +86,8 @@ def workload(
     return wanted
 
 
-def measurable(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the weights of the wanted triples, and of every pair inside a wanted
-    clique.
+def candidate_weights(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Return the weights of the wanted triples and of all pairs inside wanted cliques.
 
     A pair has the sum of the weights of the cliques around it; pairs and triples have
     mean weight 1 each.
@@ -111,8 +108,11 @@ def _to_mean(weights: dict[Clique, float]) -> dict[Clique, float]:
 
 
 def expected_error(cells: int, loss: Loss, rows: int) -> float:
-    """Return the expected L1 norm of the noise of a table of `cells` cells at this
-    loss, in rows.
+    """Return the expected L1 norm of a table's noise at this loss, in rows.
+
+    Args:
+        cells: of the table.
+        rows: most rows of a person.
     """
     if isinstance(loss, PureDP):
         return cells * rows / float(loss.amount)
@@ -120,87 +120,90 @@ def expected_error(cells: int, loss: Loss, rows: int) -> float:
 
 
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
-    """Split a loss over equally important cliques with the least expected error in
-    all.
-    """
+    """Split a loss over equally weighted cliques for the least total expected error."""
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
 def column_parts(
     domain: Domain, names: Sequence[str], loss: Loss
 ) -> dict[Clique, float]:
-    """Split a loss over single columns with the least expected error in all.
+    """Split a loss over single columns for the least total expected error.
 
     Every column is in equally many pairs, so that they matter alike; a large one has
     more cells to err in.
     """
     cliques: list[Clique] = [(name,) for name in names]
     return {
-        clique: noisy_cells(domain, clique, loss) ** (1 / _power(loss))
+        clique: effective_cells(domain, clique, loss) ** (1 / _power(loss))
         for clique in cliques
     }
 
 
-def believed(
+def denoise_errors(
     errors: Mapping[Clique, float],
-    explained: Mapping[Clique, float],
+    expected_distances: Mapping[Clique, float],
     deviations: Mapping[Clique, float],
 ) -> dict[Clique, float]:
-    """Return the posterior mean of each error beyond its explained size, by the law
-    that fits them all best.
+    """Return the posterior mean of each error in excess of its expected distance.
 
     The largest of many noisy errors are large by chance, and would be measured for
-    nothing. How many relations there are, and how strong, is read from all errors
-    together: one strong relation among many pairs that have none is no chance, and many
-    weak ones are no noise.
+    nothing. The prior of the excess is estimated from all errors together (empirical
+    Bayes): one strong relation among many pairs without one stands out, and many weak
+    relations are not mistaken for noise.
 
     Args:
         errors: clique -> noisy L1 error, in rows.
-        explained: clique -> its error where the model is right, but for the noise of
-            its columns and chance.
-        deviations: of the noise of each error.
+        expected_distances: clique -> the error that a correct model would show, in
+            rows.
+        deviations: clique -> standard deviation of the noise of its error, in rows.
+
     Source: the nonparametric maximum likelihood of Kiefer and Wolfowitz (1956), on the
-    observed points by the
-        steps of Laird (1978); as an estimate of normal means Jiang and Zhang (2009).
+    observed points by the EM steps of Laird (1978); as an estimate of normal means
+    Jiang and Zhang (2009).
     """
-    excess = np.array([error - explained[clique] for clique, error in errors.items()])
+    excess = np.array(
+        [error - expected_distances[clique] for clique, error in errors.items()]
+    )
     noise = np.maximum([deviations[clique] for clique in errors], 1e-9)
-    points = np.quantile(excess, np.linspace(0, 1, min(len(excess), MOST_POINTS)))
-    far = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
-    likelihood = np.exp(far.min(axis=1, keepdims=True) - far)
-    law = np.full(len(points), 1 / len(points))
-    for _ in range(STEPS):
-        chances = likelihood * law
-        chances /= chances.sum(axis=1, keepdims=True)
-        law = chances.mean(axis=0)
-    return dict(zip(errors, (chances @ points).tolist(), strict=True))
+    # The support of the prior, and the normal likelihood of each error at each point.
+    points = np.quantile(excess, np.linspace(0, 1, min(len(excess), PRIOR_POINTS)))
+    exponent = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
+    likelihood = np.exp(exponent.min(axis=1, keepdims=True) - exponent)
+    # EM: posterior of the points for each error, then their mean as the new prior.
+    prior = np.full(len(points), 1 / len(points))
+    for _ in range(EM_STEPS):
+        posterior = likelihood * prior
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        prior = posterior.mean(axis=0)
+    return dict(zip(errors, (posterior @ points).tolist(), strict=True))
 
 
-def by_strength(
+def weigh_by_strength(
     weights: Mapping[Clique, float], strengths: Mapping[Clique, float]
 ) -> dict[Clique, float]:
-    """Double the weights of all cliques together, each by its part of what all
-    relations hold.
+    """Double the total weight, in proportion to the strengths of the relations.
 
-    A relation that is there is missed more than ninety that are hardly there. So half
-    of the objective is how much of all distances from independence is lost, the other
-    half the mean error. Weights grow by powers of two: cliques of one weight are
-    measured in one draw.
+    Losing a relation that exists matters more than ninety that hardly do. So half of
+    the objective is the mean error, the other half the share of all distances from
+    independence that is lost. Weights grow by powers of two, because cliques of one
+    weight are measured in one draw.
     """
-    mean = statistics.fmean(max(0.0, each) for each in strengths.values())
+    mean = statistics.fmean(max(0.0, strength) for strength in strengths.values())
     grown = {
-        clique: 1 + max(0.0, each) / mean for clique, each in strengths.items() if mean
+        clique: 1 + max(0.0, strength) / mean
+        for clique, strength in strengths.items()
+        if mean
     }
     return {
         **weights,
         **{
-            clique: weights[clique] * 2 ** round(math.log2(each))
-            for clique, each in grown.items()
+            clique: weights[clique] * 2 ** round(math.log2(growth))
+            for clique, growth in grown.items()
         },
     }
 
 
-def choose(
+def choose_cliques(
     domain: Domain,
     errors: Mapping[Clique, float],
     weights: Mapping[Clique, float],
@@ -209,89 +212,94 @@ def choose(
     rows: int,
     limit: int,
     nodes: Sequence[Clique] = (),
-    otherwise: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
+    gain_elsewhere: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
 ) -> tuple[dict[Clique, float], Fraction, tuple[Clique, ...]]:
-    """Choose the cliques worth measuring at this loss, with their parts of it and a
-    tree for them.
+    """Choose the cliques worth measuring, with their shares and a junction tree.
 
-    All of it follows from noisy errors and public sizes. What would not be worth its
-    noise even if it had all of the loss is not tried in the tree.
+    All of it follows from noisy errors and public sizes. A clique that would not be
+    worth its noise even at the whole loss is not tried.
 
     Args:
         domain: of the groups.
-        loss: for all measurements together.
-        rows: that a person may hold.
         errors: clique -> present L1 error, in rows, noisy.
         weights: clique -> weight in the workload.
-        limit: cells the junction tree may have.
-        nodes: of the tree of what was measured before.
-        otherwise: what a loss gains that goes elsewhere, while these cliques are
-            measured.
+        loss: for all measurements together.
+        rows: most rows of a person.
+        limit: most cells of the junction tree.
+        nodes: of the tree of earlier measurements.
+        gain_elsewhere: gain of spending a loss on something else while these cliques
+            are measured.
 
-    Returns: clique -> part, adding up to 1; the part of the loss for all of them, the
-        rest of it gains more elsewhere; and the nodes of a junction tree that holds
-        these cliques and the nodes given.
+    Returns: clique -> share, adding up to 1; the part of the loss for all of them, as
+        the rest of it gains more elsewhere; and the nodes of a junction tree over
+        these cliques and the given nodes.
     """
     best: dict[Clique, float] = {}
     tree = BoundedTree(domain, limit, nodes)
     share = Fraction(0)
-    most = otherwise(loss, ())
-    alone = LEFT_NOISE * expected_error(1, loss, rows)
-    worth = [
+    best_gain = gain_elsewhere(loss, ())
+    # 1. Leave out cliques that would not be worth their noise even at the whole loss.
+    least_noise = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
+    worthwhile = [
         clique
         for clique, error in errors.items()
-        if error > alone * noisy_cells(domain, clique, loss)
+        if error > least_noise * effective_cells(domain, clique, loss)
     ]
+    # 2. Try several orders in which cliques enter the tree, and several shares.
     for power in SIZE_POWERS:
         density = {
             clique: weights[clique]
             * errors[clique]
             / float(domain.cells(clique)) ** power
-            for clique in worth
+            for clique in worthwhile
         }
         larger = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
-        order = order[: max(FEW, TRIED * len(domain.names))]
+        order = order[: max(MAX_SEARCHED_CLIQUES, TRIED_PER_COLUMN * len(domain.names))]
         fitting = [clique for clique in order if larger.add(clique)]
-        for part in SHARES:
-            gain, parts = affordable_parts(
+        for part in PAIR_SHARES:
+            gain, parts = split_over_best(
                 domain, fitting, errors, weights, loss.share(part), rows
             )
-            gain += otherwise(loss.share(1 - part), parts) if part < 1 else 0.0
-            if parts and gain > most:
-                most = gain
+            gain += gain_elsewhere(loss.share(1 - part), parts) if part < 1 else 0.0
+            if parts and gain > best_gain:
+                best_gain = gain
                 best = parts
                 tree = larger
                 share = part
     if not best:
         return best, share, tuple(nodes)
+    # 3. Shrink the tree to what was chosen, and join tables under Laplace noise.
     tree.keep([*nodes, *best])
     if isinstance(loss, PureDP):
-        best = join(domain, best, weights, tree, _power(loss))
+        best = join_cliques(domain, best, weights, tree, _power(loss))
         tree.keep([*nodes, *best])
     return best, share, tree.cliques
 
 
-def join(
+def join_cliques(
     domain: Domain,
     chosen: Iterable[Clique],
     weights: Mapping[Clique, float],
     tree: BoundedTree,
     power: float,
 ) -> dict[Clique, float]:
-    """Join the chosen cliques into larger tables that err less for the same loss, with
-    parts of it.
+    """Join the chosen cliques into larger tables if the same loss then errs less.
 
     A table of S cells gives a clique of s cells inside it an error of sqrt(s S) instead
     of s, but the loss is divided among fewer tables. The expected error in all is (sum
     W^(1 / power))^power, where W is the weighted sum of sqrt(s S) over the cliques that
-    a table answers for. Joined greedily, by what is saved.
+    a table answers for. Tables are joined greedily, by the largest saving.
+
+    Returns: table -> share of the loss, adding up to 1.
     """
     wanted = {
         mask_of(domain, clique): weights[clique] * math.sqrt(domain.cells(clique))
         for clique in chosen
     }
-    tables: dict[int, float] = {}  # columns -> weighted sum of what it answers for
+    # bit mask of columns -> weighted sum of the cliques that the table answers for
+    tables: dict[int, float] = {}
+    # (-saving, union, table, table) of pairs of tables that could be joined
     waiting: list[tuple[float, int, int, int]] = []
 
     def cost(table: int, weighted: float) -> float:
@@ -301,38 +309,38 @@ def join(
     def inside(union: int) -> list[int]:
         return [table for table in tables if table & union == table]
 
-    def saved(union: int) -> float:
+    def saving(union: int) -> float:
         parts = inside(union)
         return sum(cost(part, tables[part]) for part in parts) - cost(
             union, sum(tables[p] for p in parts)
         )
 
-    def put(new: int, weighted: float) -> None:
+    def add_table(new: int, weighted: float) -> None:
         tables[new] = weighted
         for other in tables:
-            if other & new and other != new and (gain := saved(other | new)) > 0:
+            if other & new and other != new and (gain := saving(other | new)) > 0:
                 heapq.heappush(waiting, (-gain, other | new, other, new))
 
     for clique, weight in wanted.items():
-        put(clique, weight)
+        add_table(clique, weight)
     while waiting:
         _, union, i, j = heapq.heappop(waiting)
         if not (
             i in tables
             and j in tables
-            and saved(union) > 0
+            and saving(union) > 0
             and tree.add(clique_of(domain, union))
         ):
             continue
-        put(union, sum(tables.pop(table) for table in inside(union)))
+        add_table(union, sum(tables.pop(table) for table in inside(union)))
     costs = {
         clique_of(domain, table): cost(table, weighted)
         for table, weighted in tables.items()
     }
-    return {clique: each / sum(costs.values()) for clique, each in costs.items()}
+    return {clique: share / sum(costs.values()) for clique, share in costs.items()}
 
 
-def affordable_parts(
+def split_over_best(
     domain: Domain,
     candidates: Iterable[Clique],
     errors: Mapping[Clique, float],
@@ -340,17 +348,19 @@ def affordable_parts(
     loss: Loss,
     rows: int,
 ) -> tuple[float, dict[Clique, float]]:
-    """Return the gain of measuring the best candidates, and their parts of the loss."""
+    """Return the gain of measuring the best candidates, and their loss shares."""
     power = _power(loss)
-    unit = LEFT_NOISE * expected_error(1, loss, rows)
+    unit = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
+    # z, the optimal shares before they are scaled to add up to 1 (see the module)
     z = {
-        clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power)
+        clique: (weights[clique] * effective_cells(domain, clique, loss)) ** (1 / power)
         for clique in candidates
     }
     cliques: list[Clique] = []
     gain = removed = spread = 0.0
+    # Take cliques by removed error per unit of z, while the gain rises.
     for clique in sorted(
-        z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True
+        z, key=lambda clique: weights[clique] * errors[clique] / z[clique], reverse=True
     ):
         now = (
             removed
@@ -367,5 +377,5 @@ def affordable_parts(
 
 
 def _power(loss: Loss) -> float:
-    """Return 1 + h of the module."""
+    """Return the exponent 1 + h of the module's docstring."""
     return 2.0 if isinstance(loss, PureDP) else 1.5

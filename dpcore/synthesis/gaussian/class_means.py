@@ -1,10 +1,10 @@
 """Posterior class means from noisy sums, given the law of the noise.
 
-Of each feature, class means lie around a common center, of which nothing is known, at
+For each feature, class means lie around a common center, of which nothing is known, at
 distances with the density exp(-|d| / SPREAD) / (2 SPREAD). The posterior mean of each
-follows by adding up over a grid. It draws classes together where the noise alone could
-have set them apart, and leaves those alone that lie beyond it. The entries of one draw
-of max-norm noise are taken for independent ones, each with its exact density.
+follows by summing over a grid. Classes that the noise alone could have set apart are
+drawn together, others stay. The entries of one draw of max-norm noise are treated as
+independent, each with its exact density.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,20 @@ import numpy as np
 from dpcore.tables.counts import Values
 
 Density = Callable[[Values], Values]
-"""Of the noise of a sum: rows -> density, up to a factor."""
+"""The density of the noise of a sum: rows -> density, up to a factor."""
 SPREAD = 0.25
 """Typical distance of a class mean from the center of its feature, on the scale of [-1,
 1].
 """
-CENTERS = 101
-POINTS = 81
-REACH = 6.0
-"""Deviations of the noise that are looked at around a sum."""
+GRID_CENTERS = 101
+"""Grid points of the center of a feature, in [-1, 1]."""
+GRID_POINTS = 81
+"""Grid points of a class mean around its noisy value."""
+GRID_SDS = 6.0
+"""Half-width of that grid in noise standard deviations."""
 
 
-def class_means(
+def posterior_means(
     sums: Values, sizes: Values, deviation: float, density: Density
 ) -> Values:
     """Return the posterior means of the features of each class, in [-1, 1].
@@ -36,11 +38,12 @@ def class_means(
         deviation: of the noise of a sum, in rows.
         density: of that noise.
     """
-    centers = np.linspace(-1.0, 1.0, CENTERS)
-    steps = np.linspace(0.0, 1.0, POINTS)
-    reach = REACH * deviation / sizes
+    centers = np.linspace(-1.0, 1.0, GRID_CENTERS)
+    steps = np.linspace(0.0, 1.0, GRID_POINTS)
+    reach = GRID_SDS * deviation / sizes
     means = np.empty_like(sums)
     for feature, column in enumerate(sums.T):
+        # 1. The likelihood of each class mean on a grid around its noisy value.
         middle = np.clip(column / sizes, -1.0, 1.0)
         low = np.maximum(middle - reach, -1.0)
         high = np.minimum(middle + reach, 1.0)
@@ -50,15 +53,18 @@ def class_means(
             likelihood / np.maximum(likelihood.max(axis=1, keepdims=True), 1e-300)
             + 1e-30
         )
+        # 2. Times the prior around each possible center: (classes, points, centers).
         joint = likelihood[:, :, None] * np.exp(
             -np.abs(points[:, :, None] - centers) / SPREAD
         )
-        together = joint.sum(axis=1)
-        chance = np.log(together).sum(axis=0)
-        chance = np.exp(chance - chance.max())
+        # 3. The posterior of the center, by all classes together.
+        mass = joint.sum(axis=1)
+        log_posterior = np.log(mass).sum(axis=0)
+        posterior = np.exp(log_posterior - log_posterior.max())
+        # 4. Posterior means given each center, averaged over the centers.
         means[:, feature] = (
             (joint * points[:, :, None]).sum(axis=1)
-            / together
-            @ (chance / chance.sum())
+            / mass
+            @ (posterior / posterior.sum())
         )
     return means

@@ -1,10 +1,10 @@
 """Normal laws clipped to [-1, 1], their moments, and the law with given moments.
 
 A column between public bounds often sits at one of them. Drawn from a normal law and
-clipped, its mean and variance move; so the law is chosen such that the clipped values
-have the moments that were measured. Between no spread and values at the two bounds
-alone every variance below 1 - mean^2 has its law. Source: Rosett and Nelson (1975), of
-whose regression with two limits these are the moments.
+clipped, its mean and variance change; so the law is chosen such that the clipped values
+have the measured moments. Every variance from 0 to 1 - mean^2, that of values at the
+two bounds alone, has its law. Source: Rosett and Nelson (1975), of whose regression
+with two limits these are the moments.
 """
 
 import math
@@ -13,13 +13,13 @@ import numpy as np
 
 from dpcore.tables.counts import Values
 
-NARROWEST = -6.0
-WIDEST = 14.0
-"""Logarithm of the scale, at least and at most."""
-STEPS = 32
-"""Halvings of an interval."""
-NEAREST = 0.999
-"""A mean is taken to lie at most this far from the middle."""
+MIN_LOG_SCALE = -6.0
+MAX_LOG_SCALE = 14.0
+"""Least and largest logarithm of a scale."""
+HALVINGS = 32
+"""Steps of each bisection."""
+MAX_ABSOLUTE_MEAN = 0.999
+"""Means are clipped to this distance from the middle."""
 
 
 def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
@@ -31,8 +31,8 @@ def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
     at_low = ndtr(low)
     at_high = ndtr(-high)
     between = np.maximum(1 - at_low - at_high, 0.0)
-    start = _bell(low)
-    end = _bell(high)
+    start = _normal_density(low)
+    end = _normal_density(high)
     mean = at_high - at_low + center * between + scale * (start - end)
     square = at_low + at_high + (center**2 + scale**2) * between
     square += 2 * center * scale * (start - end) + scale**2 * (low * start - high * end)
@@ -40,11 +40,13 @@ def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
 
 
 def centers_for(means: Values, scale: Values) -> Values:
-    """Return the centers whose clipped numbers have these means, for a given scale."""
-    wanted, scale = np.broadcast_arrays(np.clip(means, -NEAREST, NEAREST), scale)
+    """Return the centers at which clipped numbers have these means."""
+    wanted, scale = np.broadcast_arrays(
+        np.clip(means, -MAX_ABSOLUTE_MEAN, MAX_ABSOLUTE_MEAN), scale
+    )
     low = -1 - 6 * scale
     high = 1 + 6 * scale
-    for _ in range(STEPS):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         below = clipped_moments(middle, scale)[0] < wanted
         low = np.where(below, middle, low)
@@ -53,17 +55,18 @@ def centers_for(means: Values, scale: Values) -> Values:
 
 
 def scales_for(means: Values, variances: Values, weights: Values) -> Values:
-    """Return the common scale of each column at which clipped numbers have these mean
-    variances.
+    """Return each column's scale at which clipped numbers have these variances.
+
+    The variances are means over the lines, of which one scale is common to a column.
 
     Args:
         means: (lines, columns), in [-1, 1].
-        variances: (columns,); what no law has becomes the nearest that one has.
+        variances: (columns,); an impossible one is replaced by the nearest possible.
         weights: (lines,), adding up to 1.
     """
-    low = np.full(variances.shape, NARROWEST)
-    high = np.full(variances.shape, WIDEST)
-    for _ in range(STEPS):
+    low = np.full(variances.shape, MIN_LOG_SCALE)
+    high = np.full(variances.shape, MAX_LOG_SCALE)
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         scale = np.broadcast_to(np.exp(middle), means.shape)
         below = (
@@ -75,7 +78,7 @@ def scales_for(means: Values, variances: Values, weights: Values) -> Values:
     return scales
 
 
-def _bell(at: Values) -> Values:
+def _normal_density(at: Values) -> Values:
     """Return the density of the standard normal law."""
     density: Values = np.exp(-np.minimum(at**2, 1400.0) / 2) / math.sqrt(2 * math.pi)
     return density

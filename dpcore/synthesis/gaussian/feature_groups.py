@@ -1,5 +1,6 @@
-"""Groups of correlated features from a private correlation matrix, and the pair that
-goes together most.
+"""Groups of correlated features, and the pair with the strongest relation.
+
+Groups follow from a private correlation matrix, the pair from a private choice.
 """
 
 import itertools
@@ -14,8 +15,8 @@ from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import Entry, NoisySums, levels
 
-FARTHEST = 0.5
-"""Groups are joined while their mean distance, 1 - correlation, is at most this."""
+MAX_GROUP_DISTANCE = 0.5
+"""Largest mean distance, 1 - correlation, at which groups are joined."""
 
 
 def find_groups(
@@ -25,11 +26,10 @@ def find_groups(
     *,
     with_missing: Collection[str] = (),
 ) -> tuple[tuple[str, ...], ...]:
-    """Find sets of correlated features, for `loss`, from all moments of the whole
-    table.
+    """Find sets of correlated features from noisy moments of the whole table.
 
-    Average linkage on the distance 1 - r of noisy correlations; all after the sums is
-    post-processing.
+    Costs `loss`. Average linkage on the distance 1 - r of noisy correlations; all after
+    the sums is post-processing.
 
     Args:
         with_missing: features whose last cell is that of missing values.
@@ -50,16 +50,18 @@ def find_groups(
 
     upper = np.triu_indices(len(features), 1)
     tree = linkage((1 - correlations(sums, len(features)))[upper], method="average")
-    numbers = fcluster(tree, FARTHEST, criterion="distance")
+    numbers = fcluster(tree, MAX_GROUP_DISTANCE, criterion="distance")
     return tuple(
         tuple(
-            name for name, own in zip(features, numbers, strict=True) if own == number
+            name
+            for name, group in zip(features, numbers, strict=True)
+            if group == number
         )
         for number in dict.fromkeys(numbers)
     )
 
 
-def related_pair(
+def choose_related_pair(
     measurer: Measurer,
     features: Sequence[str],
     laws: Moments,
@@ -68,23 +70,24 @@ def related_pair(
     *,
     with_missing: Collection[str] = (),
 ) -> tuple[str, str]:
-    """Choose the two features that go together most inside classes, for `loss`.
+    """Choose the two features with the strongest relation inside classes.
 
-    Each feature is cut at its noisy mean. A pair is scored by how far its four exact
-    counts lie from those that the laws of the classes expect of features without a
-    relation inside them.
+    Costs `loss`. Each feature is cut at its noisy mean. The score of a pair is the
+    distance of its four exact counts from those expected if features were independent
+    inside classes.
 
     Args:
         measurer: of the table.
         features: at least two, in the order of the laws.
         laws: of the features, without relations; noisy.
         sizes: (classes,), noisy rows, at least 0.
-        loss: what the choice costs.
+        loss: spent whole.
         with_missing: features whose last cell is that of missing values.
     """
     from scipy.special import ndtr
 
-    edges = sizes @ laws.clipped[0] / max(float(sizes.sum()), 1.0)
+    # The expected share of each class above the edge, from its normal law.
+    edges = sizes @ laws.drawn_moments[0] / max(float(sizes.sum()), 1.0)
     above = ndtr((laws.centers - edges) / laws.scales)
     shares = dict(
         zip(features, np.moveaxis(np.stack([1 - above, above]), 2, 0), strict=True)
@@ -96,16 +99,14 @@ def related_pair(
         },
     )
     pairs = map(view.domain.clique, itertools.combinations(features, 2))
-    ((one, other),) = view.select(
+    ((first, second),) = view.select(
         {(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss
     )
-    return one, other
+    return first, second
 
 
 def correlations(sums: NoisySums, features: int) -> Values:
-    """Return correlations in [-1, 1] from noisy sums of 1, x, 2 x^2 - 1 and
-    products.
-    """
+    """Return correlations from noisy sums of 1, x, 2 x^2 - 1 and products."""
     count, *rest = sums.values[0]
     shares = np.array(rest) / max(count, 1.0)
     means, squares, products = np.split(shares, [features, 2 * features])

@@ -1,6 +1,4 @@
-"""The model of Gaussian, a normal law of features and shares of categories per
-class.
-"""
+"""The model of Gaussian: normal laws and shares of categories in each class."""
 
 from __future__ import annotations
 
@@ -20,12 +18,12 @@ from dpcore.tables.counts import Values, pack, unpack
 
 
 def positions(size: int, *, missing: bool = False) -> Values:
-    """Return the positions of the cells of a column, evenly from -1 to 1, its public
-    bounds.
+    """Return the positions of a column's cells, evenly from -1 to 1.
+
+    These are its public bounds.
 
     Args:
-        missing: whether the last cell is that of missing values, which lies in the
-            middle.
+        missing: whether the last cell is that of missing values, at 0, the middle.
     """
     if missing:
         return np.append(positions(size - 1), 0.0)
@@ -33,11 +31,12 @@ def positions(size: int, *, missing: bool = False) -> Values:
 
 
 def halves(size: int, edge: float, *, missing: bool = False) -> Integers:
-    """Return 1 for the cells of a column whose positions are above `edge`, else 0; both
-    occur if they can.
+    """Return 1 for cells with positions above `edge`, else 0.
+
+    Both occur if there are two cells of values.
 
     Args:
-        missing: as of `positions`.
+        missing: as in `positions`.
     """
     if missing:
         return np.append(halves(size - 1, edge), int(edge < 0))
@@ -49,7 +48,7 @@ def halves(size: int, edge: float, *, missing: bool = False) -> Integers:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GaussianModel(Model):
-    """Normal laws of the classes, clipped to the public bounds and put back into cells.
+    """Normal laws of the classes, clipped to the public bounds and put into cells.
 
     Attributes:
         domain: of label, features and categories, in the table's order.
@@ -57,7 +56,7 @@ class GaussianModel(Model):
         counts: (classes,), noisy rows of each class, at least 0.
         features: columns with positions, in the order of the moments.
         moments: of the features.
-        split: laws of the features in two cells of each class; None where the noise did
+        split: laws of the features in two cells of each class; None if the noise did
             not allow them.
         shares: column -> (classes, cells), noisy counts of categories, at least 0.
         with_missing: features whose last cell was that of missing values; no drawn row
@@ -112,7 +111,7 @@ class GaussianModel(Model):
         codes = {self.label: classes}
         for name, table in self.shares.items():
             codes[name] = sample_cells(classes, table, rng)
-        places = self._places(classes, rng)
+        places = self._draw_positions(classes, rng)
         for number, name in enumerate(self.features):
             last = self.domain.size(name) - 1 - (name in self.with_missing)
             codes[name] = np.rint((places[:, number] + 1) / 2 * last).astype(np.int64)
@@ -152,7 +151,7 @@ class GaussianModel(Model):
             with_missing=tuple(fields.get("with_missing", ())),
         )
 
-    def _places(self, classes: Integers, rng: np.random.Generator) -> Values:
+    def _draw_positions(self, classes: Integers, rng: np.random.Generator) -> Values:
         """Draw positions in [-1, 1] of the features of each row."""
         noise = rng.standard_normal(size=(len(classes), len(self.features)))
         places = np.empty_like(noise)

@@ -43,10 +43,10 @@ from dpcore.schema.origin import Origin
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
-from dpcore.synthesis.gaussian.feature_groups import find_groups, related_pair
+from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import GaussianModel, halves, positions
-from dpcore.synthesis.gaussian.moments import moments
-from dpcore.synthesis.gaussian.split_classes import ClassSplit, split_classes, split_of
+from dpcore.synthesis.gaussian.moments import fit_moments
+from dpcore.synthesis.gaussian.split_classes import ClassSplit, choose_split, fit_split
 from dpcore.tables.counts import Marginal, Values, check_cells
 from dpcore.tables.sums import Entry, NoisySums, levels
 from dpcore.text import Text
@@ -54,49 +54,50 @@ from dpcore.text import Text
 Detail = Literal["means", "variances", "products", "cells", "pair"]
 
 COUNT_SHARE = Fraction(1, 50)
-"""Part of the loss that tells how much detail the table carries."""
+"""Share of the loss for the number of rows, which decides the detail."""
 GROUP_SHARE = Fraction(1, 5)
-SHARES: dict[Detail, tuple[Fraction, ...]] = {
+"""Share of the loss for finding groups of features."""
+DETAIL_SHARES: dict[Detail, tuple[Fraction, ...]] = {
     "means": (Fraction(1),),
     "variances": (Fraction(4, 5), Fraction(1, 5)),
     "products": (Fraction(1, 2), Fraction(1, 2)),
     "cells": (Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)),
 }
-"""Parts of the loss left that buy the means, the second moments, and the means of cells
-inside classes.
+"""Shares of the rest for the means, the second moments, and the means of cells inside
+classes.
 """
 PAIR_SHARES = Fraction(1, 2), Fraction(2, 5), Fraction(1, 10)
-"""The same with one product, and the choice of its two features, see
-docs/decisions/0015.
+"""The same for the detail "pair": the last share is for the choice of its two features,
+see docs/decisions/0015.
 """
 VARIANCE_NOISE = 0.04
 COVARIANCE_NOISE = 0.02
-"""Detail is measured where the noise of all classes together stays below, on the scale
-of [-1, 1] squared.
+"""Noise SDs of the variances and covariances of all classes together up to which they
+are measured, on the scale of [-1, 1] squared.
 """
 CELL_NOISE = 0.03
-"""Cells are where the noise of the mean of a cell of usual size stays below."""
-USUAL_SIGNAL = 0.3
-"""How far values usually lie from their mean, on the scale of [-1, 1]."""
+"""Noise SD of the mean of a cell of average size up to which cells are measured."""
+TYPICAL_DISTANCE = 0.3
+"""Typical distance of values from their mean, on the scale of [-1, 1]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Recipe):
-    """A table for learning with a normal law of the features per class of the label.
+    """A table for learning: a normal law of the features in each class of the label.
 
     Attributes:
         label: the column whose cells are the classes.
         features: columns whose cells are in the order of numbers.
         one_hot: columns without an order; each of their cells is counted per class.
-        groups: sets of features whose products are measured where the noise allows it;
+        groups: sets of features whose products are measured if the noise allows it;
             None to find them in a first stage, for a fifth of the loss.
         detail: what is measured; None to decide it by the noisy number of rows, for a
-            fiftieth of the loss: means, then variances too, and then products where
+            fiftieth of the loss: means, then also variances, and then products if
             groups have any, or else the means in two cells of each class. With "pair",
             better for regression and clusters and worse for classifiers, variances and
-            the product of the two features that go together most inside classes.
-        with_missing: features whose last cell is that of missing values, which count as
-            the middle of the bounds and are in no drawn row.
+            the product of the two features with the strongest relation inside classes.
+        with_missing: features whose last cell is that of missing values. These count as
+            the middle of the bounds, and no drawn row has them.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -143,18 +144,20 @@ class Gaussian(Recipe):
         groups: Sequence[Sequence[str]] | None = (),
         detail: Detail | None = None,
     ) -> Gaussian:
-        """Return the recipe for a table, with numbers, dates, ordered and two-valued
-        columns as features.
+        """Return the recipe for a table, with all columns of numbers as features.
+
+        Numbers, dates, ordered and two-valued columns count as numbers.
 
         Args:
             schema: of the table.
             label: the column of the classes.
-            groups: sets of features whose products are measured; None to find them.
             columns: features and categories; None for all but the label.
-            one_hot: columns without an order that are to be drawn by their categories.
+            one_hot: columns without an order to be drawn by their categories.
+            groups: sets of features whose products are measured; None to find them.
             detail: what is measured; None to decide it by the noisy number of rows.
 
-        Raises: ParameterError for a column that is no number and is not in `one_hot`.
+        Raises: ParameterError for a column that holds no numbers and is not in
+            `one_hot`.
         """
         schema.domain.size(label)
         names = (
@@ -166,7 +169,7 @@ class Gaussian(Recipe):
         for name in (label, *names):
             column = schema.column(name)
             if column.values_size < 2 <= column.size:  # of one value and missing ones
-                raise _tells_nothing(name)
+                raise _one_cell_error(name)
         for name in features:
             column = schema.column(name)
             if not has_numbers(column):
@@ -191,8 +194,9 @@ class Gaussian(Recipe):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as versions before `with_missing` wrote it where there are
-        none.
+        """Return plain data, without `with_missing` if it is empty.
+
+        Versions before that field wrote the same.
         """
         return {
             name: value
@@ -201,25 +205,26 @@ class Gaussian(Recipe):
         }
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, a column named twice, a label or feature of one cell,
-        and too many sums.
-        """
+        """Refuse unknown, repeated or one-cell columns, and too many sums."""
         domain.clique((self.label, *self.features, *self.one_hot))
         for name in (self.label, *self.features, *self.one_hot):
             if domain.size(name) < 2:
-                raise _tells_nothing(name)
-        check_entries(len(self._first(domain)))
+                raise _one_cell_error(name)
+        check_entries(len(self._first_entries(domain)))
         if self.groups is None:
-            check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
-        check_entries(len(self.features) + max(1, len(_pairs(self.groups or ()))))
+            check_entries(len(_pairs_inside((self.features,))) + 2 * len(self.features))
+        check_entries(
+            len(self.features) + max(1, len(_pairs_inside(self.groups or ())))
+        )
         if self.detail == "cells":
             self._check_split(domain)
 
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the largest error of class sizes, as that of means is `mean_noise`
-        over the size.
+        """Return the largest error of class sizes.
+
+        The error of means is `mean_noise` over the size.
         """
         deviation = self.mean_noise(domain, loss, rows)
         cells = domain.size(self.label)
@@ -233,43 +238,44 @@ class Gaussian(Recipe):
         )
 
     def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
-        """Return the largest deviation of the noise of a sum, in rows.
+        """Return the largest standard deviation of the noise of a sum, in rows.
 
-        Where detail is open it is that of a table that carries all the detail this
-        recipe can measure.
-
-        Public.
+        If detail is open, it is that of a table with all the detail this recipe can
+        measure. Public.
         """
         groups = (self.features,) if self.groups is None else self.groups
         share = (
-            self._left()
-            * self._shares(self.detail or self._most(domain, _pairs(groups)))[0]
+            self._sums_share()
+            * self._detail_shares(
+                self.detail or self._richest_detail(domain, _pairs_inside(groups))
+            )[0]
         )
         return sums_deviation(
-            rows=rows, entries=len(self._first(domain)), loss=loss.share(share)
+            rows=rows, entries=len(self._first_entries(domain)), loss=loss.share(share)
         )
 
     def signal_to_noise(
         self, domain: Domain, loss: Loss, rows: int, people: int
     ) -> float:
-        """Return the signal-to-noise ratio of the means of a class of `people` rows,
-        from public facts.
+        """Return the signal-to-noise ratio of the means of a class of `people` rows.
+
+        It follows from public facts.
         """
-        return USUAL_SIGNAL * people / self.mean_noise(domain, loss, rows)
+        return TYPICAL_DISTANCE * people / self.mean_noise(domain, loss, rows)
 
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the number of rows, then the sums that it carries, and compute
-        moments.
-        """
+        """Measure the number of rows and the sums it allows, and fit the laws."""
         loss = measurer.loss
         domain = measurer.domain
         by = (self.label,)
         on_progress("measuring", 0.0)
+        # 1. The number of rows, which decides the detail.
         count = (
             None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
         )
+        # 2. Groups of related features.
         groups = self.groups
         if groups is None:
             on_progress("measuring", 0.1)
@@ -277,20 +283,23 @@ class Gaussian(Recipe):
             groups = find_groups(
                 measurer, self.features, share, with_missing=self.with_missing
             )
-        pairs = _pairs(groups)
-        left = loss.share(self._left())
+        pairs = _pairs_inside(groups)
+        left = loss.share(self._sums_share())
         detail: Detail = self.detail or "means"
         if count is not None:
             total = max(float(count.values[0, 0]), 1.0)
-            detail = self._carried(total, domain, len(pairs), left, measurer.rows)
+            detail = self._affordable_detail(
+                total, domain, len(pairs), left, measurer.rows
+            )
         on_progress("measuring", 0.3)
-        parts = self._shares(detail)
+        # 3. Class sizes and means, then second moments.
+        parts = self._detail_shares(detail)
         wanted = pairs if detail == "products" else []
-        first = measurer.sums(by, self._first(domain), left.share(parts[0]))
+        first = measurer.sums(by, self._first_entries(domain), left.share(parts[0]))
         if detail == "pair" and len(parts) > 2:
-            law = self._published(domain, first, None, [], loss)[1]
+            law = self._build_model(domain, first, None, [], loss)[1]
             share = left.share(parts[2])
-            pair = related_pair(
+            pair = choose_related_pair(
                 measurer,
                 self.features,
                 law.moments,
@@ -302,14 +311,15 @@ class Gaussian(Recipe):
         second = None
         if len(parts) > 1:
             second = measurer.sums(
-                by, self._second(domain, wanted), left.share(parts[1])
+                by, self._second_entries(domain, wanted), left.share(parts[1])
             )
         on_progress("fit", 0.6)
-        marginals, model = self._published(domain, first, second, wanted, loss)
+        # 4. The laws, and the means in two cells of each class.
+        marginals, model = self._build_model(domain, first, second, wanted, loss)
         if detail == "cells" and len(parts) > 2:
             on_progress("measuring", 0.8)
             model = replace(
-                model, split=self._split(measurer, model, left.share(parts[2]))
+                model, split=self._measure_split(measurer, model, left.share(parts[2]))
             )
         return marginals, model
 
@@ -322,21 +332,23 @@ class Gaussian(Recipe):
         """Return its label."""
         return Text("Table for learning {column}", column=fields["label"])
 
-    def _left(self) -> Fraction:
-        """Return the part of the loss for the sums themselves."""
+    def _sums_share(self) -> Fraction:
+        """Return the share of the loss for the sums themselves."""
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
-    def _shares(self, detail: Detail) -> tuple[Fraction, ...]:
-        """Return the parts of the loss left, all of it for the means without
-        features.
-        """
+    def _detail_shares(self, detail: Detail) -> tuple[Fraction, ...]:
+        """Return the loss shares of the stages; without features all is for sizes."""
         if detail == "pair":
-            return PAIR_SHARES if len(self.features) > 1 else self._shares("variances")
-        return SHARES[detail] if self.features else SHARES["means"]
+            return (
+                PAIR_SHARES
+                if len(self.features) > 1
+                else self._detail_shares("variances")
+            )
+        return DETAIL_SHARES[detail] if self.features else DETAIL_SHARES["means"]
 
-    def _most(self, domain: Domain, pairs: Sequence[Any]) -> Detail:
-        """Return the richest detail that is open to this recipe."""
+    def _richest_detail(self, domain: Domain, pairs: Sequence[Any]) -> Detail:
+        """Return the richest detail open to this recipe."""
         if pairs:
             return "products"
         if len(self.features) < 2:
@@ -348,22 +360,27 @@ class Gaussian(Recipe):
         return "cells"
 
     def _check_split(self, domain: Domain) -> None:
-        """Refuse sums inside classes for one of the features, whose cells would be too
-        many.
-        """
+        """Refuse sums inside classes if one of the features has too many cells."""
         for name in self.features:
             check_cells(domain, [(self.label, name)] * len(self.features))
 
-    def _carried(
+    def _affordable_detail(
         self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int
     ) -> Detail:
-        """Return the detail that a noisy number of rows carries under this loss."""
+        """Return the richest detail for which noise stays below its limits.
+
+        Args:
+            total: noisy number of rows.
+            pairs: number of products.
+            loss: for the sums.
+            rows: most rows of a person.
+        """
         features = max(len(self.features), 1)
         classes = domain.size(self.label)
-        most = self._most(domain, range(pairs))
+        most = self._richest_detail(domain, range(pairs))
 
         def noise(entries: int, detail: Detail, lines: float) -> float:
-            part = loss.share(SHARES[detail][-1])
+            part = loss.share(DETAIL_SHARES[detail][-1])
             return sums_deviation(rows=rows, entries=entries, loss=part) * lines / total
 
         together = math.sqrt(classes)
@@ -380,27 +397,25 @@ class Gaussian(Recipe):
             else "means"
         )
 
-    def _split(
+    def _measure_split(
         self, measurer: Measurer, model: GaussianModel, loss: Loss
     ) -> ClassSplit:
-        """Measure the means of the other features in the low and the high cell of each
-        class.
-        """
-        number, edge = split_of(model.moments, model.counts)
+        """Measure the means of the other features in the two cells of each class."""
+        number, edge = choose_split(model.moments, model.counts)
         split = self.features[number]
-        entries = self._first(measurer.domain)[: 1 + len(self.features)]
+        entries = self._first_entries(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
         cells = halves(
             measurer.domain.size(split), edge, missing=split in self.with_missing
         )
         view = measurer.coarsen({split: cells})
-        return split_classes(
+        return fit_split(
             view.sums((self.label, split), entries, loss), model.moments, number, edge
         )
 
-    def _first(self, domain: Domain) -> list[Entry]:
+    def _first_entries(self, domain: Domain) -> list[Entry]:
         """Return the entries of rows, features and categories."""
-        places = self._places(domain)
+        places = self._positions(domain)
         entries: list[Entry] = [
             {},
             *({name: levels(places[name])} for name in self.features),
@@ -409,15 +424,17 @@ class Gaussian(Recipe):
             entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
         return entries
 
-    def _places(self, domain: Domain) -> dict[str, Values]:
+    def _positions(self, domain: Domain) -> dict[str, Values]:
         return {
             name: positions(domain.size(name), missing=name in self.with_missing)
             for name in self.features
         }
 
-    def _second(self, domain: Domain, pairs: Sequence[tuple[str, str]]) -> list[Entry]:
+    def _second_entries(
+        self, domain: Domain, pairs: Sequence[tuple[str, str]]
+    ) -> list[Entry]:
         """Return the entries 2 x^2 - 1 of features, and products of pairs."""
-        place = self._places(domain)
+        place = self._positions(domain)
         squares: list[Entry] = [
             {name: levels(2 * place[name] ** 2 - 1)} for name in self.features
         ]
@@ -425,7 +442,7 @@ class Gaussian(Recipe):
             {name: levels(place[name]) for name in pair} for pair in pairs
         ]
 
-    def _published(
+    def _build_model(
         self,
         domain: Domain,
         first: NoisySums,
@@ -433,7 +450,7 @@ class Gaussian(Recipe):
         pairs: Sequence[Any],
         loss: Loss,
     ) -> tuple[dict[Clique, Marginal], GaussianModel]:
-        """Return the noisy class sizes, and the model."""
+        """Return the noisy class sizes, and the model of these sums."""
         end = 1 + len(self.features)
         index = {name: number for number, name in enumerate(self.features)}
         numeric = NoisySums(
@@ -453,10 +470,10 @@ class Gaussian(Recipe):
             label=self.label,
             counts=np.maximum(first.values[:, 0], 0.0),
             features=self.features,
-            moments=moments(
+            moments=fit_moments(
                 numeric,
                 second,
-                _density(first.values.shape[1], first.deviation, loss),
+                _noise_density(first.values.shape[1], first.deviation, loss),
                 [(index[a], index[b]) for a, b in pairs],
             ),
             shares=shares,
@@ -471,7 +488,7 @@ class Gaussian(Recipe):
         return {sizes.clique: sizes}, model
 
 
-def _tells_nothing(name: str) -> ParameterError:
+def _one_cell_error(name: str) -> ParameterError:
     return ParameterError(
         "column {column!r} has one cell, which tells nothing apart",
         remedy="choose another column",
@@ -480,11 +497,10 @@ def _tells_nothing(name: str) -> ParameterError:
 
 
 def has_numbers(column: Column) -> bool:
-    """Return whether the cells of a column are in the order of numbers, or two, in
-    nearly every row.
+    """Return whether a column's cells are in the order of numbers, or two.
 
-    A cell for missing values that a rule declared is no obstacle: nobody said that
-    values are missing.
+    A column with missing values has no numbers, unless a rule declared their cell: then
+    nobody said that values are missing.
     """
     many = (
         isinstance(column, Categorical)
@@ -494,13 +510,13 @@ def has_numbers(column: Column) -> bool:
     return not many and (not column.missing or column.origin("missing") == Origin.RULE)
 
 
-def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    """Pairs of features inside groups."""
+def _pairs_inside(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return the pairs of features inside groups."""
     return [pair for group in groups for pair in itertools.combinations(group, 2)]
 
 
-def _density(entries: int, deviation: float, loss: Loss) -> Density:
-    """Return the density of the noise of one of `entries` sums of one draw, in rows."""
+def _noise_density(entries: int, deviation: float, loss: Loss) -> Density:
+    """Return the density of the noise of one of `entries` sums of one draw."""
     if isinstance(loss, PureDP):
         scale = deviation / math.sqrt(max_norm_variance(entries, 1.0))
         return lambda rows: max_norm_density(rows, entries, scale)

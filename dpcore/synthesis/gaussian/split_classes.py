@@ -1,9 +1,8 @@
-"""A split of every class into two cells, which adds detail to normal laws without
-correlations.
+"""A split of every class into two cells, to add detail to normal laws.
 
 The split follows from noisy moments alone: the feature that varies most inside classes,
 at its mean. So the cells are as public as the classes, and disjoint. Means of the other
-features are measured in each half.
+features are measured in each half. It is used if no correlations are.
 """
 
 from __future__ import annotations
@@ -14,24 +13,23 @@ from typing import Any
 import numpy as np
 
 from dpcore.synthesis.gaussian.clipped_normal import centers_for, scales_for
-from dpcore.synthesis.gaussian.moments import SMALLEST_CLASS, Moments, beyond_noise
+from dpcore.synthesis.gaussian.moments import MIN_CLASS_ROWS, Moments, shrink_to_shared
 from dpcore.tables.counts import Values, pack, unpack
 from dpcore.tables.sums import NoisySums
 
-LEAST_WITHIN = 0.05
-"""Part of a variance that lies within the halves, at least."""
+MIN_WITHIN_SHARE = 0.05
+"""Least share of a variance that lies within the halves."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSplit:
-    """Laws of the features in the low and the high cell of one feature, before
-    clipping.
+    """Laws of the features in the low and the high cell of one feature.
 
     Attributes:
-        feature: number of the feature that is split.
+        feature: number of the split feature.
         edge: position up to which a value is low.
-        centers: (2, classes, features), of the low and the high half.
-        scales: (classes, features).
+        centers: (2, classes, features), of the low and the high half, before clipping.
+        scales: (classes, features), common to both halves.
     """
 
     feature: int
@@ -60,43 +58,44 @@ class ClassSplit:
         )
 
 
-def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
-    """Return the feature that varies most inside classes, and its mean over all.
+def choose_split(moments: Moments, sizes: Values) -> tuple[int, float]:
+    """Return the feature that varies most inside classes, and its overall mean.
 
     Args:
         moments: of the features.
         sizes: (classes,), noisy rows.
     """
-    shares = np.maximum(sizes, SMALLEST_CLASS)
+    shares = np.maximum(sizes, MIN_CLASS_ROWS)
     shares = shares / shares.sum()
-    means, variances = moments.clipped
+    means, variances = moments.drawn_moments
     feature = int((shares @ variances).argmax())
     return feature, float(shares @ means[:, feature])
 
 
-def split_classes(
+def fit_split(
     sums: NoisySums, moments: Moments, feature: int, edge: float
 ) -> ClassSplit:
-    """Return the laws from noisy sums.
+    """Return the laws in both halves from noisy sums.
 
     Args:
-        moments: of the features.
-        feature: number of the feature that is split.
-        edge: position up to which a value is low.
         sums: a line per class and half, low before high: the number of rows, then the
-            sum of each feature but the one that is split.
+            sum of each feature but the split one.
+        moments: of the features.
+        feature: number of the split feature.
+        edge: position up to which a value is low.
     """
-    means, variances = moments.clipped
+    means, variances = moments.drawn_moments
     classes, features = means.shape
     others = [number for number in range(features) if number != feature]
-    sizes = np.maximum(sums.values[:, :1], SMALLEST_CLASS)
-    of_class = np.repeat(means, 2, axis=0)
-    half_means = of_class.copy()
-    half_means[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
-    drawn = beyond_noise(half_means, of_class, sums.deviation / sizes[:, 0])
-    half_means = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(
-        classes, 2, features
-    )
+    sizes = np.maximum(sums.values[:, :1], MIN_CLASS_ROWS)
+    # 1. Means of the halves, shrunk to those of their class as far as noise explains.
+    class_means = np.repeat(means, 2, axis=0)
+    noisy_means = class_means.copy()
+    noisy_means[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
+    shrunk = shrink_to_shared(noisy_means, class_means, sums.deviation / sizes[:, 0])
+    half_means = class_means if shrunk is None else np.clip(shrunk, -1.0, 1.0)
+    half_means = half_means.reshape(classes, 2, features)
+    # 2. Scales at which both halves together keep the variances of the class.
     shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(
         axis=1, keepdims=True
     )
@@ -107,7 +106,7 @@ def split_classes(
             @ (half_means[number] - shares[number] @ half_means[number]) ** 2
         )
         within = np.maximum(
-            variances[number] - between, LEAST_WITHIN * variances[number]
+            variances[number] - between, MIN_WITHIN_SHARE * variances[number]
         )
         scales[number] = scales_for(half_means[number], within, shares[number])
     centers = centers_for(np.swapaxes(half_means, 0, 1), scales[None])

@@ -1,7 +1,7 @@
 """Fit a graphical model to noisy marginals by maximum likelihood with a little entropy.
 
 Noisy tables y_c with noise variance v_c were measured of a table with expected counts
-mu. The model sought minimizes
+mu. The wanted model minimizes
 
     sum over c, over cells x of  (mu_c(x) - y_c(x))^2 / (2 v_c)   +   strength * KL(mu
     || start)
@@ -11,10 +11,10 @@ noise: a cell counts by 1 / variance, and since the noise of different cells is
 independent the terms add up. (For Laplace noise it is weighted least squares, best
 among linear estimators by Gauss and Markov.) The second, the generalized
 Kullback-Leibler divergence from independent columns, decides between the many models
-that fit equally well, and takes the one that claims least. Its weight is tied to the
-noise alone, strength = SMOOTHNESS / (mean noise deviation): a cell that lies one
-deviation off its measurement may do so for a factor of e against independence. It
-vanishes with the noise, and then the measurements are met.
+that fit equally well, and takes the one with the weakest relations. Its weight depends
+on the noise alone, strength = SMOOTHNESS / (mean noise standard deviation): a cell that
+is one standard deviation off its measurement may be so for a factor of e against
+independence. It vanishes with the noise, and then the measurements are met.
 
 The minimum has the form mu = start * exp(sum of potentials theta_c), with theta_c =
 (y_c - mu_c) / (strength * v_c), and maximizes a concave dual that is solved one clique
@@ -25,9 +25,9 @@ potential satisfy, cell by cell,
 
 which is one increasing convex equation in log n: Newton's method solves all cells at
 once. The belief of one node of the junction tree is multiplied by n / mu, and walking
-the tree depth first carries it on. With variance 0 this is iterative proportional
-fitting; a sweep costs about as much as one gradient, and tens of sweeps do what takes
-mirror descent a thousand steps.
+the tree depth first carries the change to other nodes. With variance 0 this is
+iterative proportional fitting; a sweep costs about as much as one gradient, and tens of
+sweeps do what takes mirror descent a thousand steps.
 
 Source: Dudik, Phillips, Schapire (2007), relaxed maximum entropy; Darroch, Ratcliff
 (1972); Jirousek, Preucil (1995), proportional fitting on junction trees; McKenna,
@@ -41,22 +41,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.graph.propagation import Part, State, divide, product_potentials
 from dpcore.tables.counts import Marginal, Values, project
 
-SMOOTHNESS = 1.0
+SMOOTHNESS = 1.0  # weight of the divergence, in units of 1 / noise SD
 MAX_SWEEPS = 200
-MIN_SWEEPS = 15
-# cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
-WORK = 1_500_000_000
-# of a noise deviation, root mean square over the cells of the worst clique
+MIN_SWEEPS = 15  # made even if they exceed MAX_WORK
+MAX_WORK = 1_500_000_000  # cells read or written by one fit
+# move in noise SDs at which sweeps end, root mean square over the worst clique's cells
 TOLERANCE = 0.05
-SMALLEST = 1e-250
-FARTHEST = 300.0  # of a potential, so that products of factors stay finite
-CLUSTER = 4096  # cells of a part of a node whose cliques are updated together
+MIN_COUNT = 1e-250  # rows; smaller counts have no logarithm
+MAX_POTENTIAL = 300.0  # absolute, so that products of factors stay finite
+MAX_CLUSTER_CELLS = 4096  # of a part of a node whose cliques are updated together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +64,7 @@ class Fit:
 
     Attributes:
         potentials: clique -> theta, the start of a later fit with more measurements.
-        sweeps: how many were made.
+        sweeps: number of sweeps made.
     """
 
     model: GraphicalModel
@@ -82,73 +81,77 @@ def fit(
     nodes: Sequence[Clique] | None = None,
     warm: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
-    strongest: Mapping[Clique, float] | None = None,
+    max_strength: Mapping[Clique, float] | None = None,
 ) -> Fit:
-    """Fit the model that best explains the measurements, as post-processing of public
-    numbers.
+    """Fit the model to the measurements, as post-processing of public numbers.
 
-    What overlapping measurements say twice is first averaged in closed form
-    (`consistent`), which is the same least-squares problem without the demand that
-    counts be at least 0; the sweeps add that.
+    Overlapping measurements are first averaged in closed form (`consistent`), which is
+    the same least-squares problem without the condition that counts are at least 0; the
+    sweeps add it.
 
-    Sweeps end when no measured table moved by more than TOLERANCE of its noise
-    deviation, after `max_sweeps`, or when they have touched WORK cells: only noisy
-    measurements and public sizes steer it.
+    Sweeps end when no measured table moved by more than TOLERANCE of its noise standard
+    deviation, after `max_sweeps`, or after MAX_WORK touched cells: only noisy
+    measurements and public sizes decide.
 
     Args:
         domain: of the columns.
-        max_sweeps: at most.
-        measurements: noisy tables with independent noise, one or more; a clique may be
-            there twice, and the empty clique is the number of rows.
+        measurements: noisy tables with independent noise, one or more; a clique may
+            occur twice, and the empty clique is the number of rows.
         start: column -> expected counts or shares of its cells, at least 0: the
-            independent model that the fit departs from; above 0 wherever rows may be.
-        factors: (clique, table) multiplied into the start: 0 where no row may be, 1
+            independent model at which the fit begins; above 0 in all possible cells.
+        factors: (clique, table) multiplied into the start: 0 in impossible cells, 1
             elsewhere.
-        nodes: of a junction tree that covers measurements and factors, where one is
-            known already.
+        nodes: of a junction tree that covers measurements and factors, if one is known
+            already.
         warm: potentials of an earlier fit with the same start and factors.
-        strongest: clique -> what `strength` is at most where its own table is
-            concerned.
+        max_sweeps: at most.
+        max_strength: clique -> upper bound of `strength` for its own table.
     """
-    agreed = {
+    # 1. Average overlapping measurements in closed form.
+    consistent_tables = {
         frozenset(marginal.clique): marginal
-        for marginal in consistent(domain, measurements)
+        for marginal in make_consistent(domain, measurements)
     }
-    total = max(1.0, next(iter(agreed.values())).total)
-    tables = [marginal for marginal in agreed.values() if marginal.clique]
+    total = max(1.0, next(iter(consistent_tables.values())).total)
+    tables = [marginal for marginal in consistent_tables.values() if marginal.clique]
+    # 2. Start from independent columns, constraints and the potentials of before.
     tree = JunctionTree.over(
         domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors]
     )
-    given = [
+    base_factors = [
         *(((name,), start[name] / start[name].sum()) for name in domain.names),
         *factors,
     ]
-    clusters = _clusters(tree, tables, warm or {}, strongest or {})
+    clusters = _assign_to_nodes(tree, tables, warm or {}, max_strength or {})
     blocks = [
-        block for held in clusters for cluster in held for block in cluster.blocks
+        block
+        for node_clusters in clusters
+        for cluster in node_clusters
+        for block in cluster.blocks
     ]
-    begun = [
-        (block.clique, _grown(block.theta)) for block in blocks if block.theta.any()
+    warm_factors = [
+        (block.clique, _factor_of(block.theta)) for block in blocks if block.theta.any()
     ]
-    state = State(tree, product_potentials(tree, [*given, *begun]))
-    _scale(state, total)
+    state = State(tree, product_potentials(tree, [*base_factors, *warm_factors]))
+    _scale_tables(state, total)
+    # 3. Sweep over the tree until tables hardly move.
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
     strength = SMOOTHNESS / max(deviation, 1e-9)
     touched = sum(
-        table.size * (4 + 2 * len(held))
-        for table, held in zip(state.tables, clusters, strict=True)
+        table.size * (4 + 2 * len(node_clusters))
+        for table, node_clusters in zip(state.tables, clusters, strict=True)
     )
-    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, WORK // touched))
+    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, MAX_WORK // touched))
     sweeps = 0
     moved = math.inf
     while sweeps < max_sweeps and moved > TOLERANCE:
         moved = _sweep(state, clusters, strength)
         sweeps += 1
     thetas = {block.clique: block.theta for block in blocks}
-    learned = tuple((clique, _grown(theta)) for clique, theta in thetas.items())
+    learned = tuple((clique, _factor_of(theta)) for clique, theta in thetas.items())
     return Fit(
-        model=GraphicalModel(tree=tree, factors=(*given, *learned), total=total),
+        model=GraphicalModel(tree=tree, factors=(*base_factors, *learned), total=total),
         potentials=thetas,
         sweeps=sweeps,
     )
@@ -157,9 +160,8 @@ def fit(
 class _Cluster:
     """Some measured cliques of a node, updated on the marginal of their columns.
 
-    The node is read and written once for all of them. This is exact, since what they
-    multiply into the node depends on these columns alone.
-
+    The node is read and written once for all of them. This is exact, as their factors
+    depend on these columns alone.
     """
 
     def __init__(self, domain: Domain, node: Clique, columns: Clique) -> None:
@@ -168,15 +170,16 @@ class _Cluster:
         self.part = None if columns == node else Part(domain, node, columns)
 
     def update(self, table: Values, strength: float) -> float:
-        """Update every clique on the node's table, and return the largest move in noise
-        deviations.
+        """Update every clique on the node's table; return the largest move.
+
+        It is in noise standard deviations.
         """
         if self.part is None:
             return max(block.update(table, strength) for block in self.blocks)
-        own = self.part.sum(table)
-        before = own.copy()
-        moved = max(block.update(own, strength) for block in self.blocks)
-        self.part.multiply(table, divide(own, before))
+        marginal = self.part.sum(table)
+        before = marginal.copy()
+        moved = max(block.update(marginal, strength) for block in self.blocks)
+        self.part.multiply(table, divide(marginal, before))
         return moved
 
 
@@ -189,9 +192,9 @@ class _Block:
         node: Clique,
         marginal: Marginal,
         warm: Values | None,
-        strongest: float,
+        max_strength: float,
     ) -> None:
-        self.strongest = strongest
+        self.max_strength = max_strength
         self.clique = tuple(name for name in node if name in marginal.clique)
         self.goal = project(marginal.values, marginal.clique, self.clique)
         self.variance = max(marginal.variance, 1e-12)
@@ -201,82 +204,87 @@ class _Block:
     def update(self, table: Values, strength: float) -> float:
         """Solve this clique's equations and multiply the change into the table.
 
-        Returns: how far the cells moved, root mean square, in noise deviations.
+        Returns: root mean square change of the cells, in noise standard deviations.
         """
         counts = self.part.sum(table)
-        before = np.log(np.maximum(counts, SMALLEST))
-        pull = min(strength, self.strongest) * self.variance
+        before = np.log(np.maximum(counts, MIN_COUNT))
+        pull = min(strength, self.max_strength) * self.variance
         right = self.goal + pull * (before - self.theta)
-        # Root of pull * v + exp(v) = right. `above` is at or over it, and from there
-        # Newton descends.
+        # Newton's method for pull * v + exp(v) = right, where v = log n. `above` is at
+        # or over the root, so the steps descend to it.
         above = np.minimum(right / pull, np.log(np.maximum(right, 1.0)))
         after = np.minimum(before, above)
         for _ in range(3):
-            grown = np.exp(after)
+            new_counts = np.exp(after)
             after = np.minimum(
-                after - (pull * after + grown - right) / (pull + grown), above
+                after - (pull * after + new_counts - right) / (pull + new_counts),
+                above,
             )
         change = np.where(counts > 0, after - before, 0.0)
         self.theta = self.theta + change
         factor = np.exp(change)
-        # Before the table is multiplied: where this clique is the whole node, `counts`
-        # is a view of it.
+        # Taken before the table is multiplied: `counts` may be a view of it.
         moved = float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
         self.part.multiply(table, factor)
         return moved
 
 
-def _clusters(
+def _assign_to_nodes(
     tree: JunctionTree,
     measurements: Sequence[Marginal],
     warm: Mapping[Clique, Values],
-    strongest: Mapping[Clique, float],
+    max_strength: Mapping[Clique, float],
 ) -> list[list[_Cluster]]:
-    """Return the measured cliques by the smallest node that holds them, small ones
-    first.
-    """
+    """Return the clusters of each node; a clique goes to the smallest that fits."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
     inside: list[list[Marginal]] = [[] for _ in tree.nodes]
-    for marginal in sorted(measurements, key=lambda each: len(each.clique)):
+    for marginal in sorted(measurements, key=lambda table: len(table.clique)):
         i = tree.node_of(marginal.clique)
         assert i is not None
         inside[i].append(marginal)
     clusters: list[list[_Cluster]] = []
     for node, marginals in zip(tree.nodes, inside, strict=True):
-        groups = _groups(tree.domain, node, [marginal.clique for marginal in marginals])
-        own = [_Cluster(tree.domain, node, columns) for columns in groups]
+        groups = _column_groups(
+            tree.domain, node, [marginal.clique for marginal in marginals]
+        )
+        node_clusters = [_Cluster(tree.domain, node, columns) for columns in groups]
         for marginal in marginals:
             cluster = next(
-                each for each in own if set(marginal.clique) <= set(each.columns)
+                cluster
+                for cluster in node_clusters
+                if set(marginal.clique) <= set(cluster.columns)
             )
             clique, theta = by_columns.get(frozenset(marginal.clique), ((), None))
             if theta is not None:
                 theta = project(
                     theta, clique, tuple(name for name in node if name in clique)
                 )
-            most = strongest.get(marginal.clique, math.inf)
+            most = max_strength.get(marginal.clique, math.inf)
             cluster.blocks.append(
                 _Block(tree.domain, cluster.columns, marginal, theta, most)
             )
-        clusters.append([each for each in own if each.blocks])
+        clusters.append([cluster for cluster in node_clusters if cluster.blocks])
     return clusters
 
 
-def _groups(domain: Domain, node: Clique, cliques: Sequence[Clique]) -> list[Clique]:
-    """Cover the cliques by sets of columns with at most CLUSTER cells, if no clique has
-    more.
+def _column_groups(
+    domain: Domain, node: Clique, cliques: Sequence[Clique]
+) -> list[Clique]:
+    """Cover the cliques by sets of columns of at most MAX_CLUSTER_CELLS cells.
+
+    A single larger clique is a set of its own.
     """
-    if domain.cells(node) <= CLUSTER:
+    if domain.cells(node) <= MAX_CLUSTER_CELLS:
         return [node]
     groups: list[set[str]] = []
     for clique in sorted(
-        cliques, key=lambda each: (-len(each), sorted(map(node.index, each)))
+        cliques, key=lambda clique: (-len(clique), sorted(map(node.index, clique)))
     ):
         grown = [(domain.cells(tuple(group | set(clique))), group) for group in groups]
         fitting = [
             (cells / domain.cells(tuple(group)), place)
             for place, (cells, group) in enumerate(grown)
-            if cells <= CLUSTER or cells == domain.cells(tuple(group))
+            if cells <= MAX_CLUSTER_CELLS or cells == domain.cells(tuple(group))
         ]
         if fitting:
             groups[min(fitting)[1]] |= set(clique)
@@ -288,34 +296,36 @@ def _groups(domain: Domain, node: Clique, cliques: Sequence[Clique]) -> list[Cli
 def _sweep(
     state: State, clusters: Sequence[Sequence[_Cluster]], strength: float
 ) -> float:
-    """Update every clique once, depth first, and return the largest move in noise
-    deviations.
+    """Update every clique once, depth first; return the largest move.
+
+    It is in noise standard deviations.
     """
     tree = state.tree
     moved = 0.0
     path = [0]
     for i in range(len(tree.nodes)):
         while i and path[-1] != tree.parents[i]:
-            state.up(path.pop())
+            state.pass_up(path.pop())
         if i:
-            state.down(i)
+            state.pass_down(i)
             path.append(i)
         for cluster in clusters[i]:
             moved = max(moved, cluster.update(state.tables[i], strength))
     while len(path) > 1:
-        state.up(path.pop())
+        state.pass_up(path.pop())
     return moved
 
 
-def _grown(theta: Values) -> Values:
-    """Return a factor, of finite numbers also where rows break a stated fact at next to
-    no noise.
+def _factor_of(theta: Values) -> Values:
+    """Return exp(theta), kept finite.
+
+    Theta may be extreme if rows contradict a stated fact at next to no noise.
     """
-    factor: Values = np.exp(np.clip(theta, -FARTHEST, FARTHEST))
+    factor: Values = np.exp(np.clip(theta, -MAX_POTENTIAL, MAX_POTENTIAL))
     return factor
 
 
-def _scale(state: State, total: float) -> None:
-    """Let every table add up to `total`."""
+def _scale_tables(state: State, total: float) -> None:
+    """Scale every table to add up to `total`."""
     for table in [*state.tables, *state.separators[1:]]:
         table *= total / table.sum()

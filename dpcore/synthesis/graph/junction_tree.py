@@ -1,9 +1,9 @@
 """Junction trees, which cover a set of cliques by a tree of larger tables.
 
-Two columns that are in one clique must meet in one node of the tree, and the nodes that
-hold a column must hang together. Then exact answers need no table larger than a node.
-Finding the smallest tree is NP-hard; columns are eliminated greedily, the one whose
-node has the fewest cells first.
+The columns of a clique must all be in one node, and the nodes with a given column must
+be connected. Then exact answers need no table larger than a node. Finding the smallest
+tree is NP-hard; columns are eliminated greedily, the one whose node has the fewest
+cells first.
 
 Source: Lauritzen, Spiegelhalter (1988); Koller, Friedman (2009), sections 9.4 and 10.4.
 """
@@ -28,8 +28,8 @@ class JunctionTree:
         nodes: cliques with their columns in ascending size, so that the longest axis is
             the last.
         parents: position of each node's parent, -1 for the first node.
-        separators: the columns a node shares with its parent, () for the first node and
-            wherever two parts of the table have nothing to do with each other.
+        separators: the columns a node shares with its parent; () for the first node and
+            between parts of the tree without common columns.
     """
 
     domain: Domain
@@ -39,11 +39,13 @@ class JunctionTree:
 
     @classmethod
     def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
-        """Return a tree in which every clique has a node that contains it."""
-        masks = eliminate(domain.sizes, [mask_of(domain, clique) for clique in cliques])
-        order, parents = _spanning(masks)
+        """Return a tree with a node around every clique."""
+        masks = eliminate_columns(
+            domain.sizes, [mask_of(domain, clique) for clique in cliques]
+        )
+        order, parents = _join_nodes(masks)
         ranked = sorted(range(len(domain.names)), key=lambda i: (domain.sizes[i], i))
-        nodes = [_names(domain, masks[i], ranked) for i in order]
+        nodes = [_columns_of(domain, masks[i], ranked) for i in order]
         return cls(
             domain=domain,
             nodes=tuple(nodes),
@@ -56,44 +58,39 @@ class JunctionTree:
 
     @property
     def cells(self) -> int:
-        """Cells of all nodes together, with which memory and time grow."""
+        """Cells of all nodes together; memory and time grow with them."""
         return sum(self.domain.cells(node) for node in self.nodes)
 
     def node_of(self, clique: Iterable[str]) -> int | None:
-        """Return the position of the smallest node that contains the clique, or
-        None.
-        """
+        """Return the position of the smallest node around the clique, or None."""
         columns = set(clique)
-        holding = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
-        return min(
-            holding, key=lambda i: self.domain.cells(self.nodes[i]), default=None
-        )
+        around = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
+        return min(around, key=lambda i: self.domain.cells(self.nodes[i]), default=None)
 
 
 class BoundedTree:
-    """A growing set of cliques whose junction tree may not have more than `limit`
-    cells.
+    """A growing set of cliques with a junction tree of at most `limit` cells.
 
     Attributes:
-        nodes: bit masks of the nodes of the tree as it is.
+        nodes: bit masks of the present nodes.
     """
 
     def __init__(
         self, domain: Domain, limit: int, nodes: Iterable[Clique] = ()
     ) -> None:
-        """Start with a tree of these nodes, which are taken in whatever the limit."""
+        """Start with a tree of these nodes, even if they exceed the limit."""
         self.domain = domain
         self.limit = limit
-        self.nodes = eliminate(domain.sizes, [mask_of(domain, node) for node in nodes])
+        self.nodes = eliminate_columns(
+            domain.sizes, [mask_of(domain, node) for node in nodes]
+        )
 
     def add(self, clique: Clique) -> bool:
-        """Add the clique if the tree stays within the limit, and return True if it
-        did.
-        """
+        """Add the clique if the tree stays within the limit; return whether it did."""
         mask = mask_of(self.domain, clique)
         if any(mask & node == mask for node in self.nodes):
             return True
-        nodes = eliminate(self.domain.sizes, [*self.nodes, mask])
+        nodes = eliminate_columns(self.domain.sizes, [*self.nodes, mask])
         if tree_cells(self.domain.sizes, nodes) > self.limit:
             return False
         self.nodes = nodes
@@ -101,24 +98,27 @@ class BoundedTree:
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The nodes by their columns."""
+        """The nodes as tuples of columns."""
         return tuple(clique_of(self.domain, node) for node in self.nodes)
 
     def keep(self, cliques: Iterable[Clique]) -> None:
-        """Forget all cliques but these, taken in before, if their own tree is
-        smaller.
+        """Forget all cliques but these, if their own tree is smaller.
+
+        Args:
+            cliques: added before.
         """
-        own = eliminate(
+        nodes_of_these = eliminate_columns(
             self.domain.sizes, [mask_of(self.domain, clique) for clique in cliques]
         )
         self.nodes = min(
-            own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes)
+            nodes_of_these,
+            self.nodes,
+            key=lambda nodes: tree_cells(self.domain.sizes, nodes),
         )
 
 
-def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
-    """Return the largest cliques that appear when columns are eliminated one by one, as
-    bit masks.
+def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
+    """Return the largest cliques formed by eliminating columns, as bit masks.
 
     Args:
         sizes: cells of each column.
@@ -130,58 +130,61 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
     for clique in cliques:
         for i in _bits(clique):
             neighbors[i] |= clique & ~(1 << i)
+    # column -> log of the cells of the node that eliminating it would make
     costs = {
         i: weights[i] + sum(map(weight, _bits(near)))
         for i, near in enumerate(neighbors)
     }
     nodes: list[int] = []
-    # of each column, the nodes that it is in
-    holding: list[list[int]] = [[] for _ in sizes]
+    nodes_with: list[list[int]] = [[] for _ in sizes]  # for each column
     cheapest = [(cost, i) for i, cost in costs.items()]
     heapq.heapify(cheapest)
     while costs:
         cost, i = heapq.heappop(cheapest)
         if costs.get(i) != cost:
-            continue  # it is another one by now
+            continue  # an outdated entry
         del costs[i]
         near = neighbors[i]
         node = near | 1 << i
-        if new := not any(node & other == node for other in holding[i]):
+        # a node inside an earlier one is not needed
+        if new := not any(node & other == node for other in nodes_with[i]):
             nodes.append(node)
         for j in _bits(near):
             neighbors[j] = (neighbors[j] | near) & ~(1 << j | 1 << i)
             costs[j] = weights[j] + sum(map(weight, _bits(neighbors[j])))
             heapq.heappush(cheapest, (costs[j], j))
             if new:
-                holding[j].append(node)
+                nodes_with[j].append(node)
     return nodes
 
 
 def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
-    """Return the cells of all nodes together, as an unbounded integer."""
+    """Return the cells of all nodes together."""
     return sum(math.prod(map(sizes.__getitem__, _bits(node))) for node in nodes)
 
 
-def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Depth-first order, and parents in it, of a tree that joins nodes by as many
-    shared columns as possible.
+def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the depth-first order and parents of a tree of largest overlaps.
 
-    For the nodes of an elimination such a tree is a junction tree: Koller, Friedman
-    (2009), theorem 10.4.
+    It is the spanning tree with the most shared columns. For the nodes of an
+    elimination it is a junction tree: Koller, Friedman (2009), theorem 10.4.
+
+    Returns: the nodes in order; and for each, its parent's place in that order, or -1.
     """
     children: list[list[int]] = [[] for _ in nodes]
-    # node outside -> its best node inside (Prim)
+    # Prim's algorithm: node outside the tree -> the node inside with most shared columns
     nearest = dict.fromkeys(range(1, len(nodes)), 0)
 
-    def shared(i: int) -> int:
+    def overlap(i: int) -> int:
         return (nodes[i] & nodes[nearest[i]]).bit_count()
 
     while nearest:
-        new = max(nearest, key=shared)
+        new = max(nearest, key=overlap)
         children[nearest.pop(new)].append(new)
         for i in nearest:
-            if (nodes[i] & nodes[new]).bit_count() > shared(i):
+            if (nodes[i] & nodes[new]).bit_count() > overlap(i):
                 nearest[i] = new
+    # Number the nodes depth first.
     order: list[int] = []
     parents: list[int] = []
     waiting = [(0, -1)]
@@ -200,10 +203,10 @@ def mask_of(domain: Domain, clique: Iterable[str]) -> int:
 
 def clique_of(domain: Domain, mask: int) -> Clique:
     """Return the columns of a bit mask, in the order of the domain."""
-    return _names(domain, mask, range(len(domain.names)))
+    return _columns_of(domain, mask, range(len(domain.names)))
 
 
-def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
+def _columns_of(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
     return tuple(domain.names[i] for i in ranked if mask >> i & 1)
 
 

@@ -20,14 +20,13 @@ from dpcore.tables.counts import Values, aligned, pack, project, unpack
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalModel:
-    """Expected counts of every combination of values, from a normalized product of
-    factors.
+    """Expected counts of all combinations of values, as a product of factors.
 
-    Columns that are in no common node depend on each other only through the separators
-    between.
+    Columns in no common node depend on each other only through the separators between
+    their nodes.
 
     Attributes:
-        tree: its nodes hold every factor.
+        tree: its nodes cover every factor.
         factors: (clique, table), at least 0, axes in the clique's order.
         total: expected number of rows.
     """
@@ -43,34 +42,38 @@ class GraphicalModel:
 
     @property
     def tables(self) -> tuple[Values, ...]:
-        """Calibrated expected counts in rows, one array per node, equal on
-        separators.
-        """
-        return self._calibrated[1]
+        """Expected counts in rows, one array per node; nodes agree on separators."""
+        return self._calibration[1]
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected counts over any columns, in rows, axes in the order
-        given.
+        """Return the expected counts over any columns, in rows.
 
-        A clique inside a node is summed down from it; another one is multiplied
-        together along the tree, summing every other column away as soon as possible.
+        The axes are in the order given. A clique inside a node is summed down from it;
+        another one is multiplied together along the tree, summing every other column
+        away as soon as possible.
         """
         clique = self.domain.clique(clique)
         i = self.tree.node_of(clique)
         if i is not None:
             return project(self.tables[i], self.tree.nodes[i], clique)
-        top = max(i for i, below in enumerate(self._below) if below.issuperset(clique))
+        top = max(
+            i
+            for i, below in enumerate(self._subtree_columns)
+            if below.issuperset(clique)
+        )
         columns, table = self._collect(top, frozenset(clique))
         return project(table, columns, clique)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows, node by node down the tree.
 
-        The new columns of a node are drawn for all rows that agree on its separator
-        together, in a fresh random order, so that each cell gets its expected number of
-        rows rounded up or down, and columns that are independent given the separator
-        stay so. The orders of any two nodes go together evenly: pairs of columns that
-        have little to do with each other come out with less than a sample's noise.
+        All rows that agree on a node's separator draw its new columns together, in a
+        fresh random order: each cell gets its expected number of rows rounded up or
+        down, and columns that are independent given the separator stay so. The orders
+        of any two nodes are evenly mixed: pairs of columns with hardly any relation
+        come out with less than a sample's noise.
+
+        Returns: column -> int32, the cell of each row.
         """
         codes: dict[str, Integers] = {}
         nodes = zip(self.tree.nodes, self.tree.separators, self.tables, strict=True)
@@ -88,23 +91,22 @@ class GraphicalModel:
             drawn = sample_cells(lines, turned[present], rng, order=order)
             cells = np.unravel_index(drawn, self.domain.shape(new))
             codes |= {
-                name: each.astype(np.int32)
-                for name, each in zip(new, cells, strict=True)
+                name: cells_of_column.astype(np.int32)
+                for name, cells_of_column in zip(new, cells, strict=True)
             }
         return codes
 
-    def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
-        """Return the model of those rows only that have chosen values.
+    def restrict(self, weights: Mapping[str, Values]) -> GraphicalModel:
+        """Return the model of only those rows with chosen values.
 
         Args:
-            weights: column -> one number in 0 .. 1 a cell: the share of this cell's
-                rows that is kept.
+            weights: column -> the share of each cell's rows to keep, from 0 to 1.
 
-        Raises: InfeasibleError when the model holds no such rows.
+        Raises: InfeasibleError if the model holds no such rows.
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
         model = replace(self, factors=self.factors + added)
-        share = math.exp(min(0.0, model._calibrated[0] - self._calibrated[0]))
+        share = math.exp(min(0.0, model._calibration[0] - self._calibration[0]))
         return replace(model, total=self.total * share)
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,11 +131,12 @@ class GraphicalModel:
         )
 
     @cached_property
-    def _calibrated(self) -> tuple[float, tuple[Values, ...]]:
-        """Logarithm of the sum of the product of the factors, and the nodes' tables
-        scaled to the total.
+    def _calibration(self) -> tuple[float, tuple[Values, ...]]:
+        """The log of the sum of the factors' product, and the nodes' tables.
 
-        Raises: InfeasibleError when the factors leave no possible row.
+        The tables are scaled to the total.
+
+        Raises: InfeasibleError if the factors leave no possible row.
         """
         state = State(self.tree, product_potentials(self.tree, self.factors))
         if state.log_mass == -math.inf:
@@ -146,7 +149,7 @@ class GraphicalModel:
         return state.log_mass, tuple(state.tables)
 
     @cached_property
-    def _below(self) -> list[frozenset[str]]:
+    def _subtree_columns(self) -> list[frozenset[str]]:
         """The columns of each node and of all nodes under it."""
         below = [frozenset(node) for node in self.tree.nodes]
         for i in range(len(below) - 1, 0, -1):
@@ -156,35 +159,45 @@ class GraphicalModel:
     def _collect(
         self, i: int, wanted: frozenset[str], part: Clique | None = None
     ) -> tuple[Clique, Values]:
-        """Return the table of the wanted columns at or under node i, or their shares
-        given `part`.
+        """Return the table of the wanted columns at or under node i.
+
+        With `part`, return their shares given these columns.
         """
+        # 1. Collect from the children with wanted columns.
         node = self.tree.nodes[i]
         messages = [
             self._collect(child, wanted, self.tree.separators[child])
             for child, parent in enumerate(self.tree.parents)
             if parent == i
-            and wanted & self._below[child] - set(self.tree.separators[child])
+            and wanted & self._subtree_columns[child] - set(self.tree.separators[child])
         ]
         names = set(part or ()) | wanted.intersection(node)
         names |= {name for columns, _ in messages for name in columns}
-        own = tuple(name for name in node if name in names)
-        operands = [(own, project(self.tables[i], node, own)), *messages]
-        columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))
+        needed = tuple(name for name in node if name in names)
+        operands = [(needed, project(self.tables[i], node, needed)), *messages]
+        # 2. Multiply and sum the other columns away; axes are numbered for einsum.
+        columns = (
+            *(part or ()),
+            *sorted((wanted & self._subtree_columns[i]) - set(part or ())),
+        )
         axis = {
             name: at
             for at, name in enumerate(
-                {name: None for each, _ in operands for name in each}
+                {
+                    name: None
+                    for names_of_table, _ in operands
+                    for name in names_of_table
+                }
             )
         }
         arguments: list[Any] = []
-        for each, table in operands:
-            arguments += [table, [axis[name] for name in each]]
+        for names_of_table, table in operands:
+            arguments += [table, [axis[name] for name in names_of_table]]
         joined = np.einsum(
             *arguments, [axis[name] for name in columns], optimize=len(operands) > 2
         )
         if part is not None:
             given = np.asarray(project(self.tables[i], node, part))
             below = aligned(np.where(given > 0, given, 1.0), part, columns)
-            joined /= below  # where given is 0, so is joined
+            joined /= below  # if a cell of given is 0, so is joined there
         return columns, joined

@@ -3,8 +3,8 @@
 A state holds one table per node. It is calibrated when neighbors agree on their
 separator; then each table is the exact marginal of the product of all potentials. A
 change of one table is carried to a neighbor by multiplying the neighbor by (new
-separator) / (old separator). No logarithms are taken of the large tables, which is what
-makes numpy fast enough.
+separator) / (old separator). No logarithms are taken of the large tables, which makes
+numpy fast enough.
 
 Source: Jensen, Lauritzen, Olesen (1990), the HUGIN scheme; Koller, Friedman (2009),
 section 10.3.
@@ -21,8 +21,8 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.tables.counts import Values, aligned
 
-TAIL = 64
-"""Cells of the innermost axes that are summed by a product of matrices."""
+MAX_TAIL_CELLS = 64
+"""Most cells of the innermost axes, which a matrix product sums."""
 
 
 class State:
@@ -37,43 +37,49 @@ class State:
     """
 
     def __init__(self, tree: JunctionTree, potentials: Sequence[Values]) -> None:
-        """Calibrate the product of `potentials`, one array per node, which are taken
-        over and changed.
+        """Calibrate the product of `potentials`, one array per node.
+
+        The arrays are reused and changed.
         """
         self.tree = tree
         self.tables = [np.ascontiguousarray(potential) for potential in potentials]
         domain = tree.domain
-        self._own = [
+        self._in_node = [
             Part(domain, node, part)
             for node, part in zip(tree.nodes, tree.separators, strict=True)
         ]
-        self._above = [
+        self._in_parent = [
             Part(domain, tree.nodes[parent], part)
             for parent, part in zip(tree.parents, tree.separators, strict=True)
         ]
         self.separators = [np.ones(domain.shape(part)) for part in tree.separators]
         self.log_mass = 0.0
         for i in range(len(self.tables) - 1, -1, -1):
-            # Scaled on the way, because a product over many nodes leaves the range of
-            # floats.
+            # scale on the way, as a product over many nodes leaves the range of floats
             mass = float(self.tables[i].sum())
             self.log_mass += math.log(mass) if mass > 0 else -math.inf
             self.tables[i] *= 1 / mass if mass > 0 else 0.0
             if i:
-                self.up(i)
+                self.pass_up(i)
         for i in range(1, len(self.tables)):
-            self.down(i)
+            self.pass_down(i)
 
-    def up(self, i: int) -> None:
+    def pass_up(self, i: int) -> None:
         """Carry the table of node i to its parent."""
         self._carry(
-            i, self._own[i].sum(self.tables[i]), self.tree.parents[i], self._above[i]
+            i,
+            self._in_node[i].sum(self.tables[i]),
+            self.tree.parents[i],
+            self._in_parent[i],
         )
 
-    def down(self, i: int) -> None:
+    def pass_down(self, i: int) -> None:
         """Carry the table of the parent to node i."""
         self._carry(
-            i, self._above[i].sum(self.tables[self.tree.parents[i]]), i, self._own[i]
+            i,
+            self._in_parent[i].sum(self.tables[self.tree.parents[i]]),
+            i,
+            self._in_node[i],
         )
 
     def _carry(self, i: int, new: Values, to: int, part: Part) -> None:
@@ -84,12 +90,11 @@ class State:
 def product_potentials(
     tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]
 ) -> list[Values]:
-    """Return one potential per node, the product of the factors that it holds.
+    """Return one potential per node, the product of its factors.
 
     Args:
-        tree: whose nodes hold the cliques.
-        factors: (clique, table) with axes in the clique's order; each clique fits into
-            a node.
+        tree: with a node around each clique.
+        factors: (clique, table) with axes in the clique's order.
     """
     potentials = [np.ones(tree.domain.shape(node)) for node in tree.nodes]
     for clique, table in factors:
@@ -100,18 +105,17 @@ def product_potentials(
 
 
 def divide(above: Values, below: Values) -> Values:
-    """Divide `above` by `below`, with 0 where `below` is 0."""
+    """Divide `above` by `below`; the result is 0 if `below` is."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 class Part:
-    """A part of a node's columns, with its marginal and products on arrays in the
-    node's shape.
+    """Fast marginals and products of a node's table over a part of its columns.
 
-    numpy is slow where the innermost axes are short, as those of binary columns are. So
+    numpy is slow if the innermost axes are short, as those of binary columns are. So
     axes that are all kept or all summed are taken together; outer ones are summed
-    first, which are long runs of memory; and the last ones, up to TAIL cells, by a
-    product with a table of zeros and ones.
+    first, which are long runs of memory; and the last ones, up to MAX_TAIL_CELLS cells,
+    by a product with a matrix of zeros and ones.
     """
 
     def __init__(self, domain: Domain, node: Clique, part: Clique) -> None:
@@ -119,27 +123,28 @@ class Part:
         kept = [name in part for name in node]
         self._size = domain.shape(tuple(name for name in node if name in part))
         first = max(0, len(node) - 1)
-        while first and math.prod(sizes[first - 1 :]) <= TAIL:
+        while first and math.prod(sizes[first - 1 :]) <= MAX_TAIL_CELLS:
             first -= 1
+        # merged outer axes: cells, and whether they are kept
         self._outer: list[tuple[int, bool]] = []
         for size, keep in zip(sizes[:first], kept[:first], strict=True):
             if self._outer and self._outer[-1][1] == keep:
                 size *= self._outer.pop()[0]
             self._outer.append((size, keep))
         self._tail = math.prod(sizes[first:])
-        self._held = math.prod(size for size, keep in self._outer if keep)
-        self._chosen = None
+        self._outer_size = math.prod(size for size, keep in self._outer if keep)
+        self._tail_matrix = None
         if not all(kept[first:]):
             places = np.indices(sizes[first:]).reshape(len(node) - first, -1)
             inner = [axis for axis in range(len(node) - first) if kept[first + axis]]
             shape = tuple(sizes[first + axis] for axis in inner)
-            own = (
+            cells = (
                 np.ravel_multi_index(tuple(places[axis] for axis in inner), shape)
                 if inner
                 else 0
             )
-            self._chosen = np.zeros((self._tail, math.prod(shape)))
-            self._chosen[np.arange(self._tail), own] = 1.0
+            self._tail_matrix = np.zeros((self._tail, math.prod(shape)))
+            self._tail_matrix[np.arange(self._tail), cells] = 1.0
 
     def sum(self, table: Values) -> Values:
         """Return the table's marginal over the part."""
@@ -151,14 +156,14 @@ class Part:
                 before *= size
             else:
                 table = table.reshape(before, size, below).sum(axis=1)
-        if self._chosen is not None:
-            table = table.reshape(-1, self._tail) @ self._chosen
+        if self._tail_matrix is not None:
+            table = table.reshape(-1, self._tail) @ self._tail_matrix
         return table.reshape(self._size)
 
     def multiply(self, table: Values, factor: Values) -> None:
-        """Multiply the table, in place, by a factor over the part."""
-        if self._chosen is not None:
-            factor = factor.reshape(self._held, -1) @ self._chosen.T
+        """Multiply the table, in place, by a factor over the part's columns."""
+        if self._tail_matrix is not None:
+            factor = factor.reshape(self._outer_size, -1) @ self._tail_matrix.T
         whole = tuple(size for size, _ in self._outer)
         part = tuple(size if keep else 1 for size, keep in self._outer)
         view = table.reshape(*whole, self._tail)

@@ -1,8 +1,8 @@
 """Releases of several owners under one schema, pooled into one model.
 
-Pooling is post-processing. What a person who is in several tables loses is the sum of
-the losses; where nobody is, it is the largest. Neither is computed unless it is said
-which of the two holds.
+Pooling is post-processing. A person in several tables loses the sum of the losses; if
+nobody is in several, the loss is the largest one. Neither is computed unless the caller
+says which of the two holds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,10 @@ People = Literal["unknown", "different", "the same"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pooled:
-    """Releases of one schema as one model, each with the share of its noisy number of
-    rows.
+    """Releases of one schema as one model, weighted by noisy numbers of rows.
 
     Attributes:
-        people: whether the tables hold different people; "unknown" where that is not
-            known.
+        people: whether the tables hold different people, the same, or that is unknown.
     """
 
     releases: tuple[Release, ...]
@@ -44,8 +42,8 @@ class Pooled:
             or not first.model_columns
             or not 1 < len(ids) == len(self.releases)
             or any(
-                _facts(other.schema, other.model_columns)
-                != _facts(first.schema, first.model_columns)
+                _shared_facts(other.schema, other.model_columns)
+                != _shared_facts(first.schema, first.model_columns)
                 for other in self.releases
             )
         ):
@@ -59,7 +57,7 @@ class Pooled:
 
     @property
     def total(self) -> float:
-        """Noisy number of rows of all together."""
+        """Noisy number of rows of all releases together."""
         return float(sum(self._rows))
 
     @property
@@ -69,21 +67,20 @@ class Pooled:
 
     @property
     def loss(self) -> Mapping[str, str] | None:
-        """The loss of a person to all releases together, as texts of exact numbers by
-        name.
+        """The loss of a person to all releases together, by name.
 
-        The largest for different people, the sum for the same; None where that is
-        unknown, or where the guarantees are of different kinds and are listed side by
-        side only.
+        It is the largest loss for different people, the sum for the same; None if that
+        is unknown, or if the guarantees are of different kinds. Amounts are exact
+        numbers as texts.
         """
         losses = [guarantee.loss for guarantee in self.guarantees]
         if self.people == "unknown" or any(
-            set(each) != set(losses[0]) for each in losses
+            set(loss) != set(losses[0]) for loss in losses
         ):
             return None
         together = max if self.people == "different" else sum
         return {
-            name: str(together(Fraction(each[name]) for each in losses))
+            name: str(together(Fraction(loss[name]) for loss in losses))
             for name in losses[0]
         }
 
@@ -93,8 +90,8 @@ class Pooled:
         """Draw synthetic rows of all owners in one table, in random order. Free.
 
         Args:
+            rows: how many; None for the sum of the noisy counts.
             seed: for drawing the same rows again; it has no part in the privacy noise.
-            rows: how many; None for as many as the noisy counts say together.
 
         Raises: ParameterError for a number of rows that cannot be drawn.
         """
@@ -125,10 +122,8 @@ class Pooled:
         return [max(release.model.total, 0.0) for release in self.releases]
 
 
-def _facts(schema: Schema, columns: Sequence[str]) -> list[object]:
-    """Return the facts that two schemas must share, which are columns, cells and the
-    unit.
-    """
+def _shared_facts(schema: Schema, columns: Sequence[str]) -> list[object]:
+    """Return the facts two schemas must share: columns, cells and the unit."""
     described = [
         {
             key: fact

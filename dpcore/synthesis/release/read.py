@@ -1,8 +1,9 @@
-"""Reader of release files from strangers, within limits and with every number checked.
+"""Reader of release files from strangers, with limits and every number checked.
 
 Limits come before the parser: on bytes, and on how many values the text can hold.
-Tables are read as finite numbers of the shape that the schema says. What passes was
-tried out: a row was drawn and a question was asked. Nothing in the file is ever run.
+Tables are read as finite numbers of the shape that the schema says. A release is
+accepted only after a row was drawn and a question was asked. Nothing in the file is
+ever run.
 """
 
 import json
@@ -22,43 +23,45 @@ from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.release.row_count import askable, count_rows
+from dpcore.synthesis.release.row_count import count_rows, queryable_columns
 from dpcore.synthesis.statistics import Figures
 from dpcore.tables.counts import MAX_CELLS_TOGETHER, Marginal, Noise
 
-MAX_FILE = 50_000_000
+MAX_FILE_BYTES = 50_000_000
 """Bytes of a release file that is read."""
 MAX_VALUES = 2_000_000
 """Values and containers that the JSON text of a file may hold; tables are one text
 each.
 """
 MAX_TREE_CELLS = 20_000_000
-MOST = 1e12
-"""Rows, beyond any table that is read."""
+"""Cells of a junction tree that a release may have."""
+MAX_ROWS = 1e12
+"""Largest count or loss in a release; no table has as many rows."""
 
 
 def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     """Read a release from a file that `Release.to_json` filled.
 
-    Needs neither table nor ledger.
-
-    The digest shows that the file is whole; it does not show who made it.
+    Needs neither table nor ledger. The digest shows that the file is whole; it does not
+    show who made it.
 
     Args:
         source: path of the file, or its bytes.
 
-    Raises: ReadError for what is no release file, is too large, was altered, or is of a
-        newer version; it says nothing of what the file holds.
+    Raises: ReadError for a file that is no release, is too large, was altered, or is of
+        a newer version; it says nothing of what the file holds.
     """
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
-    if size > MAX_FILE:
+    if size > MAX_FILE_BYTES:
         raise _too_large()
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
         raise _too_large()
     try:
-        fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)
-        _demand(
+        fields = json.loads(
+            data, parse_constant=_refuse_constant, parse_float=_finite_float
+        )
+        _require(
             isinstance(fields, dict)
             and "digest" in fields
             and isinstance(fields["version"], int)
@@ -68,7 +71,7 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
         _check_tables(release)
         _check_texts(release)
         release.sample(2, seed=0)
-        if askable(release):
+        if queryable_columns(release):
             count_rows(release, {})
     except ReadError:
         raise
@@ -95,18 +98,19 @@ def _check_whole(fields: dict[str, Any]) -> None:
 
 
 def _check_texts(release: Release) -> None:
-    """Refuse texts that are none, and a promise without its numbers, as pages show
-    them.
+    """Refuse fields that should be text and are not, and losses without numbers.
+
+    Pages show them.
     """
     guarantee = release.guarantee
     model = release.model
     promise = (guarantee.kind, guarantee.unit, guarantee.declared_by)
     texts = (release.request_id, release.created, *promise, *(release.part or ("", "")))
-    _demand(len(texts) == 7, *(isinstance(each, str) for each in texts))
+    _require(len(texts) == 7, *(isinstance(text, str) for text in texts))
     for loss in (guarantee.loss, *guarantee.stands_on):
-        _demand(
+        _require(
             loss.keys() & {"epsilon", "rho"},
-            *(0 <= Fraction(each) < MOST for each in loss.values()),
+            *(0 <= Fraction(amount) < MAX_ROWS for amount in loss.values()),
         )
     str(describe(release.recipe))
     if isinstance(model, Figures):
@@ -118,22 +122,22 @@ def _check_texts(release: Release) -> None:
                 figure.rank_error or 0.0,
                 *(figure.cell or ()),
             )
-            _demand(isinstance(figure.name, str), *map(math.isfinite, numbers))
+            _require(isinstance(figure.name, str), *map(math.isfinite, numbers))
     if isinstance(model, FoundCategories):
         release.schema.column(model.column)
-        _demand(*(abs(count) < MOST for count in model.counts.values()))
+        _require(*(abs(count) < MAX_ROWS for count in model.counts.values()))
 
 
 def _check_tables(release: Release) -> None:
-    """Refuse numbers that no release has, and tables that do not fit the schema."""
+    """Refuse impossible numbers, and tables that do not fit the schema."""
     schema = release.schema.domain
     model = release.model
     for name in model.columns:
         schema.size(name)
-    own = getattr(model, "domain", None)
-    _demand(
-        not isinstance(own, Domain)
-        or all(schema.size(name) == own.size(name) for name in own.names)
+    domain = getattr(model, "domain", None)
+    _require(
+        not isinstance(domain, Domain)
+        or all(schema.size(name) == domain.size(name) for name in domain.names)
     )
     for table in release.marginals.values():
         _check_table(table, schema.shape(schema.clique(table.clique)))
@@ -142,11 +146,11 @@ def _check_tables(release: Release) -> None:
     if isinstance(model, SyntheticModel):
         grouping = model.grouping
         coarse = model.grouping.coarse
-        _demand(model.graph.domain == coarse, model.graph.tree.cells <= MAX_TREE_CELLS)
+        _require(model.graph.domain == coarse, model.graph.tree.cells <= MAX_TREE_CELLS)
         for name in coarse.names:
             groups = grouping.groups[name]
             shares = grouping.shares[name]
-            _demand(
+            _require(
                 {groups.shape, shares.shape} == {(schema.size(name),)},
                 groups.min() >= 0,
             )
@@ -155,51 +159,52 @@ def _check_tables(release: Release) -> None:
             _check_table(
                 table, table.values.shape if declared else coarse.shape(table.clique)
             )
-        if model.beyond is not None:
-            _check_coarse_pairs(model.beyond, coarse)
+        if model.outside_pairs is not None:
+            _check_coarse_pairs(model.outside_pairs, coarse)
         if model.concordances is not None:
             _check_concordances(model.concordances, coarse)
-    _demand(math.isfinite(model.total), abs(model.total) <= MOST)
+    _require(math.isfinite(model.total), abs(model.total) <= MAX_ROWS)
 
 
 def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
-    """Refuse pairs over cells that are no merged cells of the model."""
+    """Refuse pairs whose coarse cells do not come from the model's cells."""
     cells = {}
     for name, groups in pairs.groups.items():
         numbers = np.unique(groups)
         cells[name] = len(numbers)
-        _demand(
+        _require(
             groups.dtype.kind == "i", np.array_equal(numbers, np.arange(len(numbers)))
         )
-        _demand(groups.shape == (domain.size(name),))
+        _require(groups.shape == (domain.size(name),))
     for table in pairs.tables:
         first, second = domain.clique(table.clique)
         _check_table(table, (cells[first], cells[second]))
 
 
 def _check_concordances(numbers: Concordances, domain: Domain) -> None:
-    """Refuse sides of other cells than the model's, and numbers of what is no pair of
-    columns with sides.
-    """
+    """Refuse sides of other cells, and numbers without a pair of sides."""
     for name, sides in numbers.sides.items():
-        _demand(
+        _require(
             sides.shape == (domain.size(name),),
             np.isin(sides, (-1, 0, 1)).all(),
             sides.any(),
         )
     pairs = {frozenset(pair) for pair in numbers.rows}
-    _demand(len(pairs) == len(numbers.rows), all(len(pair) == 2 for pair in pairs))
-    _demand(*(numbers.sides.keys() >= pair for pair in pairs))
-    _demand(*(abs(rows) <= MOST for rows in numbers.rows.values()))
+    _require(len(pairs) == len(numbers.rows), all(len(pair) == 2 for pair in pairs))
+    _require(*(numbers.sides.keys() >= pair for pair in pairs))
+    _require(*(abs(rows) <= MAX_ROWS for rows in numbers.rows.values()))
 
 
 def _check_table(table: Marginal, shape: tuple[int, ...]) -> None:
-    _demand(table.values.shape == shape, table.values.size <= MAX_CELLS_TOGETHER)
-    _demand(0 <= table.variance <= MOST**2, abs(table.values).max(initial=0.0) <= MOST)
-    _demand(table.noise in get_args(Noise))
+    _require(table.values.shape == shape, table.values.size <= MAX_CELLS_TOGETHER)
+    _require(
+        0 <= table.variance <= MAX_ROWS**2,
+        abs(table.values).max(initial=0.0) <= MAX_ROWS,
+    )
+    _require(table.noise in get_args(Noise))
 
 
-def _demand(*conditions: object) -> None:
+def _require(*conditions: object) -> None:
     if not all(conditions):
         raise other_kind()
 
@@ -211,10 +216,10 @@ def _too_large() -> ReadError:
     )
 
 
-def _refuse(_: str) -> NoReturn:
+def _refuse_constant(_: str) -> NoReturn:
     raise other_kind()
 
 
-def _finite(text: str) -> Any:
+def _finite_float(text: str) -> Any:
     number = float(text)
-    return number if math.isfinite(number) else _refuse(text)
+    return number if math.isfinite(number) else _refuse_constant(text)

@@ -1,12 +1,12 @@
-"""Numbers of rows that fit conditions, from a release alone, with intervals.
+"""Numbers of rows under conditions, from a release alone, with intervals.
 
-The interval comes from noisy tables that were published, never from a model's
-assumptions. Where one table holds every column that is asked about, it is the noise of
-a sum of its cells. Where none does, two facts about any table hold: no more rows fit
-all conditions than fit some of them (the upper end), and at least the rows that fit
-each, less those counted twice, fit all (the lower end; Frechet 1935). The tables used
-share the chance of error evenly (Bonferroni). The work is that of the tables and of one
-pass over the model, whatever is asked.
+The interval comes from published noisy tables, never from a model's assumptions. If one
+table covers every column asked about, it is the noise of a sum of its cells. Otherwise,
+two facts about any table hold: at most as many rows meet all conditions as meet some of
+them (the upper end), and at least the rows that meet each, minus those counted twice,
+meet all (the lower end; Frechet 1935). The tables used share the chance of error evenly
+(Bonferroni). The work is that of the tables and of one pass over the model, whatever is
+asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.tables.answer import most_precise
 from dpcore.tables.counts import MAX_CELLS, Marginal, cell_mask
 
-Asked = tuple[float | str, float | str] | Sequence[str] | str
+Condition = tuple[float | str, float | str] | Sequence[str] | str
 Mask = npt.NDArray[np.bool_]
 MAX_CONDITIONS = 20
 
@@ -44,9 +44,9 @@ class RowCount:
 
     Attributes:
         value: the best guess, inside the interval.
-        low, high: hold the true count with the chance that was asked for.
-        measured: whether one noisy table held all columns asked about. Where none did,
-            the value rests on the model's assumptions and the interval is wide.
+        low, high: contain the true count with the requested chance.
+        measured: whether one noisy table covers all columns asked about. If none does,
+            the value depends on the model's assumptions and the interval is wide.
     """
 
     value: float
@@ -56,12 +56,12 @@ class RowCount:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Piece:
+class _Evidence:
     """Evidence for the conditions on some columns.
 
     Attributes:
-        full: rows of the cells that surely fit, noisy, a table without columns.
-        touched: those of the cells that may fit.
+        full: noisy rows of the cells that surely meet the conditions, without columns.
+        touched: noisy rows of the cells that may meet them.
     """
 
     columns: frozenset[str]
@@ -74,31 +74,33 @@ class _Piece:
         return max(0.0, low), max(0.0, high)
 
 
-def askable(release: Release) -> tuple[str, ...]:
-    """Return the columns that `count_rows` takes conditions on."""
+def queryable_columns(release: Release) -> tuple[str, ...]:
+    """Return the columns on which `count_rows` takes conditions."""
     names = {name for clique in _cliques(release) for name in clique}
-    names |= {f.target for f in _determined(release).values() if f.column in names}
+    names |= {
+        f.target for f in _determined_columns(release).values() if f.column in names
+    }
     return tuple(name for name in release.schema.domain.names if name in names)
 
 
 def count_rows(
-    release: Release, where: Mapping[str, Asked], *, level: float = 0.95
+    release: Release, where: Mapping[str, Condition], *, level: float = 0.95
 ) -> RowCount:
-    """Estimate the rows that fit all conditions, with an interval at `level`.
+    """Estimate the rows that meet all conditions, with an interval at `level`.
 
     Args:
         release: of the table.
         where: column -> (low, high) for numbers and dates, with low <= value < high at
-            bounds of cells; for others one label, or several of which a row has one.
-            Empty for all rows.
-        level: chance with which the interval holds the true count.
+            bounds of cells; for others one label, or several labels of which a row has
+            one. Empty for all rows.
+        level: chance that the interval contains the true count.
 
-    Raises: ParameterError for what the release cannot be asked; LimitError for too many
-        conditions.
+    Raises: ParameterError for conditions that the release cannot answer; LimitError for
+        too many conditions.
     """
     if len(where) > MAX_CONDITIONS:
         raise too_many_columns()
-    known = askable(release)
+    known = queryable_columns(release)
     if not _cliques(release):
         raise UsageError(
             "the release holds no counts that can be asked about",
@@ -111,14 +113,16 @@ def count_rows(
         name: cells_of(release.schema.column(name), asked)
         for name, asked in where.items()
     }
-    pieces = _cover(release, cells)
+    pieces = _cover_conditions(release, cells)
     single = len(pieces) == 1
-    each = 1 - (1 - level) / (1 if single else len(pieces) + 1)
-    bounds = [piece.bounds(each) for piece in pieces]
+    # Bonferroni: the pieces and the number of rows share the chance of error
+    piece_level = 1 - (1 - level) / (1 if single else len(pieces) + 1)
+    bounds = [piece.bounds(piece_level) for piece in pieces]
     low = max(low for low, _ in bounds)
     high = min(high for _, high in bounds)
-    if not single and (whole := _piece(release, (), {})) is not None:
-        rows = whole.bounds(each)[1]
+    if not single and (whole := _sum_evidence(release, (), {})) is not None:
+        # Frechet's lower end
+        rows = whole.bounds(piece_level)[1]
         low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
     value = _estimate(release, cells)
     return RowCount(
@@ -126,11 +130,11 @@ def count_rows(
     )
 
 
-def cells_of(column: Column, asked: Asked) -> list[int]:
-    """Return the numbers of the cells that a condition names, at least one.
+def cells_of(column: Column, asked: Condition) -> list[int]:
+    """Return the cell numbers that meet a condition, at least one.
 
-    Raises: ParameterError for a range that is none, or beyond the column's bounds; for
-        unknown labels.
+    Raises: ParameterError for a range that is empty or beyond the column's bounds, and
+        for unknown labels.
     """
     if not isinstance(column, IntervalColumn):
         labels = [asked] if isinstance(asked, str) else [str(label) for label in asked]
@@ -150,16 +154,14 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise needs_numbers(column) from error
+        raise needs_numbers_error(column) from error
     if first >= last:
         raise falling_range(column.name)
     return list(range(first, last))
 
 
-def needs_numbers(column: IntervalColumn) -> ParameterError:
-    """Return the error of a range whose ends are not written as the bounds of its
-    column are.
-    """
+def needs_numbers_error(column: IntervalColumn) -> ParameterError:
+    """Return the error of a range whose ends are no bounds of the column."""
     return ParameterError(
         "a range of column {column!r} needs numbers",
         remedy="write them like {low} and {high}",
@@ -170,14 +172,14 @@ def needs_numbers(column: IntervalColumn) -> ParameterError:
 
 
 def _cliques(release: Release) -> list[Clique]:
-    """Return the columns of every noisy table that a model of all rows rests on."""
+    """Return the columns of every noisy table of the release."""
     model = release.model
     if isinstance(model, SyntheticModel):
-        return [each.clique for each in model.measurements]
+        return [marginal.clique for marginal in model.measurements]
     return list(release.marginals)
 
 
-def _determined(release: Release) -> dict[str, Determines]:
+def _determined_columns(release: Release) -> dict[str, Determines]:
     model = release.model
     return (
         {f.target: f for f in model.constraints.determines}
@@ -186,13 +188,15 @@ def _determined(release: Release) -> dict[str, Determines]:
     )
 
 
-def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]:
-    """Choose few tables that hold all columns of the conditions, greedily."""
+def _cover_conditions(
+    release: Release, cells: Mapping[str, Sequence[int]]
+) -> list[_Evidence]:
+    """Choose few tables that cover all columns of the conditions, greedily."""
     masks: dict[str, Mask] = {}
-    determined = _determined(release)
+    determined = _determined_columns(release)
     for name, numbers in cells.items():
         mask = cell_mask(release.schema.domain, name, numbers)
-        # asked of the column that decides it
+        # ask about the column that determines it
         if (function := determined.get(name)) is not None:
             name = function.column
             mask = mask[np.array(function.cells)]
@@ -202,42 +206,49 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
     }
     candidates = [
         piece
-        for each in sorted(cliques)
-        if (piece := _piece(release, each, masks)) is not None
+        for clique in sorted(cliques)
+        if (piece := _sum_evidence(release, clique, masks)) is not None
     ]
-    pieces: list[_Piece] = []
-    left = set(masks)
-    while left or not pieces:
+    pieces: list[_Evidence] = []
+    uncovered = set(masks)
+    while uncovered or not pieces:
         best = min(
             candidates,
-            key=lambda piece: (-len(piece.columns & left), piece.touched.variance),
+            key=lambda piece: (
+                -len(piece.columns & uncovered),
+                piece.touched.variance,
+            ),
         )
         pieces.append(best)
-        left -= best.columns
+        uncovered -= best.columns
     return pieces
 
 
-def _piece(
+def _sum_evidence(
     release: Release, columns: Clique, masks: Mapping[str, Mask]
-) -> _Piece | None:
-    """Sum the cells of these columns that surely fit, and those that may."""
+) -> _Evidence | None:
+    """Sum the cells that surely meet the conditions, and those that may.
+
+    Returns: None if no table covers these columns.
+    """
     model = release.model
     if isinstance(model, SyntheticModel):
         evidence = model.evidence(columns)
         if evidence is None:
             return None
-        some: dict[str, Mask] = {}
-        every: dict[str, Mask] = {}
+        touched: dict[str, Mask] = {}
+        full: dict[str, Mask] = {}
         for name, size in zip(evidence.clique, evidence.shape, strict=True):
-            some[name] = every[name] = masks[name]
-            if size != len(masks[name]):
+            touched[name] = full[name] = masks[name]
+            if size != len(masks[name]):  # evidence over groups of cells
                 groups = model.grouping.groups[name]
                 marked = np.bincount(groups, weights=masks[name])
-                some[name], every[name] = marked > 0, marked == np.bincount(groups)
-        return _Piece(
+                touched[name] = marked > 0
+                full[name] = marked == np.bincount(groups)
+        return _Evidence(
             columns=frozenset(columns),
-            full=evidence.sum(every),
-            touched=evidence.sum(some),
+            full=evidence.sum(full),
+            touched=evidence.sum(touched),
         )
     table = most_precise(release.marginals.values(), columns)
     if table is None:
@@ -250,13 +261,11 @@ def _piece(
         values=np.array(inside.sum()),
         variance=part.variance * inside.size,
     )
-    return _Piece(columns=frozenset(columns), full=rows, touched=rows)
+    return _Evidence(columns=frozenset(columns), full=rows, touched=rows)
 
 
 def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
-    """Return the rows that the model draws with these cells, as `Release.answer` adds
-    them up.
-    """
+    """Return the model's expected rows in these cells, as `Release.answer` does."""
     model = release.model
     columns = tuple(cells)
     if (
@@ -266,7 +275,9 @@ def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
         return float(model.marginal(columns)[np.ix_(*cells.values())].sum())
     if isinstance(model, SyntheticModel):
         try:
-            return model.given({name: list(each) for name, each in cells.items()}).total
+            return model.given(
+                {name: list(cells_of_column) for name, cells_of_column in cells.items()}
+            ).total
         except InfeasibleError:
             return 0.0
     if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:

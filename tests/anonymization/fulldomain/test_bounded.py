@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from benchmarks.large import blocks, optimum
 from dpcore.anonymization.apply import anonymized
-from dpcore.anonymization.fulldomain import bounded, projections
+from dpcore.anonymization.fulldomain import bounded
 from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.fulldomain.bounded import BoundedSearch
 from dpcore.anonymization.fulldomain.judge import Judge
@@ -56,9 +56,9 @@ def test_small_lattices_are_decided_to_the_end(
     metric = data.draw(st.sampled_from(SEPARABLE))
     expected = oracle.optimum(case, models, limit, metric)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searches, "MOST_NODES", 0)
+        patch.setattr(searches, "MAX_NODES", 0)
         patch.setattr(
-            projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6, 300)))
+            bounded, "MAX_PROJECTIONS", data.draw(st.sampled_from((1, 6, 300)))
         )
         answer = None
         with suppress(InfeasibleError):
@@ -93,7 +93,7 @@ def check_projections(
             # no group is without the levels of a feasible node
             assert (levels[here] >= 0).any(axis=0).all()
         assert rows[here].sum() <= len(suppressed)
-        least = float(metric.joined(lost[here].sum()))
+        least = float(metric.scores_from_sums(lost[here].sum()))
         assert least <= oracle.score(case, node, suppressed, metric) * (1 + 1e-9) + 1e-9
 
 
@@ -121,10 +121,8 @@ def test_projections_suppress_and_lose_no_more_than_nodes(
     table = case.tuples()
     judge = Judge(table, models, most_within(ALLOWED, table.people), metric)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            projections, "MOST_COMBINATIONS", data.draw(st.sampled_from((1, 6)))
-        )
-        found = projections.projections(judge, metric)
+        patch.setattr(bounded, "MAX_PROJECTIONS", data.draw(st.sampled_from((1, 6))))
+        found = bounded.projections(judge, metric)
     check_projections(case, models, metric, found)
 
 
@@ -140,8 +138,8 @@ def test_projections_that_count_too_much_are_seen(fault: str) -> None:
     metric = InformationLoss()
     judge = Judge(case.tuples(), models, 2, metric)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projections, "MOST_COMBINATIONS", 1)
-        levels, lost, rows, closed = projections.projections(judge, metric)
+        patch.setattr(bounded, "MAX_PROJECTIONS", 1)
+        levels, lost, rows, closed = bounded.projections(judge, metric)
     assert rows.sum() == 1
     check_projections(case, models, metric, (levels, lost, rows, closed))
     more = (
@@ -166,7 +164,7 @@ def asked(
     mean: str,
     seed: int,
     limit: float = 0.0,
-    most: int = bounded.MOST_WORK,
+    most: int = bounded.MAX_WORK,
 ) -> tuple[float, float, float]:
     """The score that a search finds, what it says others score at least, and the
     optimum: 1.1e12 nodes.
@@ -176,7 +174,7 @@ def asked(
     assert table.keys.dtype == object
     assert table.lattice.size == 4**20
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounded, "MOST_WORK", most)
+        patch.setattr(bounded, "MAX_WORK", most)
         found = search(table, [KAnonymity(k=5)], limit=limit, metric=metric)
     return found.score, found.score * (1 - found.gap), known
 
@@ -190,7 +188,7 @@ def test_twenty_columns_of_a_known_optimum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else more columns than can be looked through lose more than they must."""
-    monkeypatch.setattr(projections, "MOST_COMBINATIONS", combinations)
+    monkeypatch.setattr(bounded, "MAX_PROJECTIONS", combinations)
     score, least, known = asked(mean, seed)
     assert least <= known * (1 + 1e-6)
     assert score == pytest.approx(known, rel=2e-4)
@@ -211,9 +209,10 @@ def test_a_bound_by_rows_that_are_counted_twice_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else the test above passes with a bound that is above the optimum."""
+    projections = bounded.projections
 
     def twice(*given: Any) -> Found:
-        levels, lost, rows, closed = projections.projections(*given)
+        levels, lost, rows, closed = projections(*given)
         return levels, lost, 2 * rows, closed
 
     monkeypatch.setattr(bounded, "projections", twice)
@@ -225,7 +224,7 @@ def test_a_search_that_ends_early_says_how_far_it_may_be_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else a person takes what was found in a minute for the best there is."""
-    monkeypatch.setattr(projections, "MOST_COMBINATIONS", 1)
+    monkeypatch.setattr(bounded, "MAX_PROJECTIONS", 1)
     score, least, known = asked("geometric", 1, most=3_000_000)
     assert least <= known * (1 + 1e-6)
     assert score > 1.01 * known
@@ -237,8 +236,8 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
     """Else the gap is on the page alone, and gone once the table is made by its
     plan.
     """
-    monkeypatch.setattr(bounded, "MOST_WORK", 3_000_000)
-    monkeypatch.setattr(projections, "MOST_COMBINATIONS", 1)
+    monkeypatch.setattr(bounded, "MAX_WORK", 3_000_000)
+    monkeypatch.setattr(bounded, "MAX_PROJECTIONS", 1)
     frame, trees, _ = made("geometric", 1, 0.0)
     plan = Plan(
         roles=dict.fromkeys(trees, "quasi-identifier"),
@@ -287,7 +286,7 @@ def test_what_no_levels_meet_is_said_of_a_large_lattice_too() -> None:
 
 def test_no_work_left_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else nothing found is taken for nothing there."""
-    monkeypatch.setattr(bounded, "MOST_WORK", 0)
+    monkeypatch.setattr(bounded, "MAX_WORK", 0)
     frame, trees = blocks(1_000)
     with pytest.raises(LimitError, match="fewer quasi-identifiers"):
         search(Tuples.build(frame, trees), [KAnonymity(k=5)])

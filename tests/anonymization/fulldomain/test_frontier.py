@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.anonymization.fulldomain.frontier import Frontier
 from dpcore.anonymization.fulldomain.search import search
-from dpcore.anonymization.fulldomain.size import predict, tried
+from dpcore.anonymization.fulldomain.size import measure_pass, predict
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity
@@ -107,7 +107,7 @@ def test_what_progress_raises_ends_the_pass_and_the_search() -> None:
 def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:
     """Else a page says seconds for what takes minutes, or refuses what is quick."""
     table = table_of_people()
-    prediction = tried(table, [KAnonymity(k=2)])
+    prediction = measure_pass(table, [KAnonymity(k=2)])
     assert prediction.nodes == table.lattice.size
     assert 0 < prediction.seconds < 60
     assert prediction.search(0.02) == (
@@ -117,6 +117,6 @@ def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:
     assert prediction.search(0.3)[1] > prediction.seconds, (
         "where all may be suppressed little is closed"
     )
-    assert prediction.usual == tried(table, [KAnonymity(k=2)]).usual > 0, (
+    assert prediction.usual == measure_pass(table, [KAnonymity(k=2)]).usual > 0, (
         "what is suggested would change"
     )

@@ -10,11 +10,11 @@ from dpcore.anonymization.fulldomain.metrics import AverageClassSize
 from dpcore.anonymization.fulldomain.search import search
 from dpcore.anonymization.fulldomain.size import (
     PROGRESS_NODES,
-    memory_of,
-    progress_each,
-    walked,
+    estimate_memory,
+    nodes_per_report,
+    walk_with_progress,
 )
-from dpcore.anonymization.fulldomain.tuples import Tuples, from_zero
+from dpcore.anonymization.fulldomain.tuples import Tuples, cumulative_from_zero
 from dpcore.anonymization.hierarchies.builders import flat, intervals
 from dpcore.anonymization.models import KAnonymity
 
@@ -53,7 +53,7 @@ def test_memory_is_counted_from_nodes_tuples_and_labels() -> None:
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("xyxy")})
     table = Tuples.build(frame, {"a": flat(frame["a"]), "b": flat(frame["b"])})
     assert (
-        memory_of(table)
+        estimate_memory(table)
         == 1_500_000 + 4 * 50 + 4 * 96 + 4 * (2 + 2) * 4 + 4 * (2 + 2) * 4
     )
 
@@ -68,11 +68,11 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
     )
     trees = {name: intervals(frame[name], widths=[2, 4, 8]) for name in frame}
     table = Tuples.build(frame, trees)
-    reached = from_zero(
+    reached = cumulative_from_zero(
         np.array([len(classes.keys) for classes in Grouper(table).walk()])
     )
     shares: list[float] = []
-    for _ in walked(
+    for _ in walk_with_progress(
         Grouper(table), "walking", lambda stage, share: shares.append(share)
     ):
         pass
@@ -85,9 +85,9 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
 def test_progress_is_told_more_often_where_nodes_take_longer() -> None:
     """Else Stop is heard seconds later on a large table."""
     many = pd.DataFrame({"a": np.arange(60_000)})
-    assert progress_each(Tuples.build(many, {"a": flat(many["a"])})) == 8
+    assert nodes_per_report(Tuples.build(many, {"a": flat(many["a"])})) == 8
     few = many.head(9)
-    assert progress_each(Tuples.build(few, {"a": flat(few["a"])})) == PROGRESS_NODES
+    assert nodes_per_report(Tuples.build(few, {"a": flat(few["a"])})) == PROGRESS_NODES
 
 
 def test_people_take_memory_before_they_are_folded() -> None:
@@ -96,7 +96,7 @@ def test_people_take_memory_before_they_are_folded() -> None:
     table = Tuples.build(frame, {"a": flat(frame["a"])}, person="person")
     assert table.members is not None
     assert (
-        memory_of(table)
+        estimate_memory(table)
         == 1_500_000 + 700 * len(table.members.person)
         == 1_500_000 + 700 * 9_000
     )

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpcore.anonymization.fulldomain.coded import EXACT, CodedClasses
-from dpcore.anonymization.fulldomain.counter import Counted
+from dpcore.anonymization.fulldomain.counter import (
+    EXACT_BELOW,
+    CodedClasses,
+    CountedClasses,
+)
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymization.fulldomain.search import Solution, search
@@ -77,12 +80,12 @@ def test_both_counts_in_one_number(case: Case, data: st.DataObject) -> None:
     table = case.tuples()
     node = tuple(data.draw(st.integers(0, len(each) - 1)) for each in table.widths)
     counts = []
-    for exact in (EXACT, 0):
+    for exact in (EXACT_BELOW, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("dpcore.anonymization.fulldomain.coded.EXACT", exact)
+            patch.setattr("dpcore.anonymization.fulldomain.counter.EXACT_BELOW", exact)
             coded = CodedClasses(Grouper(table).classes((0,) * len(node)))
-            classes = Counted(coded, node, 1_000)
-            assert bool(coded.step) == bool(exact)
+            classes = CountedClasses(coded, node, 1_000)
+            assert bool(coded.packing_factor) == bool(exact)
             counts.append((classes.sizes.tolist(), classes.population.tolist()))
     assert counts[0] == counts[1]
     assert sum(counts[0][0]) == sum(case.subset)

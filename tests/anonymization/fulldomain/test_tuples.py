@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpcore.anonymization.fulldomain import bits
 from dpcore.anonymization.fulldomain import counter as counter_module
+from dpcore.anonymization.fulldomain import tuples
 from dpcore.anonymization.fulldomain.counter import Counter
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.tuples import Tuples
@@ -97,7 +97,7 @@ def test_counted_classes_are_the_sorted_ones(
         for node in nodes:
             counted = counter.classes(node)
             found = grouper.classes(node)
-            for figures in ("people", "sizes", "population", "of_entries"):
+            for figures in ("people", "sizes", "population", "entry_classes"):
                 assert (
                     getattr(counted, figures).tolist()
                     == getattr(found, figures).tolist()
@@ -140,7 +140,7 @@ def test_forgetting_groupings_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
     )
     nodes = list(itertools.product(range(3), repeat=2))
     remembered = [Grouper(table).classes(node).sizes.tolist() for node in nodes]
-    monkeypatch.setattr(counter_module, "REMEMBERED", 3)
+    monkeypatch.setattr(counter_module, "MAX_CACHED_LABELS", 3)
     forgetful = Counter(table)
     assert [forgetful.classes(node).sizes.tolist() for node in nodes] == remembered
 
@@ -224,7 +224,7 @@ def test_keys_of_several_words_tell_the_same_classes_apart(
     """Else a table of many columns is refused, or two tuples of it become one."""
     case = data.draw(cases(with_subset=True, with_people=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bits, "WORD", word)
+        patch.setattr(tuples, "WORD", word)
         table = case.tuples()
         leaves = table.placed(case.frame)
         for node in itertools.product(*map(range, table.lattice.shape)):

@@ -14,7 +14,11 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.errors import ParameterError
-from dpcore.evaluation.attacks.canaries import bound, canary_audit, chance_of
+from dpcore.evaluation.attacks.canaries import (
+    canary_audit,
+    chance_of_guesses,
+    epsilon_of_guesses,
+)
 from dpcore.evaluation.attacks.rates import Rate
 from tests.evaluation.people import SCHEMA as PEOPLE
 from tests.evaluation.people import independent, people
@@ -48,7 +52,9 @@ def test_chance_by_brute_force() -> None:
             if sum(each) >= right
         )
         guesses = Rate(successes=right, attempts=6)
-        assert chance_of(100, guesses, epsilon=1, delta=0) == pytest.approx(by_hand)
+        assert chance_of_guesses(100, guesses, epsilon=1, delta=0) == pytest.approx(
+            by_hand
+        )
 
 
 def test_delta_only_weakens_the_proof() -> None:
@@ -56,10 +62,14 @@ def test_delta_only_weakens_the_proof() -> None:
     without.
     """
     guesses = Rate(successes=80, attempts=100)
-    without = chance_of(100, guesses, epsilon=0.5, delta=0)
+    without = chance_of_guesses(100, guesses, epsilon=0.5, delta=0)
     assert without == pytest.approx(stats.binom.sf(79, 100, 1 / (1 + math.exp(-0.5))))
-    assert without <= chance_of(100, guesses, epsilon=0.5, delta=1e-9) <= without * 1.01
-    assert chance_of(100, guesses, epsilon=0.5, delta=1) == 1
+    assert (
+        without
+        <= chance_of_guesses(100, guesses, epsilon=0.5, delta=1e-9)
+        <= without * 1.01
+    )
+    assert chance_of_guesses(100, guesses, epsilon=0.5, delta=1) == 1
 
 
 def test_delta_by_its_definition() -> None:
@@ -72,7 +82,7 @@ def test_delta_by_its_definition() -> None:
     coin = stats.binom(r, 1 / (1 + math.exp(-epsilon)))
     terms = [sum(coin.pmf(k) for k in range(v - i, v)) / i for i in range(1, v + 1)]
     expected = coin.sf(v - 1) + 2 * m * delta * max(terms)
-    assert chance_of(
+    assert chance_of_guesses(
         m, Rate(successes=v, attempts=r), epsilon=epsilon, delta=delta
     ) == pytest.approx(
         expected,
@@ -186,7 +196,7 @@ def test_blind_guesses_prove_nothing() -> None:
     """
     rng = np.random.default_rng(1)
     proved = [
-        bound(rng.random(200), rng.random(200) < 0.5, rng=rng).epsilon > 0
+        epsilon_of_guesses(rng.random(200), rng.random(200) < 0.5, rng=rng).epsilon > 0
         for _ in range(200)
     ]
     assert sum(proved) <= stats.binom.isf(1e-6, 200, 0.05)

@@ -20,8 +20,8 @@ from dpcore.evaluation import (
     disclosure,
 )
 from dpcore.evaluation.attacks.base import Scene
-from dpcore.evaluation.attacks.copies import MOST_LINKED, closest_record, one_to_one
-from dpcore.evaluation.attacks.rates import LEVEL, difference
+from dpcore.evaluation.attacks.copies import MAX_LINKED, closest_record, one_to_one
+from dpcore.evaluation.attacks.rates import CONFIDENCE, rate_difference
 from dpcore.evaluation.records import records
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
@@ -49,20 +49,20 @@ def test_a_planted_copy_is_caught_by_every_attack() -> None:
     found = attack(INSIDE.sample(frac=1, random_state=1))
     assert [each.attack for each in found.attacks] == ATTACKS
     for each in found.attacks:
-        assert each.found, each
+        assert each.succeeds, each
         assert each.rate.value > each.control.value
         assert 0 < each.risk <= 1
 
 
 def test_independent_columns_are_caught_by_none() -> None:
     """An attack would accuse a table that holds nobody's row."""
-    assert attack(independent(INSIDE, 1_000, 3)).found == ()
+    assert attack(independent(INSIDE, 1_000, 3)).successful == ()
 
 
 def test_another_sample_is_caught_by_none() -> None:
     """What is true of the whole population would count as a leak of these people."""
     found = attack(people(1_000, 4))
-    assert found.found == ()
+    assert found.successful == ()
     inference = found.attacks[-1]
     # it does teach about the population
     assert inference.rate.value > inference.baseline.value + 0.1
@@ -86,7 +86,7 @@ def test_false_alarms_are_rare() -> None:
         )
         for seed in range(5)
     ]
-    chance = len(ATTACKS) * (1 - LEVEL) / 2
+    chance = len(ATTACKS) * (1 - CONFIDENCE) / 2
     most = next(
         few
         for few in range(6)
@@ -97,13 +97,13 @@ def test_false_alarms_are_rare() -> None:
     def alarms(level: float) -> int:
         return sum(
             any(
-                difference(each.rate, each.control, level)[1] > 0
+                rate_difference(each.rate, each.control, level)[1] > 0
                 for each in run.attacks
             )
             for run in runs
         )
 
-    assert sum(bool(run.found) for run in runs) == alarms(LEVEL) <= most
+    assert sum(bool(run.successful) for run in runs) == alarms(CONFIDENCE) <= most
     assert alarms(0.5) > most, "the twin: intervals that are too narrow are noticed"
 
 
@@ -125,7 +125,7 @@ def test_few_people_do_not_bring_false_alarms() -> None:
             attempts=500,
             rng=np.random.default_rng(seed),
         )
-        false += closest_record(scene).found
+        false += closest_record(scene).succeeds
     assert laws.at_least(runs - false, runs, 0.95), false
 
 
@@ -150,7 +150,7 @@ def test_rows_are_linked_one_to_one_where_the_nearest_row_misleads() -> None:
     assert closest_record(scene).rate.value < 0.5
     linked = one_to_one(scene)
     assert (linked.rate.successes, linked.rate.attempts) == (39, 40)
-    assert linked.found
+    assert linked.succeeds
 
 
 def test_at_most_two_thousand_people_are_matched() -> None:
@@ -165,14 +165,14 @@ def test_at_most_two_thousand_people_are_matched() -> None:
     )
     result = one_to_one(scene)
     assert result.control is not None
-    assert result.rate.attempts == result.control.attempts == MOST_LINKED // 2
-    assert result.rate.successes + result.control.successes == MOST_LINKED // 2
+    assert result.rate.attempts == result.control.attempts == MAX_LINKED // 2
+    assert result.rate.successes + result.control.successes == MAX_LINKED // 2
 
 
 def test_a_few_copied_rows_are_seen_as_copies() -> None:
     """One row in ten that is somebody's own would go unnoticed."""
     release = pd.concat([INSIDE.iloc[:100], independent(INSIDE, 900, 3)])
-    assert "exact copies" in [each.attack for each in attack(release).found]
+    assert "exact copies" in [each.attack for each in attack(release).successful]
 
 
 def test_columns_copied_value_by_value_are_singled_out() -> None:
@@ -183,7 +183,7 @@ def test_columns_copied_value_by_value_are_singled_out() -> None:
     release = pd.DataFrame(
         {name: rng.permutation(INSIDE[name].to_numpy()) for name in INSIDE}
     )
-    assert [each.attack for each in attack(release).found] == [
+    assert [each.attack for each in attack(release).successful] == [
         "singling out by one column"
     ]
 
@@ -197,8 +197,8 @@ def test_generalized_rows_of_the_original_are_found() -> None:
     release["age"] = INSIDE["age"].astype(str)
     found = {each.attack: each for each in attack(release).attacks}
     assert not found["exact copies"].rate.successes
-    assert found["closest record"].found
-    assert found["inference"].found
+    assert found["closest record"].succeeds
+    assert found["inference"].succeeds
 
 
 def test_a_release_of_ours_is_caught_by_none() -> None:
@@ -215,7 +215,7 @@ def test_a_release_of_ours_is_caught_by_none() -> None:
         release = curator.run(
             dp.Independent(columns=SCHEMA.domain.names), dp.PureDP(epsilon=1)
         )
-    assert attack(release.sample(1_000, seed=1)).found == ()
+    assert attack(release.sample(1_000, seed=1)).successful == ()
 
 
 def test_without_a_control_there_is_no_verdict() -> None:
@@ -224,7 +224,7 @@ def test_without_a_control_there_is_no_verdict() -> None:
     """
     for each in attack(INSIDE, control=None).attacks:
         assert each.control is None
-        assert each.found is each.risk is None
+        assert each.succeeds is each.risk is None
         # the figures are there all the same
         assert each.rate.value > each.baseline.value
 
@@ -233,7 +233,7 @@ def test_tables_are_cut_to_one_size() -> None:
     """A larger original would be met by chance more often than a small control."""
     found = attack(people(1_000, 4), control=OUTSIDE.iloc[:300])
     assert found.people == found.control == 300
-    assert found.found == ()
+    assert found.successful == ()
 
 
 def test_figures_are_repeatable() -> None:
@@ -244,7 +244,7 @@ def test_figures_are_repeatable() -> None:
 def test_one_secret() -> None:
     """The person could not ask about the one column that matters."""
     found = attack(INSIDE, secret="income").attacks[-1]
-    assert found.found
+    assert found.successful
     assert found.rate.value > 0.95
 
 
@@ -269,7 +269,7 @@ def test_bad_input_gets_a_sentence(
 def test_tables_of_a_single_value() -> None:
     """A constant table would divide by zero."""
     frame = pd.DataFrame({name: [INSIDE[name].iloc[0]] * 20 for name in INSIDE})
-    assert disclosure(frame, frame, SCHEMA, control=frame).found == ()
+    assert disclosure(frame, frame, SCHEMA, control=frame).successful == ()
 
 
 def test_held_out_half() -> None:
@@ -280,12 +280,12 @@ def test_held_out_half() -> None:
         INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     copying = curator.evaluate(HeldOutAttacksQuestion(make=lambda frame: frame)).content
-    assert len(copying.found) == len(ATTACKS)
+    assert len(copying.successful) == len(ATTACKS)
     assert copying.people == copying.control == 500
     honest = curator.evaluate(
         HeldOutAttacksQuestion(make=lambda frame: independent(frame, len(frame), 3))
     ).content
-    assert honest.found == ()
+    assert honest.successful == ()
     assert curator.balance().spent == 0
 
 

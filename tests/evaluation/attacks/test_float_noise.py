@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.evaluation.attacks.float_noise import (
-    could_come_from,
-    ruled_out,
+    is_possible_release,
+    share_ruled_out,
     textbook_noise,
 )
 
@@ -15,7 +15,7 @@ def test_most_releases_rule_the_neighbor_out() -> None:
     """The lesson would claim a leak that is not there; 80 % of the releases of 1 cannot
     be of 0.
     """
-    share = ruled_out(
+    share = share_ruled_out(
         count=1.0, neighbor=0.0, draws=4_000, rng=np.random.default_rng(1)
     )
     assert 0.6 < share < 0.95
@@ -25,4 +25,4 @@ def test_the_true_count_is_never_ruled_out() -> None:
     """The attack would accuse every count alike, and show nothing."""
     for count in (0.0, 1.0, 100.0):
         releases = textbook_noise(count, 1_000, np.random.default_rng(2))
-        assert all(could_come_from(float(each), count) for each in releases)
+        assert all(is_possible_release(float(each), count) for each in releases)

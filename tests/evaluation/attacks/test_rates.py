@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from dpcore.errors import ParameterError
-from dpcore.evaluation.attacks.rates import Rate, difference
+from dpcore.evaluation.attacks.rates import Rate, rate_difference
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_newcombe(
 ) -> None:
     """The verdict on an attack would rest on a wrong formula."""
     rates = [Rate(successes=a, attempts=b) for a, b in (first, second)]
-    gap, low, high = difference(*rates, 0.95)
+    gap, low, high = rate_difference(*rates, 0.95)
     assert gap == pytest.approx(rates[0].value - rates[1].value)
     assert (low, high) == pytest.approx(expected, abs=5e-5)
 

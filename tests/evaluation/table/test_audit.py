@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.table.audit import LARGEST_SET, AuditQuestion, AuditReport
+from dpcore.evaluation.table.audit import MAX_SET_COLUMNS, AuditQuestion, AuditReport
 from dpcore.risk.column_sets import affordable
 from dpcore.risk.uniqueness import (
     pitman_uniqueness,
@@ -303,7 +303,7 @@ def test_many_known_columns_are_looked_at_in_smaller_sets(
     columns: int, largest: int
 ) -> None:
     """Fifty known columns were refused whole, with a remedy that did not exist."""
-    assert affordable(columns, LARGEST_SET) == largest
+    assert affordable(columns, MAX_SET_COLUMNS) == largest
 
 
 def test_an_audit_of_many_columns_has_all_figures() -> None:

@@ -4,6 +4,7 @@ what tells of it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -22,10 +23,11 @@ from dpcore.curator.measuring import rehearsal_of
 from dpcore.evaluation.table import cells_of_numbers
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
+    largest_hidden_rows,
     loss_of_search,
-    rows_hidden,
-    widest,
+    with_public_cells,
 )
+from dpcore.release import PrivateReport
 from dpcore.schema import Column, Integer, Real
 from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
@@ -119,7 +121,7 @@ def counts(column: Column, values: Sequence[Any], seed: int) -> list[np.ndarray]
     """
     measurer = Scripted(pd.Series(list(values), dtype=object), answers_of(seed))
     search = NumberCellsQuestion(columns=(column.name,))
-    search.measure(measurer, schema_of(widest(column)))  # type: ignore[arg-type]
+    search.measure(measurer, schema_of(with_public_cells(column)))  # type: ignore[arg-type]
     return measurer.exact
 
 
@@ -176,7 +178,7 @@ def test_any_noise_ends_in_a_declaration(
 
     measurer = Scripted(pd.Series([1.5, None, 0, -3], dtype=object), answers)
     answer = NumberCellsQuestion(columns=("pay",)).measure(
-        measurer, schema_of(widest(column))
+        measurer, schema_of(with_public_cells(column))
     )  # type: ignore[arg-type]
     (fields,) = answer["columns"]
     found = Column.from_dict(fields)
@@ -305,7 +307,7 @@ def test_it_is_charged_once_and_said_everywhere(curator: dp.Curator) -> None:
         dp.Marginals(cliques=[("pay",), ("city",)]),
         dp.ApproxDP(epsilon="0.5", delta="1e-9"),
     )
-    assert release.guarantee.found["pay"].startswith(f"rho {loss.amount} #")
+    assert release.guarantee.found["pay"].loss == {"rho": str(loss.amount)}
     assert set(release.guarantee.from_data["pay"]).isdisjoint(CELLS)
     assert (again.schema.taken, release.schema.taken) == (("city",), ("city",))
     assert dp.read_release(release.to_json().encode()).guarantee == release.guarantee
@@ -336,7 +338,7 @@ def test_what_noise_alone_makes_is_rare() -> None:
     empty.
     """
     frame = pd.DataFrame({"x": [7] * 5_000})
-    column = widest(Integer("x", low=0, high=9))
+    column = with_public_cells(Integer("x", low=0, high=9))
 
     def widened() -> int:
         answers = 0
@@ -352,7 +354,7 @@ def test_what_noise_alone_makes_is_rare() -> None:
 
             measurer: Any = Scripted(frame["x"], noisy)
             with pytest.MonkeyPatch.context() as whole:
-                whole.setattr(cells_of_numbers, "HEAVY", 2.0)
+                whole.setattr(cells_of_numbers, "MIN_SPLIT_SHARE", 2.0)
                 (fields,) = NumberCellsQuestion(columns=("x",)).measure(
                     measurer, schema_of(column)
                 )["columns"]
@@ -361,7 +363,7 @@ def test_what_noise_alone_makes_is_rare() -> None:
 
     assert laws.clopper_pearson(widened(), 200, laws.FALSE_ALARM)[0] <= 0.1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cells_of_numbers, "FIRST", 0.9)
+        patch.setattr(cells_of_numbers, "PUBLIC_CELL_LEVEL", 0.9)
         assert laws.clopper_pearson(widened(), 200, laws.FALSE_ALARM)[0] > 0.1
 
 
@@ -390,14 +392,36 @@ def test_no_text_is_in_the_report_of_a_search() -> None:
     report = curator.report(search.request_id).to_json()
     assert "Quokka" not in report
     assert "Zzyzx" not in report
+    older = json.loads(report)
+    (declared,) = older["report"]["content"]["columns"]
+    declared |= {"missing_tokens": ["Quokka"], "synonyms": [["Zzyzx", "3"]]}
+    assert PrivateReport.from_json(json.dumps(older)).to_json() == report
+
+
+def test_the_report_of_a_search_names_the_columns_that_the_table_left_out() -> None:
+    """That a column is left out follows from the table, and the one file of an account
+    that does not say so could be compared with the others.
+    """
+    table = FRAME.assign(note=[f"note {row}" for row in range(len(FRAME))])
+    curator = opened(
+        table,
+        schema=dp.suggest_schema(table),
+        columns=["pay"],
+        budget=dp.PureDP(epsilon=3),
+    )
+    (search,) = (line for line in curator.lines() if line.content.get("report"))
+    report = curator.report(search.request_id)
+    assert report.guarantee.from_data["note"] == ("left out",)
+    release = curator.run(dp.Histogram("pay"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["note"] == ("left out",)
 
 
 def test_rows_that_stay_hidden_are_told() -> None:
     """The page would promise cells of numbers that the noise hides."""
-    assert rows_hidden(1, 1, dp.PureDP(epsilon="0.05")) == pytest.approx(
+    assert largest_hidden_rows(1, 1, dp.PureDP(epsilon="0.05")) == pytest.approx(
         -math.log(6e-5) / 0.02, rel=1e-2
     )
-    assert rows_hidden(10, 3, dp.ZCDP(rho="0.00075")) == pytest.approx(
+    assert largest_hidden_rows(10, 3, dp.ZCDP(rho="0.00075")) == pytest.approx(
         4.01 * 3 * math.sqrt(10 / 0.0006),
         rel=1e-2,
     )
@@ -449,7 +473,11 @@ def test_cells_of_a_connected_source(tmp_path: Path, kind: str) -> None:
 def test_a_dry_run_reads_nothing_and_ends() -> None:
     """What public facts refuse would be found after the charge."""
     schema = schema_of(
-        *(widest(column) for column in SCHEMA.columns if column.name in NUMBERS)
+        *(
+            with_public_cells(column)
+            for column in SCHEMA.columns
+            if column.name in NUMBERS
+        )
     )
     measurer = rehearsal_of(schema, loss_of_search(BUDGETS[1]))
     answer = NumberCellsQuestion(columns=NUMBERS).measure(measurer, schema)
@@ -487,7 +515,7 @@ def test_cells_that_no_search_can_split_are_refused_before_the_charge(
     assert [line.state for line in curator.lines()] == ["opened"]
     twin = dp.Curator.open(
         frame,
-        schema_of(widest(column)),
+        schema_of(with_public_cells(column)),
         budget=dp.PureDP(epsilon=3),
         ledger=dp.MemoryLedger(),
     )

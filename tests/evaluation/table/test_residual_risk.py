@@ -17,7 +17,7 @@ from dpcore.anonymization.models import DistinctL, KAnonymity, KMap
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.table.residual_risk import (
-    LEVELS,
+    RISK_LEVELS,
     ResidualRiskQuestion,
     ResidualRiskReport,
 )
@@ -83,10 +83,10 @@ def test_figures_are_those_of_the_table_that_leaves(
     assert found.side.risk.people == len(risk)
     assert found.marketer == pytest.approx(np.mean(list(risk.values())))
     assert found.highest == pytest.approx(max(risk.values()))
-    ends = [np.inf, *LEVELS]
+    ends = [np.inf, *RISK_LEVELS]
     shares = [
         np.mean([low <= each + 1e-12 and each + 1e-12 < high for each in risk.values()])
-        for high, low in zip(ends, LEVELS, strict=False)
+        for high, low in zip(ends, RISK_LEVELS, strict=False)
     ]
     assert found.prosecutor == pytest.approx(shares)
     assert found.journalist == found.prosecutor

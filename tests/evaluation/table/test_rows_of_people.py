@@ -19,10 +19,10 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation.table import rows_of_people
 from dpcore.evaluation.table.rows_of_people import (
     CAPS,
-    ORDER,
+    QUANTILE_ORDER,
     RowsPerPersonQuestion,
     measurer_of_people,
-    unit_on_file,
+    stored_unit,
 )
 from dpcore.mechanisms import measurer
 from tests.statistical import laws
@@ -51,7 +51,7 @@ def scores_by_hand(rows: list[int]) -> np.ndarray:
     """Minus the number of people by which the quantile lies outside of (cap before,
     cap].
     """
-    goal = float(ORDER) * len(rows)
+    goal = float(QUANTILE_ORDER) * len(rows)
     scores = []
     for place, cap in enumerate(CAPS):
         below = sum(number <= CAPS[place - 1] for number in rows) if place else 0
@@ -152,7 +152,7 @@ def test_what_is_found_follows_the_law() -> None:
     assert (
         laws.chi_square_of_counts(seen[rare_first], twin[rare_first]) < laws.FALSE_ALARM
     )
-    off = rows_of_people.people_off(loss)
+    off = rows_of_people.largest_quantile_error(loss)
     within = np.isin(
         drawn,
         [c for c, s in zip(CAPS, scores_by_hand(numbers), strict=True) if s >= -off],
@@ -183,9 +183,9 @@ def test_it_is_charged_once_and_said_everywhere(
         id_column="who",
         found="1/20",
     )  # others are 1,200 people off, or 30 times the noise
-    assert unit_on_file(curator.account, ledger) == curator.schema.unit
+    assert stored_unit(curator.account, ledger) == curator.schema.unit
     spent = curator.balance().spent
-    assert spent == curator.rule.units(curator.rule.spends(dp.PureDP(epsilon=EPSILON)))
+    assert spent == curator.rule.units(curator.rule.convert(dp.PureDP(epsilon=EPSILON)))
     again = dp.Curator.open(frame(), SCHEMA, budget=budget, ledger=ledger)
     assert (again.schema, again.balance().spent) == (curator.schema, spent)
     with pytest.raises(dp.BudgetFixed):

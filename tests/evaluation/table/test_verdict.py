@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.evaluation.table.audit import AuditQuestion, AuditReport
-from dpcore.evaluation.table.verdict import FEW, MANY
+from dpcore.evaluation.table.verdict import FEW_UNIQUES, MANY_UNIQUES
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
@@ -116,9 +116,10 @@ def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
 
     def bad(table: pd.DataFrame) -> bool:
         few = any(
-            naive_uniques(table, [*names]) > FEW for names in combinations(known, 3)
+            naive_uniques(table, [*names]) > FEW_UNIQUES
+            for names in combinations(known, 3)
         )
-        return few or naive_uniques(table, known) > MANY
+        return few or naive_uniques(table, known) > MANY_UNIQUES
 
     def changed(labels: dict[str, int]) -> pd.DataFrame:
         table = frame.copy()

@@ -58,7 +58,7 @@ def test_a_lost_link_is_seen(curator: dp.Curator) -> None:
     ).content
     assert found.original.tolist() == [[2, 0], [0, 2], [0, 0]]
     assert found.association == (pytest.approx(1.0), pytest.approx(0.0))
-    assert found.unrelated.tolist() == [[1, 1], [1, 1], [0, 0]]
+    assert found.expected_if_independent.tolist() == [[1, 1], [1, 1], [0, 0]]
     assert np.array_equal(found.other, [[1, 1], [1, 1], [0, 0]])
 
 
@@ -102,7 +102,7 @@ def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
     def pairs(most: int) -> list[Clique]:
-        monkeypatch.setattr(counts, "MOST_CELLS", most)
+        monkeypatch.setattr(counts, "MAX_PAIRS_CELLS", most)
         return counts.pairs_to_count(schema.domain)
 
     def distances(other: pd.DataFrame) -> dict[Clique, float]:

@@ -15,16 +15,20 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.utility.features import classes, matrix, numbers
+from dpcore.evaluation.utility.features import (
+    class_numbers,
+    feature_matrix,
+    numeric_target,
+)
 from dpcore.evaluation.utility.learning import (
     TASKS,
     LearningQuestion,
     Score,
     Split,
-    applies,
+    can_predict,
     learn,
-    likely_labels,
     random_splits,
+    sort_by_likely_target,
 )
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
@@ -67,20 +71,22 @@ def test_features_are_of_the_schema_not_of_the_rows() -> None:
     """Scaling by the data's own bounds would let one row move all others."""
     frame = people(50, 1)
     columns = ["age", "city", "married", "income"]
-    features = matrix(frame, SCHEMA, columns)
+    features = feature_matrix(frame, SCHEMA, columns)
     assert features.shape == (50, 1 + 4 + 2 + 1)
     assert features[:, 0] == pytest.approx(2 * frame["age"] / 100 - 1)
     assert (
         features[:, 1:5].sum(axis=1).tolist()
         == frame["city"].notna().astype(float).tolist()
     )
-    np.testing.assert_array_equal(features[:7], matrix(frame.iloc[:7], SCHEMA, columns))
+    np.testing.assert_array_equal(
+        features[:7], feature_matrix(frame.iloc[:7], SCHEMA, columns)
+    )
     beyond = pd.DataFrame(
         {"a": [5.0, -5.0, np.nan, np.inf], "b": 0.0, "label": [1, 1, -1, 3]}
     )
-    assert matrix(beyond, NUMBERS, ["a"]).ravel().tolist() == [1, -1, 0, 0]
-    assert classes(beyond, NUMBERS, "label").tolist() == [1, 1, 0, -1]
-    assert numbers(beyond, NUMBERS, "label").tolist()[:3] == [1, 1, -1]
+    assert feature_matrix(beyond, NUMBERS, ["a"]).ravel().tolist() == [1, -1, 0, 0]
+    assert class_numbers(beyond, NUMBERS, "label").tolist() == [1, 1, 0, -1]
+    assert numeric_target(beyond, NUMBERS, "label").tolist()[:3] == [1, 1, -1]
 
 
 def test_both_scenarios_by_hand() -> None:
@@ -236,7 +242,7 @@ def test_whole_numbers_are_classes(low: int) -> None:
     assert {each.task for each in by_number} == set(FAST)
     frame = pd.DataFrame({"a": 0.0, "b": 0.0, "label": [low, 1, np.nan, 7, 0.5]})
     schema = dp.Schema(columns=(*NUMBERS.columns[:2], whole), unit=NUMBERS.unit)
-    assert classes(frame, schema, "label").tolist() == [0, 1 - low, -1, -1, -1]
+    assert class_numbers(frame, schema, "label").tolist() == [0, 1 - low, -1, -1, -1]
 
 
 def test_what_can_be_predicted_how() -> None:
@@ -244,7 +250,7 @@ def test_what_can_be_predicted_how() -> None:
     could.
     """
     applying = {
-        name: {task for task in TASKS if applies(task, SCHEMA.column(name))}
+        name: {task for task in TASKS if can_predict(task, SCHEMA.column(name))}
         for name in SCHEMA.domain.names
     }
     classifiers = {"logistic", "trees", "svm"}
@@ -257,7 +263,7 @@ def test_what_can_be_predicted_how() -> None:
         "weight": {"linear", "k-means"},
     }
     wide = dp.Integer("age", low=0, high=99, bin_width=10)
-    assert not applies("logistic", wide), "ten cells, but no classes"
+    assert not can_predict("logistic", wide), "ten cells, but no classes"
 
 
 @pytest.mark.parametrize(
@@ -285,7 +291,7 @@ def test_the_likeliest_label_comes_first(
         for each in names
     ]
     schema = dp.Schema(columns=tuple(columns), unit=SCHEMA.unit)
-    assert likely_labels(schema, names)[: len(likeliest)] == likeliest
+    assert sort_by_likely_target(schema, names)[: len(likeliest)] == likeliest
 
 
 @pytest.mark.parametrize(

@@ -314,9 +314,13 @@ def drawn_noise() -> np.ndarray:
     engine = FrameEngine(frame, schema, key=b"k")
     loss = dp.PureDP(epsilon=1)
     own = measurer.Measurer(
-        engine.counts, domain=schema.domain, loss=loss, rows=2, assigned=engine.assigned
+        engine.counts,
+        domain=schema.domain,
+        loss=loss,
+        rows=2,
+        count_rule=engine.assigned,
     )
-    noisy = own.assigned(
+    noisy = own.count_by_rule(
         lambda rows: np.zeros(len(rows), dtype=np.int64), 50_000, ("a",), loss
     )
     assert noisy.variance == pytest.approx(0.5 / np.sinh(0.25) ** 2)

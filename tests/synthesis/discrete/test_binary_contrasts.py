@@ -14,14 +14,14 @@ import dpcore as dp
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.schema import Domain
-from dpcore.synthesis.consistency import evidence
+from dpcore.synthesis.consistency import combine_evidence
 from dpcore.synthesis.discrete import learner
 from dpcore.synthesis.discrete.binary_contrasts import (
-    completed,
-    difference_off,
+    complete_contrasts,
+    contrast_error,
+    effective_cells,
     measure_cliques,
-    noisy_cells,
-    pooled,
+    pool_draws,
     signed_columns,
 )
 from dpcore.synthesis.discrete.spanning_tree import triangles
@@ -60,7 +60,7 @@ def test_the_noise_is_what_a_difference_states() -> None:
     biased = 0.0
     for _ in range(150):
         measured = measure_cliques(table.measurer(LOSS), CLIQUES, LOSS)
-        for each in completed(table.domain, [*known, *measured]):
+        for each in complete_contrasts(table.domain, [*known, *measured]):
             off = each.values - exact[each.clique]
             if each.signed and len(each.clique) == 2:
                 free = math.prod(table.domain.size(n) - 1 for n in each.clique)
@@ -82,7 +82,7 @@ def test_a_pair_of_binary_columns_costs_a_quarter() -> None:
     (plain,) = table.measurer(LOSS).measure([("c0", "c1")], LOSS)
     assert pair.signed
     assert pair.own == plain.variance / 4
-    assert noisy_cells(table.domain, ("c0", "c1"), LOSS) == 2
+    assert effective_cells(table.domain, ("c0", "c1"), LOSS) == 2
     assert signed_columns(table.domain, ("c2", "c0"), LOSS) == ("c0",)
     assert signed_columns(table.domain, ("c0", "c1"), dp.PureDP(epsilon=1)) == ()
 
@@ -110,8 +110,8 @@ def test_noise_alone_is_no_difference() -> None:
         own=100.0,
     )
     estimate = np.full((2, 2), 50.0)
-    assert difference_off([told], estimate) == 0
-    assert difference_off([told], estimate - 25 * signs) == (120**2 - 2 * 20**2) ** 0.5
+    assert contrast_error([told], estimate) == 0
+    assert contrast_error([told], estimate - 25 * signs) == (120**2 - 2 * 20**2) ** 0.5
 
 
 def test_draws_of_one_difference_are_one() -> None:
@@ -121,7 +121,7 @@ def test_draws_of_one_difference_are_one() -> None:
         measure_cliques(table.measurer(LOSS), CLIQUES, LOSS.share(part))
         for part in (0.25, 0.5)
     )
-    both = pooled([*first, *second])
+    both = pool_draws([*first, *second])
     assert [each.clique for each in both] == [each.clique for each in first]
     for each, one, other in zip(both, first, second, strict=True):
         expected = (
@@ -215,9 +215,9 @@ def test_a_column_is_told_no_better_by_its_pairs() -> None:
         own=1.0,
     )
     domain = Domain(names=("c0", "c1"), sizes=(2, 2))
-    (_, column, _, table) = completed(domain, [*measured, pair])
-    told = evidence(domain, [*measured, pair], ("c0", "c1"))
-    alone = evidence(domain, [*measured, pair], ("c0",))
+    (_, column, _, table) = complete_contrasts(domain, [*measured, pair])
+    told = combine_evidence(domain, [*measured, pair], ("c0", "c1"))
+    alone = combine_evidence(domain, [*measured, pair], ("c0",))
     assert told is not None
     assert alone is not None
     first = told.sum({"c0": np.array([True, False])})

@@ -16,8 +16,8 @@ import dpcore as dp
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import SyntheticModel, Tree, load_recipe
 from dpcore.synthesis.discrete.concordance import (
-    MOST_SHARE,
-    STRONGEST,
+    MAX_SHARE,
+    MAX_STRENGTH,
     Concordances,
     concordance_share,
 )
@@ -44,7 +44,7 @@ def measured(of: Table, loss: dp.ZCDP) -> tuple[Concordances, float]:
         name: np.bincount(of.codes[name], minlength=SIZES[name]).astype(float)
         for name in SIZES
     }
-    return Concordances.measured(
+    return Concordances.measure(
         of.measurer(loss), counts | {"b": counts["b"][:6]}, loss
     )
 
@@ -115,15 +115,15 @@ def test_a_table_is_moved_to_its_number_with_its_columns(
     }
     number = goal * float(counts.sum())
     pair = Concordances(sides=sides, rows={("x", "y"): number})
-    moved = pair.expected(("x", "y"), counts)
+    moved = pair.adjust_table(("x", "y"), counts)
     assert np.isfinite(moved).all()
     assert (moved >= 0).all()
     np.testing.assert_allclose(
         moved.sum(axis=0), counts.sum(axis=0), rtol=1e-6, atol=1e-6 * counts.sum()
     )
-    np.testing.assert_allclose(pair.expected(("y", "x"), counts.T), moved.T)
-    before = pair.of(("x", "y"), counts)
-    after = pair.of(("x", "y"), moved)
+    np.testing.assert_allclose(pair.adjust_table(("y", "x"), counts.T), moved.T)
+    before = pair.number_of(("x", "y"), counts)
+    after = pair.number_of(("x", "y"), moved)
     assert abs(after - number) <= abs(before - number)
 
 
@@ -133,7 +133,7 @@ def test_independent_columns_become_normal_ones() -> None:
     """
     sides = {name: np.repeat([-1.0, 1.0], 10) for name in "xy"}
     number = 2 / np.pi * np.arcsin(0.7)  # of normal numbers that correlate so
-    moved = Concordances(sides=sides, rows={("x", "y"): number}).expected(
+    moved = Concordances(sides=sides, rows={("x", "y"): number}).adjust_table(
         ("x", "y"),
         np.full((20, 20), 1 / 400),
     )
@@ -151,13 +151,13 @@ def test_what_no_relation_reaches_is_the_strongest() -> None:
     """A number above the number of rows, as noise makes it, would never be reached."""
     sides = {name: np.repeat([-1.0, 1.0], 3) for name in "xy"}
     at = [
-        Concordances(sides=sides, rows={("x", "y"): rows}).expected(
+        Concordances(sides=sides, rows={("x", "y"): rows}).adjust_table(
             ("x", "y"), np.full((6, 6), 10.0)
         )
         for rows in (10.0**6, 10.0**9)
     ]
     np.testing.assert_allclose(*at)
-    assert STRONGEST > 1
+    assert MAX_STRENGTH > 1
     assert at[0][0, 0] > 40 * at[0][0, 5]
 
 
@@ -184,7 +184,7 @@ def test_the_share_of_the_loss() -> None:
         == 0
     )
     assert share(5, 10_000, dp.PureDP(epsilon=1)) == 0
-    assert share(6, 1_000) == MOST_SHARE > share(6, 10_000) > share(6, 50_000) > 0
+    assert share(6, 1_000) == MAX_SHARE > share(6, 10_000) > share(6, 50_000) > 0
     # half of what these pairs are of all
     assert share(6, 1_000, columns=20) == Fraction(15, 380)
     assert share(6, 10_000) > share(3, 10_000)

@@ -96,9 +96,9 @@ def test_where_all_distances_drown_few_are_chosen_and_told(
 
     chosen_from, asked, _measured = told()
     assert chosen_from == 120
-    assert learning.LEAST_TOLD <= asked < 40
+    assert learning.MIN_SHORTLIST <= asked < 40
     # the twin: all are told, whatever their noise
-    monkeypatch.setattr(learning, "DROWNED", np.inf)
+    monkeypatch.setattr(learning, "SHORTLIST_ABOVE", np.inf)
     asked, _measured = told()
     assert asked == 120
 
@@ -122,15 +122,19 @@ def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_i
         weights=weights,
         limit=10_000,
     )
-    alone = learning.independent(columns, weights)
+    alone = learning.independent_tables(columns, weights)
     related = {pair: table.copy() for pair, table in alone.items()}
     related["b", "c"][0, 0] += 1e6
     loss = measurer.loss.share(0.01)
     for estimates in (alone, related):
-        learner._ask_distances(estimates, loss)
-        assert learner._asked == measurer.gap_deviation(3, loss)
-    assert learner._excess["a", "b"][1] == pytest.approx(learner._asked / 2**0.5)
+        learner._measure_distances(estimates, loss)
+        assert learner._distance_noise == measurer.gap_deviation(3, loss)
+    assert learner._earlier_excess["a", "b"][1] == pytest.approx(
+        learner._distance_noise / 2**0.5
+    )
     # another question by now
-    assert learner._excess["b", "c"][1] == pytest.approx(learner._asked, rel=1e-3)
+    assert learner._earlier_excess["b", "c"][1] == pytest.approx(
+        learner._distance_noise, rel=1e-3
+    )
     # columns are clear: no relation weighs more than its error
     assert learner._weights == weights

@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from dpcore.schema import Domain
-from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
+from dpcore.synthesis.discrete.rare_values import Grouping, cell_shares, merge_rare
 
 COUNTS = np.array([500.0, 3.0, -4.0, 400.0, 1.0, 9.0, 2.0, 300.0])
 
@@ -75,7 +75,7 @@ def test_shares_follow_the_noisy_counts_and_add_up() -> None:
     lost.
     """
     groups = np.array([0, 0, 0, 1])
-    shares = shares_of(np.array([30.0, 10.0, -5.0, 7.0]), groups)
+    shares = cell_shares(np.array([30.0, 10.0, -5.0, 7.0]), groups)
     np.testing.assert_allclose(np.bincount(groups, weights=shares), 1.0)
     assert shares[0] > shares[1] > shares[2] == 0
     assert shares[3] == 1

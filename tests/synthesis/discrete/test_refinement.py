@@ -18,8 +18,13 @@ from dpcore.io.folder import ROWS_AT_ONCE
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.discrete import model as synthetic
-from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, runs
-from dpcore.synthesis.discrete.refinement import FEWEST_ROWS, WORK, closer, passes_for
+from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, merge_into_runs
+from dpcore.synthesis.discrete.refinement import (
+    MAX_WORK,
+    MIN_ROWS,
+    passes_for,
+    refine_rows,
+)
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Marginal, Values
@@ -67,7 +72,7 @@ def test_pairs_come_closer_and_columns_are_rounded() -> None:
     joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
     expected = expected_of(joint)
     codes = drawn(rng(2))
-    found = closer(codes, expected, rng(3), passes=40)
+    found = refine_rows(codes, expected, rng(3), passes=40)
     assert apart(found, expected) < 0.05 * apart(codes, expected)
     for name, axes in (("a", (1, 2)), ("b", (0, 2)), ("c", (0, 1))):
         assert np.abs(np.bincount(found[name]) - joint.sum(axis=axes)).max() < 1 + 1e-9
@@ -79,7 +84,7 @@ def test_kept_columns_stay_row_by_row() -> None:
     """
     joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
     codes = drawn(rng(2))
-    found = closer(codes, expected_of(joint), rng(3), passes=5, kept={"a", "b"})
+    found = refine_rows(codes, expected_of(joint), rng(3), passes=5, kept={"a", "b"})
     assert (found["a"] == codes["a"]).all()
     assert (found["b"] == codes["b"]).all()
     assert (found["c"] != codes["c"]).any()
@@ -93,7 +98,7 @@ def test_columns_are_rounded_without_bias() -> None:
     codes = {"a": np.zeros(ROWS, dtype=np.int64), "c": np.zeros(ROWS, dtype=np.int64)}
     source = rng(4)
     got = [
-        int((closer(codes, tables, source, passes=0)["a"] == 2).sum())
+        int((refine_rows(codes, tables, source, passes=0)["a"] == 2).sum())
         for _ in range(400)
     ]
     assert laws.share_fits(sum(got), 400, 0.3)
@@ -109,25 +114,25 @@ def test_work_is_bounded() -> None:
     # ten million rows would take minutes
     assert passes_for(ROWS_AT_ONCE, [2, 2], 1.0) == 0
     assert passes_for(100_000, [10] * 60, 1.0) == 0
-    assert passes_for(FEWEST_ROWS - 1, [2, 2, 2], 1.0) == 0
+    assert passes_for(MIN_ROWS - 1, [2, 2, 2], 1.0) == 0
     passes = passes_for(50_000, fourteen, 1.0)
-    assert 0 < passes * 2 * 91 * 50_000 <= WORK
+    assert 0 < passes * 2 * 91 * 50_000 <= MAX_WORK
     assert passes_for(20_000, fourteen, 1e6) < passes_for(20_000, fourteen, 1.0)
     # a table of 25 million cells, several times over
     assert passes_for(20_000, [5_000, 5_000], 1.0) == 0
     assert passes_for(20_000, [7], 1.0) == 0
     # 11,175 tables of the model took eight seconds
-    assert passes_for(FEWEST_ROWS, [4] * 150, 1.0) == 0
+    assert passes_for(MIN_ROWS, [4] * 150, 1.0) == 0
 
 
 def test_coarse_cells_are_runs() -> None:
     """Runs must be neighbors, and a cell of many rows must stay alone: else peaks are
     smeared.
     """
-    groups = runs(np.array([5.0, 5, 5, 90, 5, 5, 5, 5]), 4)
+    groups = merge_into_runs(np.array([5.0, 5, 5, 90, 5, 5, 5, 5]), 4)
     assert groups[3] not in np.delete(groups, 3)
     assert set(np.diff(groups)) <= {0, 1}
-    assert (runs(np.ones(3), 4) == np.arange(3)).all()
+    assert (merge_into_runs(np.ones(3), 4) == np.arange(3)).all()
 
 
 def test_what_was_measured_moves_the_pair() -> None:
@@ -146,7 +151,9 @@ def test_what_was_measured_moves_the_pair() -> None:
         table = Marginal(
             clique=("x", "y"), values=goal, variance=variance, noise="gaussian"
         )
-        return CoarsePairs(groups=groups, tables=(table,)).expected(("x", "y"), model)
+        return CoarsePairs(groups=groups, tables=(table,)).adjust_table(
+            ("x", "y"), model
+        )
 
     clear = moved(1e-4)
     drowned = moved(1e12)
@@ -156,9 +163,9 @@ def test_what_was_measured_moves_the_pair() -> None:
     assert np.allclose(drowned, model, rtol=1e-2)
     table = Marginal(clique=("x", "y"), values=goal, variance=1e-4, noise="gaussian")
     both = CoarsePairs(groups=groups, tables=(table,))
-    assert np.allclose(both.expected(("y", "x"), model.T), clear.T)
+    assert np.allclose(both.adjust_table(("y", "x"), model.T), clear.T)
     assert np.allclose(
-        CoarsePairs.from_dict(both.to_dict()).expected(("x", "y"), model), clear
+        CoarsePairs.from_dict(both.to_dict()).adjust_table(("x", "y"), model), clear
     )
 
 
@@ -174,8 +181,8 @@ def test_trees_without_the_pair_draw_it() -> None:
     )
     whole = {name: np.arange(2) for name in "xy"}
     beyond = CoarsePairs(groups=whole, tables=(table,))
-    expected = {("x", "y"): beyond.expected(("x", "y"), graph.marginal(("x", "y")))}
-    codes = closer(graph.sample_codes(4_000, rng()), expected, rng(2), passes=40)
+    expected = {("x", "y"): beyond.adjust_table(("x", "y"), graph.marginal(("x", "y")))}
+    codes = refine_rows(graph.sample_codes(4_000, rng()), expected, rng(2), passes=40)
     assert abs(int(((codes["x"] == 0) & (codes["y"] == 0)).sum()) - 1500) < 20
 
 
@@ -218,8 +225,8 @@ def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
     release = curator.run(dp.Adaptive(max_cells=10_000), dp.ZCDP(rho="5"))
 
     model = release.model
-    assert model.beyond is not None
-    outside = [set(table.clique) for table in model.beyond.tables]
+    assert model.outside_pairs is not None
+    outside = [set(table.clique) for table in model.outside_pairs.tables]
     assert outside
     assert not any(
         pair <= set(node) for pair in outside for node in model.graph.tree.nodes
@@ -235,9 +242,9 @@ def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
 
     def off(values: Values, pair: tuple[str, ...]) -> float:
         wrong = values - pd.crosstab(*(frame[name] for name in pair)).to_numpy()
-        return float(np.abs(model.beyond.merge(pair, wrong)).sum())
+        return float(np.abs(model.outside_pairs.merge(pair, wrong)).sum())
 
-    pairs = [table.clique for table in model.beyond.tables]
+    pairs = [table.clique for table in model.outside_pairs.tables]
     moved, alone = (
         sum(off(of.marginal(pair), pair) for pair in pairs)
         for of in (model, model.graph)
@@ -281,13 +288,13 @@ def test_columns_of_measured_triples_stay_row_by_row(
     }
     swapped = share(model.sample_codes(ROWS, rng()))
     monkeypatch.setattr(
-        synthetic, "closer", lambda codes, expected, source, **given: codes
+        synthetic, "refine_rows", lambda codes, expected, source, **given: codes
     )
     assert swapped == share(model.sample_codes(ROWS, rng())) > 0.9
     monkeypatch.setattr(
         synthetic,
-        "closer",
-        lambda codes, expected, source, passes, kept: closer(
+        "refine_rows",
+        lambda codes, expected, source, passes, kept: refine_rows(
             codes, expected, source, passes=passes
         ),
     )

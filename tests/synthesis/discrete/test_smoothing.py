@@ -12,7 +12,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.columns import measure_columns
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.smoothing import smoothed
+from dpcore.synthesis.discrete.smoothing import smooth_table
 from dpcore.tables.counts import Marginal, Values
 from tests.synthesis.standin import Table
 
@@ -59,9 +59,9 @@ def test_it_is_the_average_over_all_beginnings() -> None:
     """
     values = AGES + np.random.default_rng(1).normal(0, DEVIATION, 80)
     np.testing.assert_allclose(
-        smoothed(noisy(values)).values, by_every_beginning(values), atol=1e-8
+        smooth_table(noisy(values)).values, by_every_beginning(values), atol=1e-8
     )
-    once = smoothed(noisy(np.roll(values, 1))).values
+    once = smooth_table(noisy(np.roll(values, 1))).values
     assert np.abs(once - by_every_beginning(values)).max() > 1  # the twin: other values
 
 
@@ -95,11 +95,11 @@ def test_a_smooth_column_loses_noise_and_a_rough_one_nothing() -> None:
             )
         )
 
-    error, stated = risk(AGES, smoothed)
+    error, stated = risk(AGES, smooth_table)
     assert error < 0.4
     assert stated == pytest.approx(error, rel=0.25)
     for rough in (HOURS, CODES):
-        error, stated = risk(rough, smoothed)
+        error, stated = risk(rough, smooth_table)
         assert error < 1.05
         assert 0.7 * error < stated <= 1
         assert risk(rough, runs)[0] > 2
@@ -111,10 +111,10 @@ def test_few_cells_and_sums_stay() -> None:
     """
     values = np.random.default_rng(4).normal(100, DEVIATION, (3, 50))
     few = noisy(values[:, :20], ("a", "b"))
-    pair = smoothed(noisy(values, ("a", "b")))
-    assert smoothed(few) is few
+    pair = smooth_table(noisy(values, ("a", "b")))
+    assert smooth_table(few) is few
     np.testing.assert_allclose(pair.values.sum(axis=1), values.sum(axis=1))
-    turned = smoothed(noisy(values.T, ("b", "a")))
+    turned = smooth_table(noisy(values.T, ("b", "a")))
     # along the longest axis, wherever that is
     np.testing.assert_allclose(turned.values.T, pair.values)
 

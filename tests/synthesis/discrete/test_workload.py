@@ -12,15 +12,15 @@ from scipy import optimize, stats
 
 import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
+from dpcore.synthesis.discrete.binary_contrasts import effective_cells
 from dpcore.synthesis.discrete.workload import (
-    LEFT_NOISE,
-    believed,
-    by_strength,
-    choose,
+    FIT_NOISE_FACTOR,
+    choose_cliques,
     column_parts,
+    denoise_errors,
     expected_error,
-    join,
+    join_cliques,
+    weigh_by_strength,
 )
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 
@@ -38,7 +38,7 @@ def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> fl
 def joined(
     domain: Domain, chosen: list[Clique], power: float, limit: int = 10**6
 ) -> dict[Clique, float]:
-    return join(
+    return join_cliques(
         domain,
         chosen,
         dict.fromkeys(chosen, 1.0),
@@ -68,7 +68,7 @@ def test_a_full_tree_joins_nothing() -> None:
     domain = Domain(names=names, sizes=(2,) * 4)
     pairs = list(itertools.combinations(names, 2))
     for limit, longest in ((15, 3), (16, 4)):
-        tables = join(
+        tables = join_cliques(
             domain,
             pairs,
             dict.fromkeys(pairs, 1.0),
@@ -113,12 +113,16 @@ def test_everything_worth_its_noise_is_tried_for_room() -> None:
 
     def chosen(errors: dict[Clique, float]) -> list[Clique]:
         weights = dict.fromkeys(errors, 1.0)
-        return list(choose(domain, errors, weights, loss=loss, rows=1, limit=10**6)[0])
+        return list(
+            choose_cliques(domain, errors, weights, loss=loss, rows=1, limit=10**6)[0]
+        )
 
     tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
     assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
     noise = (
-        LEFT_NOISE * expected_error(1, loss, 1) * noisy_cells(domain, pairs[0], loss)
+        FIT_NOISE_FACTOR
+        * expected_error(1, loss, 1)
+        * effective_cells(domain, pairs[0], loss)
     )
     assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [
         pairs[0]
@@ -148,7 +152,9 @@ def told(errors: list[float], deviation: float) -> list[float]:
     names = [(str(i),) for i in range(len(errors))]
     known = dict(zip(names, errors, strict=True))
     nothing = dict.fromkeys(names, 0.0)
-    return list(believed(known, nothing, dict.fromkeys(names, deviation)).values())
+    return list(
+        denoise_errors(known, nothing, dict.fromkeys(names, deviation)).values()
+    )
 
 
 def test_what_is_believed_is_the_posterior_mean_under_the_likeliest_law() -> None:
@@ -197,10 +203,14 @@ def test_errors_that_noisy_columns_explain_are_no_reason_to_measure_a_pair() -> 
         pair: explained[pair] + each for pair, each in zip(pairs, drawn, strict=True)
     }
     noise = dict.fromkeys(pairs, 9.0)
-    assert np.ptp(list(believed(errors, explained, noise).values())) < np.ptp(drawn) / 2
+    assert (
+        np.ptp(list(denoise_errors(errors, explained, noise).values()))
+        < np.ptp(drawn) / 2
+    )
     # the twin: unexplained, noise is taken for relations
     assert (
-        np.ptp(list(believed(errors, dict.fromkeys(pairs, 0.0), noise).values())) > 2000
+        np.ptp(list(denoise_errors(errors, dict.fromkeys(pairs, 0.0), noise).values()))
+        > 2000
     )
 
 
@@ -210,11 +220,11 @@ def test_half_of_the_objective_is_what_relations_hold() -> None:
     """
     pairs = list(itertools.combinations("abcd", 2))
     weights = {pair: 1.0 + i for i, pair in enumerate(pairs)}
-    even = by_strength(weights, dict.fromkeys(pairs, 7.0))
+    even = weigh_by_strength(weights, dict.fromkeys(pairs, 7.0))
     assert even == pytest.approx({pair: 2 * weight for pair, weight in weights.items()})
-    one = by_strength(weights, dict.fromkeys(pairs, -3.0) | {pairs[2]: 90.0})
+    one = weigh_by_strength(weights, dict.fromkeys(pairs, -3.0) | {pairs[2]: 90.0})
     assert one == weights | {pairs[2]: weights[pairs[2]] * 8}
-    assert by_strength(weights, dict.fromkeys(pairs, 0.0)) == weights
+    assert weigh_by_strength(weights, dict.fromkeys(pairs, 0.0)) == weights
 
 
 def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> None:
@@ -224,16 +234,18 @@ def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> N
     domain = Domain(names=("a", "b", "c"), sizes=(8, 8, 8))
     loss = dp.ZCDP(rho=1)
     pair = ("a", "b")
-    gain = 1000.0 - LEFT_NOISE * expected_error(64, loss, 1)
+    gain = 1000.0 - FIT_NOISE_FACTOR * expected_error(64, loss, 1)
     for elsewhere, parts in ((0.99 * gain, {pair: 1.0}), (1.01 * gain, {})):
-        found, share, nodes = choose(
+        found, share, nodes = choose_cliques(
             domain,
             {pair: 1000.0},
             {pair: 1.0},
             loss=loss,
             rows=1,
             limit=10**6,
-            otherwise=lambda rest, _, elsewhere=elsewhere: elsewhere * (rest == loss),
+            gain_elsewhere=lambda rest, _, elsewhere=elsewhere: (
+                elsewhere * (rest == loss)
+            ),
         )
         assert (found, share) == (parts, len(parts))
         assert any(set(pair) <= set(node) for node in nodes) == bool(parts)
@@ -253,14 +265,14 @@ def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None
         assert small not in measured or rest.amount < loss.amount
         return 5000.0 * math.sqrt(rest.amount)
 
-    found, share, nodes = choose(
+    found, share, nodes = choose_cliques(
         domain,
         errors,
         dict.fromkeys(errors, 1.0),
         loss=loss,
         rows=1,
         limit=10**6,
-        otherwise=elsewhere,
+        gain_elsewhere=elsewhere,
     )
     assert found == {small: 1.0}
     assert 0 < share <= 0.25
@@ -278,7 +290,7 @@ def test_columns_share_the_loss_so_that_all_pairs_together_err_least(
     def error(parts: list[float]) -> float:
         return sum(
             expected_error(1, loss.share(part / sum(parts)), 1)
-            * noisy_cells(domain, (name,), loss)
+            * effective_cells(domain, (name,), loss)
             for name, part in zip(domain.names, parts, strict=True)
         )
 

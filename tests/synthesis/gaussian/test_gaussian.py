@@ -18,11 +18,11 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
-from dpcore.synthesis.gaussian.class_means import SPREAD, class_means
-from dpcore.synthesis.gaussian.feature_groups import find_groups, related_pair
+from dpcore.synthesis.gaussian.class_means import SPREAD, posterior_means
+from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import halves, positions
-from dpcore.synthesis.gaussian.moments import Moments, moments, possible
-from dpcore.synthesis.gaussian.recipe import COUNT_SHARE, SHARES, Gaussian
+from dpcore.synthesis.gaussian.moments import Moments, fit_moments, nearest_correlations
+from dpcore.synthesis.gaussian.recipe import COUNT_SHARE, DETAIL_SHARES, Gaussian
 from dpcore.tables.sums import NoisySums
 
 LOUD = dp.PureDP(epsilon=10**6)
@@ -102,7 +102,7 @@ def test_a_value_beyond_its_bound_counts_as_the_bound(high: float) -> None:
     )
     for each in (release, same):
         assert isinstance(each.model, GaussianModel)
-        assert np.allclose(each.model.moments.clipped[0], 0, atol=0.01)
+        assert np.allclose(each.model.moments.drawn_moments[0], 0, atol=0.01)
     assert release.sample(1000, seed=3)["x"].between(0, high).all()
 
 
@@ -123,11 +123,11 @@ def test_one_row_more_at_the_extremes_moves_every_sum_by_at_most_one() -> None:
         curator = opened(frame.reset_index(drop=True))
         seen.append(
             curator._engine.sums(
-                ("ill",), Gaussian.of(PLAIN, label="ill")._first(PLAIN.domain)
+                ("ill",), Gaussian.of(PLAIN, label="ill")._first_entries(PLAIN.domain)
             )
         )
     base = opened(table(50))._engine.sums(
-        ("ill",), Gaussian.of(PLAIN, label="ill")._first(PLAIN.domain)
+        ("ill",), Gaussian.of(PLAIN, label="ill")._first_entries(PLAIN.domain)
     )
     assert max(np.abs(each - base).max() for each in seen) <= 2**20
 
@@ -237,7 +237,8 @@ def test_detail_only_where_rows_times_epsilon_carries_it(
     """
     recipe = Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]])
     assert (
-        recipe._carried(rows, PLAIN.domain, 1, dp.PureDP(epsilon=epsilon), 1) == detail
+        recipe._affordable_detail(rows, PLAIN.domain, 1, dp.PureDP(epsilon=epsilon), 1)
+        == detail
     )
 
 
@@ -250,7 +251,7 @@ def test_cells_only_where_rows_times_epsilon_carries_them(
     """
     recipe = Gaussian(label="ill", features=tuple("abcdefgh"))
     domain = Domain(names=("ill", *"abcdefgh"), sizes=(2, *[10] * 8))
-    assert recipe._carried(rows, domain, 0, dp.PureDP(epsilon=1), 1) == detail
+    assert recipe._affordable_detail(rows, domain, 0, dp.PureDP(epsilon=1), 1) == detail
 
 
 def test_cells_that_are_too_many_are_refused_before_the_charge() -> None:
@@ -262,7 +263,10 @@ def test_cells_that_are_too_many_are_refused_before_the_charge() -> None:
         Gaussian(label="ill", features=("a", "b"), detail="cells").check(domain)
     open_ended = Gaussian(label="ill", features=("a", "b"))
     open_ended.check(domain)
-    assert open_ended._carried(1e6, domain, 0, dp.PureDP(epsilon=1), 1) == "variances"
+    assert (
+        open_ended._affordable_detail(1e6, domain, 0, dp.PureDP(epsilon=1), 1)
+        == "variances"
+    )
 
 
 # What comes out
@@ -420,7 +424,9 @@ def test_the_pair_that_goes_together_is_found_inside_classes(
         covariances=np.tile(np.diag([0.03, 0.03, 0.13, 0.13]), (2, 1, 1)),
     )
     assert (
-        related_pair(measurer, tuple(numbers), laws, np.bincount(label) * 1.0, loss)
+        choose_related_pair(
+            measurer, tuple(numbers), laws, np.bincount(label) * 1.0, loss
+        )
         == pair
     )
     assert sum(event.epsilon for event in measurer.events) == 1
@@ -530,11 +536,11 @@ def test_means_that_noise_alone_could_set_apart_come_together() -> None:
     sizes = np.array([50.0, 50.0])
     near = np.array([[5.0], [-5.0]])
     far = np.array([[40.0], [-40.0]])
-    believed = class_means(near, sizes, 10.0, bell)
+    believed = posterior_means(near, sizes, 10.0, bell)
     assert 0.02 < believed[0, 0] < 0.08 < 0.1
     assert believed.sum() == pytest.approx(0, abs=1e-6)
-    assert class_means(far, sizes, 10.0, bell)[0, 0] > 0.6
-    exact = class_means(
+    assert posterior_means(far, sizes, 10.0, bell)[0, 0] > 0.6
+    exact = posterior_means(
         np.array([[20.0, -49.9], [0.1, 3.0]]),
         sizes,
         1e-4,
@@ -553,7 +559,9 @@ def test_means_by_drawing() -> None:
     sizes = np.array([50.0, 30.0])
     noisy = truth * sizes[:, None] + rng.normal(0, 10, (2, 400))
     plain = ((np.clip(noisy / sizes[:, None], -1, 1) - truth) ** 2).mean()
-    assert ((class_means(noisy, sizes, 10.0, bell) - truth) ** 2).mean() < 0.85 * plain
+    assert (
+        (posterior_means(noisy, sizes, 10.0, bell) - truth) ** 2
+    ).mean() < 0.85 * plain
 
 
 def test_correlations_are_always_ones() -> None:
@@ -563,7 +571,7 @@ def test_correlations_are_always_ones() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
         noisy = np.clip(rng.normal(0, 1, (3, 4, 4)), -1, 1)
-        found = possible(noisy + np.swapaxes(noisy, 1, 2))
+        found = nearest_correlations(noisy + np.swapaxes(noisy, 1, 2))
         assert np.linalg.eigvalsh(found).min() > 0
         assert np.allclose(np.diagonal(found, axis1=1, axis2=2), 1)
         assert np.abs(found).max() <= 1 + 1e-9
@@ -580,7 +588,7 @@ def test_moments_of_nonsense_are_finite(second: bool) -> None:
         if second
         else None
     )
-    found = moments(first, squares, bell)
+    found = fit_moments(first, squares, bell)
     assert np.isfinite(found.centers).all()
     assert np.isfinite(np.linalg.cholesky(found.covariances)).all()
 
@@ -626,7 +634,7 @@ def test_more_features_than_rows() -> None:
     noise = recipe.mean_noise(under.domain, dp.PureDP(epsilon=1), 1)
     # a quote knows no rows, so variances and cells may take their shares; without
     # groups no products can
-    share = (1 - float(COUNT_SHARE)) * float(SHARES["cells"][0])
+    share = (1 - float(COUNT_SHARE)) * float(DETAIL_SHARES["cells"][0])
     assert noise == pytest.approx(np.sqrt(42 * 43 / 3) / share, rel=1e-3)
     assert 10 / noise < 1  # signal to noise, before paying
     quote = opened(frame, under, dp.PureDP(epsilon=1)).quote(

@@ -158,7 +158,7 @@ def test_a_strong_relation_is_not_drawn_to_independence_by_the_weight_of_weak_on
     measured = exact(domain, goal, [("a", "b")], variance)
 
     def off(weight: dict[Clique, float]) -> float:
-        fitted = fit(domain, measured, start=even(domain), strongest=weight)
+        fitted = fit(domain, measured, start=even(domain), max_strength=weight)
         return float(fitted.model.marginal(("a", "b"))[0, 4])
 
     assert off({("a", "b"): 0.001}) < 0.6 * off({})

@@ -52,7 +52,7 @@ def test_restricted_model_equals_brute_force() -> None:
         model = random_model(rng, domain, random_cliques(rng, domain))
         weight = rng.integers(0, 2, domain.size("b")).astype(float)
         weight[rng.integers(0, domain.size("b"))] = 0.5
-        chosen = model.restricted({"b": weight})
+        chosen = model.restrict({"b": weight})
         whole = (
             brute_force(domain, model.factors, model.total)
             * weight[None, :, None, None, None]
@@ -77,7 +77,7 @@ def test_restricted_to_nothing_is_refused() -> None:
         total=9.0,
     )
     with pytest.raises(InfeasibleError):
-        _ = model.restricted({"a": np.array([1.0, 0.0]), "b": np.array([0.0, 1.0])})
+        _ = model.restrict({"a": np.array([1.0, 0.0]), "b": np.array([0.0, 1.0])})
 
 
 def test_sample_converges_to_the_marginals() -> None:
@@ -183,6 +183,4 @@ def test_long_chains_stay_in_the_range_of_floats() -> None:
         np.testing.assert_allclose(
             model.marginal(("c0", "c1")), [[4.0, 2.0], [2.0, 4.0]]
         )
-        assert model.restricted({"c7": np.array([1.0, 0.0])}).total == pytest.approx(
-            6.0
-        )
+        assert model.restrict({"c7": np.array([1.0, 0.0])}).total == pytest.approx(6.0)

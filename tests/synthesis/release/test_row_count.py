@@ -12,7 +12,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, SchemaError
-from dpcore.synthesis import askable, chain, count_rows
+from dpcore.synthesis import chain, count_rows, queryable_columns
 from tests.statistical import laws
 
 SCHEMA = dp.Schema(
@@ -101,7 +101,7 @@ def test_without_noise_answers_are_exact(recipe: Any) -> None:
     without noise.
     """
     frame, release = released(recipe, epsilon=QUIET)
-    assert set(askable(release)) == set(SCHEMA.domain.names)
+    assert set(queryable_columns(release)) == set(SCHEMA.domain.names)
     for where in QUESTIONS:
         found = count_rows(release, where)
         assert found.low - 1 <= true_count(frame, where) <= found.high + 1, where

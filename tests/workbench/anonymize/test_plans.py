@@ -99,7 +99,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     first = plan(curator, current, method=SUGGESTED)
     assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
-    assert len(session.session().anonymized.table.frame) == 400
+    assert len(session.session().own(session.AnonymizeResult).table.table.frame) == 400
 
 
 def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
@@ -107,11 +107,11 @@ def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
     hierarchy would fail.
     """
     curator, current = started()
-    session.session().anonymized = object()
+    session.session().own(session.AnonymizeResult).table = object()
     version = current.version
     assert current.set_roles({**current.roles, "visit": "quasi-identifier"})
     assert current.version > version
-    assert session.session().anonymized is None
+    assert session.session().own(session.AnonymizeResult).table is None
     again = state.state(curator)
     assert again is current
     assert "visit" in current.hierarchies
@@ -376,8 +376,10 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     current.set_roles({**current.roles, "person": "identifier"})
     asked = plan(curator, current, limit=0.3, suppressed="kept")
     outcomes.make(curator, current, asked)
-    assert session.session().anonymized is not None
-    found = outcomes.residual_risk(curator, session.session().anonymized)
+    assert session.session().own(session.AnonymizeResult).table is not None
+    found = outcomes.residual_risk(
+        curator, session.session().own(session.AnonymizeResult).table
+    )
     trial = outcomes.trial(curator, current, asked)
     assert found.hidden > 0
     assert found.side.groups_per_person == trial.after.groups_per_person
@@ -415,12 +417,15 @@ def test_the_made_table_carries_the_plan_that_was_tried() -> None:
     curator, current = started()
     asked = plan(curator, current)
     outcomes.make(curator, current, asked)
-    made = Plan.from_json(session.session().anonymized.plan)
+    made = Plan.from_json(session.session().own(session.AnonymizeResult).table.plan)
     assert made == outcomes.trial(curator, current, asked).plan
-    assert set(json.loads(session.session().anonymized.plan)["node"]) == {"age", "zip"}
+    assert set(
+        json.loads(session.session().own(session.AnonymizeResult).table.plan)["node"]
+    ) == {"age", "zip"}
     again = curator.anonymize(made)
     pd.testing.assert_frame_equal(
-        again.table.frame, session.session().anonymized.table.frame
+        again.table.frame,
+        session.session().own(session.AnonymizeResult).table.table.frame,
     )
 
 
@@ -428,7 +433,7 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
     """A click would do nothing, or end in a traceback."""
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current, method="microaggregation"))
-    assert session.session().anonymized is None
+    assert session.session().own(session.AnonymizeResult).table is None
     assert isinstance(held.notices["anonymize"], DpcoreError)
 
 
@@ -481,6 +486,24 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     assert "more exposed" in "\n".join(
         outcomes.warnings(curator, current, local.plan, local.after)
     )
+
+
+def test_a_table_with_cells_changed_at_random_says_what_two_of_them_tell() -> None:
+    """Who hands out the table again, with some rows more, would not know that cells on
+    which both agree are true.
+    """
+    frame = people().assign(shoe=np.arange(400) // 3 % 7 + 36)
+    curator, current = started(frame)
+    current.set_roles({**current.roles, "shoe": "insensitive"})
+    asked = plan(curator, current)
+    for shares in ({"shoe": 0.1}, {}):
+        table = curator.anonymize(replace(asked, randomized=shares))
+        report = outcomes.residual_risk(curator, table)
+        said = outcomes.warnings(curator, current, report.plan, report.side)
+        signed = document.to_html(curator, report, said)
+        for text in ("\n".join(said), signed):
+            assert ("shoe: cells were changed at random" in text) == bool(shares)
+            assert ("Hand out only one of them" in text) == bool(shares)
 
 
 def test_a_second_version_is_warned_of() -> None:
@@ -651,7 +674,7 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     curator, current = started()
     first = plan(curator, current, household="visit")
     outcomes.make(curator, current, first)
-    text = session.session().anonymized.plan
+    text = session.session().own(session.AnonymizeResult).table.plan
     following = people().sample(frac=0.9, random_state=1)
     session.session().slots.clear()
     session.session().reports.clear()
@@ -661,10 +684,12 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     assert current.loaded.household == "visit"
     outcomes.make(curator, current, current.loaded)
     assert (
-        Plan.from_json(session.session().anonymized.plan).node
+        Plan.from_json(session.session().own(session.AnonymizeResult).table.plan).node
         == Plan.from_json(text).node
     )
-    assert len(session.session().anonymized.table.frame) <= len(following)
+    assert len(session.session().own(session.AnonymizeResult).table.table.frame) <= len(
+        following
+    )
 
 
 def test_a_loaded_plan_and_a_value_that_is_new() -> None:
@@ -673,7 +698,7 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     """
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current))
-    text = session.session().anonymized.plan
+    text = session.session().own(session.AnonymizeResult).table.plan
     following = people()
     following.loc[0, "zip"] = "99999"
     session.session().slots.clear()
@@ -685,11 +710,11 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
         outcomes.trial(curator, current, current.loaded)
     assert "99999" not in str(refused.value), "a cell of the table in an error"
     outcomes.make(curator, current, current.loaded)
-    assert session.session().anonymized is None
+    assert session.session().own(session.AnonymizeResult).table is None
     assert current.new_values(curator, current.loaded) == {"zip": ["99999"]}
     current.use(current.extended(current.loaded, ["zip"]))
     outcomes.make(curator, current, current.loaded)
-    assert session.session().anonymized is not None
+    assert session.session().own(session.AnonymizeResult).table is not None
     assert current.new_values(curator, current.loaded) == {}
     current.use(None)
     assert current.loaded is None
@@ -705,9 +730,11 @@ def test_the_report_to_sign_says_what_was_found() -> None:
         current,
         plan(curator, current, models=(DistinctL(column="disease", l=2),)),
     )
-    found = outcomes.residual_risk(curator, session.session().anonymized)
+    found = outcomes.residual_risk(
+        curator, session.session().own(session.AnonymizeResult).table
+    )
     html = document.to_html(curator, found, ["**A warning**"])
-    table = session.session().anonymized.table.frame
+    table = session.session().own(session.AnonymizeResult).table.table.frame
     fewest = table.groupby(["age", "zip"]).size().min()
     assert f"The smallest group has {fewest} rows" in html
     for heading in (
@@ -763,4 +790,4 @@ def test_recommendations_follow_the_figures() -> None:
 
 def made_of(curator: dp.Curator, current: AnonymizeState, wanted: Plan):
     outcomes.make(curator, current, wanted)
-    return session.session().anonymized
+    return session.session().own(session.AnonymizeResult).table

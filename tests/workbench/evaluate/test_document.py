@@ -11,7 +11,7 @@ import pandas as pd
 import dpcore as dp
 from dpcore.evaluation.utility.similarity import SimilarityQuestion
 from workbench.evaluate import document
-from workbench.evaluate.report import columns_table, verdict
+from workbench.evaluate.report import columns_table, verdict_of_similarity
 
 MEDIAN = 48_170.37
 DAY = datetime.date(2021, 3, 4)
@@ -47,7 +47,7 @@ def test_no_mean_and_no_median_leaves() -> None:
     similarity = curator.evaluate(
         SimilarityQuestion(table=release.sample_table(seed=0))
     ).content
-    judged = verdict(similarity, ours=True)
+    judged = verdict_of_similarity(similarity, ours=True)
     shown = " ".join(columns_table(curator, similarity).astype(str).to_numpy().ravel())
     assert "48,170" in shown  # on the page, which does not leave
     assert str(DAY) in shown

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import loss_from_fields
 from dpcore.errors import ParameterError
 from dpcore.synthesis import Adaptive, Gaussian, Recipe, SomeColumns, Tree, load_recipe
 from tests.evaluation.people import SCHEMA, people
@@ -42,7 +42,7 @@ def test_a_stored_release_names_its_recipe(recipe: Recipe) -> None:
     found = load_recipe(release.recipe)
     assert found is not None
     assert found.to_dict() == recipe.to_dict()
-    assert loss_from(release.guarantee.loss) == dp.PureDP(epsilon=1)
+    assert loss_from_fields(release.guarantee.loss) == dp.PureDP(epsilon=1)
     make = rerun.maker(release, SCHEMA)
     assert make is not None
     assert set(make(people(200, 2)).sample(seed=1).columns) == set(

@@ -16,8 +16,8 @@ from workbench.evaluate.report import (
     kept_relations,
     moved_zeros,
     placed,
-    verdict,
     verdict_of_learning,
+    verdict_of_similarity,
 )
 
 ORIGINAL = people(2_000, 1)
@@ -27,7 +27,7 @@ MEASURES = [
 
 
 def judged(release: pd.DataFrame, *, ours: bool = True):
-    return verdict(similarity(ORIGINAL, release, SCHEMA), ours=ours)
+    return verdict_of_similarity(similarity(ORIGINAL, release, SCHEMA), ours=ours)
 
 
 def test_another_sample_is_good() -> None:
@@ -68,7 +68,7 @@ def test_a_lost_spike_at_zero_is_named() -> None:
     assert zeros.column == "children"
     assert any(
         "Do not use the mean of children" in action
-        for action in verdict(report, ours=True).actions
+        for action in verdict_of_similarity(report, ours=True).actions
     )
 
 
@@ -83,7 +83,9 @@ def test_an_original_without_relations() -> None:
     flat = independent(ORIGINAL, 4_000, 5)
     report = similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
     assert kept_relations(report) is None
-    assert "next to nothing in common" in verdict(report, ours=True).sentence
+    assert (
+        "next to nothing in common" in verdict_of_similarity(report, ours=True).sentence
+    )
 
 
 def test_one_column_is_judged_by_itself() -> None:

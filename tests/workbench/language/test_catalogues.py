@@ -116,14 +116,10 @@ def extracted() -> set[str | tuple[str, ...]]:
         (path, names.get(name, name))
         for name, path in re.findall(r"^\[(\w+): (\S+)\]$", cfg, re.MULTILINE)
     ]
-    found = {
+    return {
         message[2]
         for top in ("pages", "share", "workbench", "dpcore")
         for message in extract_from_dir(ROOT / top, methods)
-    }
-    return found | {
-        message[2]
-        for message in extract_from_dir(ROOT, [("navigation.py", names["messages"])])
     }
 
 

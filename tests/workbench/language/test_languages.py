@@ -22,7 +22,7 @@ from dpcore.schema import PrivacyUnit
 from dpcore.text import Text
 from tests.pages.test_pseudo_locale import Pseudo
 from workbench.language import messages, wording
-from workbench.language.catalogues import chosen, language_of, languages
+from workbench.language.catalogues import choose_language, language_of, languages
 from workbench.language.messages import speaking
 
 
@@ -70,14 +70,14 @@ def test_codes_of_browsers_and_shells_are_understood(
 )
 def test_the_most_wanted_language_is_spoken(accepted: str, spoken: str) -> None:
     """A visitor would get a language that they know less well than another."""
-    assert chosen(None, accepted) == spoken
+    assert choose_language(None, accepted) == spoken
 
 
 def test_an_address_goes_before_the_browser() -> None:
     """A link made in Chinese would be read in the language of whoever opens it."""
-    assert chosen("zh-Hans", "de") == "zh-Hans"
-    assert chosen("xx", "de") == "de"
-    assert chosen(None, "") == "en"
+    assert choose_language("zh-Hans", "de") == "zh-Hans"
+    assert choose_language("xx", "de") == "de"
+    assert choose_language(None, "") == "en"
 
 
 NUMBERS = {
@@ -200,10 +200,10 @@ def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
     with pytest.MonkeyPatch.context() as patch, speaking("de"):
         patch.setattr(messages, "catalogue", known.__getitem__)
         for each in [*units, *models]:
-            assert messages.stored(str(each)).startswith("⟦"), each
-            assert messages.stored(str(each)).strip("⟦⟧") == str(each)
+            assert messages.translate_stored(str(each)).startswith("⟦"), each
+            assert messages.translate_stored(str(each)).strip("⟦⟧") == str(each)
     assert (
-        messages.stored("add or remove one person (<b>)")
+        messages.translate_stored("add or remove one person (<b>)")
         == "add or remove one person (<b>)"
     )
 
@@ -223,4 +223,4 @@ def test_typed_numbers_are_read_as_they_are_written(
 ) -> None:
     """A German reader who asks for 0,5 would be answered for 5."""
     with speaking(code):
-        assert messages.typed(text) == number
+        assert messages.parse_number(text) == number

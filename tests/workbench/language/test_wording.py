@@ -13,12 +13,12 @@ import pytest
 from dpcore.accounting.ledger import Account
 from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.release import Guarantee
+from dpcore.schema.origin import CellSearch
 from workbench.language import wording
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted(
     [
-        ROOT / "navigation.py",
         *(ROOT / "pages").glob("*.py"),
         *(ROOT / "workbench").glob("*.py"),
     ]
@@ -68,7 +68,7 @@ def test_numbers_have_the_digits_that_mean_something(value, shown):
 def test_plain_leaves_no_markdown(text):
     """A column name would load a picture from elsewhere in the viewer's browser."""
     shown = wording.plain(text)
-    assert wording.unmarked(shown) == text
+    assert wording.strip_markdown(shown) == text
     # Markdown looks for addresses after escapes are undone
     read = shown.replace("\\", "")
     assert not re.search(r"https?://|www\.|\w@", read, re.IGNORECASE)
@@ -117,7 +117,7 @@ def test_guarantees_name_what_they_do_not_cover():
         loss={"epsilon": "1/2", "delta": "1/1000000000"},
         unit="add or remove one person (one row)",
         from_data={"age": ("low",), "load": ("kind",)},
-        found={"load": "epsilon 1/20"},
+        found={"load": CellSearch(measure="epsilon", amount="1/20")},
         known_from={
             "sex": "plainly public",
             "ward": "our web page",
@@ -137,14 +137,11 @@ def test_each_search_for_cells_is_named_with_its_loss():
     """Two searches of one loss would be read as one, and cost half of what was charged;
     or files of before, which name no search, could not be read.
     """
+    first = CellSearch(measure="epsilon", amount="1/20", id="0123456789abcdef")
+    second = CellSearch(measure="epsilon", amount="1/20", id="fedcba9876543210")
+    older = CellSearch(measure="rho", amount="1/400")
     sentences = wording.found_sentences(
-        {
-            "pay": "epsilon 1/20 #0123456789abcdef",
-            "size": "epsilon 1/20 #fedcba9876543210",
-            "age": "epsilon 1/20 #0123456789abcdef",
-            "load": "rho 1/400",
-            "height": "rho 1/400",
-        }
+        {"pay": first, "size": second, "age": first, "load": older, "height": older}
     )
     begins = "Found privately, for another {}: the cells of {}."
     expected = [

@@ -65,7 +65,7 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     ledger = dp.MemoryLedger()
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
     dataset = curator.account.dataset
-    datasets.keep(
+    datasets.store_declaration(
         datasets.Declaration(name="people.csv", schema=schema), dataset, ledger
     )
     ledger.note(dataset, "sketch", {"sketch": "of the rows"})
@@ -112,7 +112,7 @@ def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
     declared = datasets.Declaration(
         name=CANARY, schema=schema, reading=ReadOptions(names=(CANARY,))
     )
-    datasets.keep(declared, dataset, ledger)
+    datasets.store_declaration(declared, dataset, ledger)
     charge = Charge(units=1)
     asked = {
         "recipe": {"kind": "histogram"},
@@ -205,7 +205,7 @@ def test_an_export_names_no_declaration_of_a_part() -> None:
         # parts of one declaration cost as the largest one, also beside a line of an
         # earlier version
         balance = curator.balance()
-        assert balance.spent + balance.held == (2 if older else 1) * 10**12
+        assert balance.spent + balance.reserved == (2 if older else 1) * 10**12
         partitions = {
             line.charge.part[0]
             for line in curator.lines()

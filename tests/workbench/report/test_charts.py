@@ -258,9 +258,9 @@ def test_tables_beside_charts_are_rounded() -> None:
             "k": [5] * 5,
         }
     )
-    shown = charts.rounded(frame)
+    shown = charts.round_figures(frame)
     assert shown["rows"].tolist()[:4] == [301, 0, -32_561, 0]
-    assert charts.rounded(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))[
+    assert charts.round_figures(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))[
         "x"
     ].tolist() == [0.0395, 12.3, 1.0]
     assert shown["k"].tolist() == [5] * 5

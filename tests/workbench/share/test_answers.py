@@ -58,7 +58,7 @@ class Survey:
 
     @property
     def answered(self) -> int:
-        found = self.surveys.of(self.key)
+        found = self.surveys.survey_of(self.key)
         assert found is not None
         return found.answered
 
@@ -153,7 +153,7 @@ def test_links_that_do_not_work_look_alike(
     expired = survey.tokens[2]
     survey.post(answered, survey.body())
     found = [survey.get(answered), survey.get(unknown), survey.get("é" * 10_000)]
-    gone = survey.surveys.of(survey.key).expires  # type: ignore[union-attr]
+    gone = survey.surveys.survey_of(survey.key).expires  # type: ignore[union-attr]
 
     class Late(store.datetime):
         @classmethod
@@ -265,7 +265,7 @@ def test_a_database_that_is_gone(
     def lost(token: str) -> None:
         raise LedgerError("the ledger's database cannot be reached")
 
-    monkeypatch.setattr(survey.surveys, "asked", lost)
+    monkeypatch.setattr(survey.surveys, "question_of", lost)
     for answer in (
         survey.get(survey.tokens[0]),
         survey.post(survey.tokens[0], survey.body()),

@@ -66,7 +66,7 @@ def test_it_is_off_unless_its_owner_turns_it_on(shared: Shared) -> None:
     assert 'href="?file=explore.html&amp;lang=en"' in shared.get(token).text
     assert "<script" not in shared.get(token).text
     assert shared.get(token, query=PAGE).status == 200
-    for each in shared.shares.of("d"):
+    for each in shared.shares.links_of("d"):
         shared.shares.revoke("d", each.id)
     assert shared.get(token, query=PAGE).body == gone.body
 

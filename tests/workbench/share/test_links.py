@@ -104,7 +104,7 @@ class Shared:
 
     @property
     def share(self) -> Share:
-        return self.shares.of("d")[0]
+        return self.shares.links_of("d")[0]
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_links_that_do_not_work_look_alike(
     found = [shared.get(token) for token in never]
     with clock(monkeypatch, datetime.now(UTC) + timedelta(days=2)):
         found.append(shared.get(expired))
-    for each in shared.shares.of("d"):
+    for each in shared.shares.links_of("d"):
         shared.shares.revoke("d", each.id)
     found += [shared.get(), shared.get(expired)]
     assert sum("digest = ?" in each for each in looks) == len(found)

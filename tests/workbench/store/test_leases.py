@@ -131,7 +131,7 @@ def test_a_failover_loses_no_paid_release(
     taken_for_dead = ["failed"] if silent and state != "committed and unread" else []
     assert ends == ["reserved", *taken_for_dead, "committed"]
     balance = second.standing(dataset).balance
-    assert (balance.spent, balance.held) == (5 * 10**11, 0)
+    assert (balance.spent, balance.reserved) == (5 * 10**11, 0)
     second.verify(dataset)
     assert second.end_dead() == 0
 

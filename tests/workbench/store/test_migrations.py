@@ -130,7 +130,7 @@ def test_each_version_becomes_the_newest(
     ledger = kind.open()
     assert _version(kind) == VERSION
     before = ledger.standing(DATASET).balance
-    assert (before.spent, before.held) == (350_000, 20_000)
+    assert (before.spent, before.reserved) == (350_000, 20_000)
     assert ledger.end_dead() == 1
     assert ledger.release(DATASET, "r2") == "release 2"
     sealed = [
@@ -140,7 +140,7 @@ def test_each_version_becomes_the_newest(
     ledger.reserve(DATASET, "more", Charge(units=630_000), {})
     ledger.commit(DATASET, "more", {}, "release")
     ledger.verify(DATASET)
-    survey = Surveys(kind._stores[-1]).of("owner-key")
+    survey = Surveys(kind._stores[-1]).survey_of("owner-key")
     assert (
         (survey.invited, survey.answered) == (2, 1)
         if survey
@@ -224,7 +224,7 @@ def test_accounts_of_before_the_key_of_rows_are_found(
             )
             curator = dp.Curator.open(table, schema, budget=budget, ledger=mine)
             assert curator.balance().left == left * 10**10
-            assert curator.stored(dp.Histogram("age"), quarter)
+            assert curator.stored_request(dp.Histogram("age"), quarter)
             if not address:
                 there = dp.Curator.open(source, schema, budget=budget, ledger=mine)
                 assert there.balance().left == 5 * 10**11

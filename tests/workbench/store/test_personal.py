@@ -15,7 +15,12 @@ from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export
-from workbench.store.ledger.datasets import Declaration, find, keep, public_name
+from workbench.store.ledger.datasets import (
+    Declaration,
+    find,
+    public_name,
+    store_declaration,
+)
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
@@ -82,7 +87,7 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
     assert bob.datasets() == []
     theirs = _open(bob)
     assert theirs.account.dataset != dataset
-    assert theirs.stored(dp.Histogram("hiv"), BUDGET) is None
+    assert theirs.stored_request(dp.Histogram("hiv"), BUDGET) is None
     for step in (
         lambda: bob.lines(dataset),
         lambda: bob.standing(dataset),
@@ -172,9 +177,9 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
         _open(server.of(ADA))
     bob = server.of(BOB)
     assert bob.datasets() == [dataset]
-    (handed,) = bob.handed()
+    (handed,) = bob.for_handed_tables()
     assert dp.Curator.dataset_of(TABLE, handed) == dataset
-    assert bob.of(dataset).opener == handed.opener == ADA.address
+    assert bob.for_dataset(dataset).opener == handed.opener == ADA.address
     theirs = _open(handed)
     assert theirs.balance().spent == 250_000_000_000
     theirs.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"), request_id="again")
@@ -242,7 +247,7 @@ def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
     )
     assert sample.account.dataset not in other.datasets()
     assert own.account.dataset in other.datasets()
-    assert one.of(sample.account.dataset).opener == "visitor 1"
+    assert one.for_dataset(sample.account.dataset).opener == "visitor 1"
     signed_in = server.of(ADA)
     assert signed_in.for_samples().key == signed_in.key
 
@@ -258,7 +263,7 @@ def test_what_was_opened_before_people_signed_in_is_given_to_somebody(
     ada = server.of(ADA)
     assert ada.datasets() == [before.account.dataset]
     assert not _opened_before(ada)
-    (handed,) = ada.handed()
+    (handed,) = ada.for_handed_tables()
     assert _opened_before(handed)
     assert _open(handed).balance().spent == 250_000_000_000
     assert server.of(ALONE).datasets() == []
@@ -270,7 +275,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
     ada = server.of(ADA)
     curator = _open(ada)
     declaration = Declaration(name="hiv-clinic-4817.csv", schema=SCHEMA)
-    keep(declaration, curator.account.dataset, ada)
+    store_declaration(declaration, curator.account.dataset, ada)
     mine = find(curator.account.dataset, ada)
     assert mine is not None
     assert mine.name == "hiv-clinic-4817.csv"
@@ -290,7 +295,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
         == "Another study"
     )
     assert "4817" not in repr(theirs.lines()) + export(theirs)
-    keep(dataclasses.replace(declaration, sample="census"), mine.id, ada)
+    store_declaration(dataclasses.replace(declaration, sample="census"), mine.id, ada)
     # as every sample is called
     assert public_name(mine.lines()) == "hiv-clinic-4817.csv"
     source = server.ledger.open(account(dataset=source_dataset("Visits")))

@@ -161,20 +161,34 @@ def test_a_budget_beyond_the_limits_is_refused(budget: AnyLoss, allowed: bool) -
 
 
 @pytest.mark.parametrize(
-    ("unit", "leaves"),
+    ("unit", "last", "refused"),
     [
-        (dp.PrivacyUnit(max_rows=1), True),
-        (dp.PrivacyUnit(max_rows=5), False),
-        (dp.PrivacyUnit(max_rows=5, id_column="id"), False),
+        (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", "e"], ""),
+        (
+            dp.PrivacyUnit(max_rows=1),
+            ["alone"] * 5,
+            "one 'id' in more rows .*person \\(1\\)",
+        ),
+        (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", "d"], "one 'id' in more"),
+        (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", None], ""),
+        (dp.PrivacyUnit(max_rows=5), ["alone"] * 5, "fewer than 25 rows"),
+        (
+            dp.PrivacyUnit(max_rows=5, id_column="id"),
+            ["alone"] * 5,
+            "do.* not meet the models",
+        ),
     ],
 )
 def test_people_are_counted_and_not_their_rows(
-    unit: dp.PrivacyUnit, *, leaves: bool
+    unit: dp.PrivacyUnit, last: list[str | None], refused: str
 ) -> None:
-    """Five rows of one person would leave as a group of five."""
+    """Five rows of one person would leave as a group of five, also where the table was
+    declared to have one row a person.
+    """
     frame = pd.DataFrame(
         {
-            "id": [f"p{i}" for i in range(40)] + ["alone"] * 5,
+            "id": [f"p{i}" for i in range(40)] + last,
+            "visit": [i // 2 for i in range(45)],
             "zip": ["1"] * 40 + ["2"] * 5,
         }
     )
@@ -182,7 +196,7 @@ def test_people_are_counted_and_not_their_rows(
         columns=(dp.Categorical("zip", categories=("1", "2")),), unit=unit
     )
     plan = Plan(
-        roles={"id": "identifier", "zip": "quasi-identifier"},
+        roles={"id": "identifier", "visit": "identifier", "zip": "quasi-identifier"},
         hierarchies={"zip": flat(["1", "2"])},
         models=(KAnonymity(k=5),),
         node={"zip": 0},
@@ -191,10 +205,10 @@ def test_people_are_counted_and_not_their_rows(
         frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     smallest = Policy(k=5).smallest_group(unit)
-    if leaves:
+    if not refused:
         curator.anonymize(plan, smallest_group=smallest)
         return
-    with pytest.raises(InfeasibleError):
+    with pytest.raises(InfeasibleError, match=refused):
         curator.anonymize(plan, smallest_group=smallest)
 
 

@@ -52,7 +52,7 @@ def test_a_list_is_read(tmp_path: Path) -> None:
     assert clinic.source.joins == (
         Join(table="zips", on="zip", key="code", columns=("region",), public=True),
     )
-    assert (visits.source.name, visits.source.kind, visits.known()) == (
+    assert (visits.source.name, visits.source.kind, visits.read_schema()) == (
         "Visits",
         "parquet",
         None,

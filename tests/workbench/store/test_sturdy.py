@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy as sa
 
 import dpcore as dp
-from dpcore.accounting.ledger import Charge, altered, source_dataset
+from dpcore.accounting.ledger import Charge, altered_error, source_dataset
 from dpcore.errors import (
     BudgetExceeded,
     DpcoreError,
@@ -297,14 +297,14 @@ def test_charges_of_dead_processes_end_as_failed(kind: SqlKind) -> None:
     ledger.open(account())
     ledger.reserve(DATASET, "mine", Charge(units=100_000), {})
     assert run_process(reserve_and_die, kind.settings) == 7
-    assert ledger.standing(DATASET).balance.held == 700_000
+    assert ledger.standing(DATASET).balance.reserved == 700_000
     assert kind.open().end_dead() == 0  # it may have lost its connection only
     kind._run(
         "UPDATE ledger_running SET renewed = renewed - 65 WHERE request_id = 'dies'"
     )
     assert kind.open().end_dead() == 1
     now = ledger.standing(DATASET).balance
-    assert (now.spent, now.held) == (600_000, 100_000)
+    assert (now.spent, now.reserved) == (600_000, 100_000)
     last = ledger.lines(DATASET)[-1]
     assert (last.request_id, last.state) == ("dies", "failed")
     ledger.commit(DATASET, "mine", {}, "release")
@@ -368,11 +368,11 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
         for _ in range(2):
             with pytest.raises(LedgerCorrupt, match="older than what was seen"):
                 ledger.standing(DATASET)
-            assert ledger.kept(DATASET) == {"paid": "the release"}
+            assert ledger.kept_releases(DATASET) == {"paid": "the release"}
         assert tasks.restore(kind.settings, tmp_path / "newest") == []
         assert ledger.release(DATASET, "paid") == "the release"
         assert not ledger.is_kept("paid")
-        assert ledger.standing(DATASET).balance.held == 0
+        assert ledger.standing(DATASET).balance.reserved == 0
         ledger.verify(DATASET)
 
 
@@ -386,13 +386,13 @@ def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
     ledger = _spent(kind)
     ledger.reserve(DATASET, "paid", Charge(units=1), {})
     with monkeypatch.context() as shut:
-        _down(ledger, shut, error=altered())
+        _down(ledger, shut, error=altered_error())
         with pytest.raises(
             LedgerCorrupt, match="paid and computed, but could not be stored yet"
         ):
             ledger.commit(DATASET, "paid", {}, "the release")
-        assert ledger.kept(DATASET) == {"paid": "the release"}
-        assert ledger.kept("another") == {}
+        assert ledger.kept_releases(DATASET) == {"paid": "the release"}
+        assert ledger.kept_releases("another") == {}
     assert ledger.release(DATASET, "paid") == "the release"
 
 
@@ -415,7 +415,7 @@ def test_a_kept_end_is_dropped_once_its_line_has_an_end(
     other.fail(DATASET, "failed", {"error": "stopped"})
     other.fail(DATASET, "presumed", PRESUMED)
     ledger.store_kept()
-    assert ledger.kept(DATASET) == {}
+    assert ledger.kept_releases(DATASET) == {}
     assert ledger.release(DATASET, "committed") == "another text"
     assert ledger.release(DATASET, "failed") is None
     assert ledger.release(DATASET, "presumed") == "the release"
@@ -631,7 +631,7 @@ def test_a_new_key_seals_every_line_again(
     _spend(again, "more")
     curator = _curator(again)  # the same table, and the same question
     assert curator.balance().spent == 250_000_000_000
-    assert curator.stored(*question) == request
+    assert curator.stored_request(*question) == request
 
 
 def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> None:

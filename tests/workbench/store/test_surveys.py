@@ -55,7 +55,7 @@ def test_the_owner_sees_how_many_answered(book: Surveys) -> None:
     """The owner must find the survey again by its key, and nobody by another."""
     key, tokens = book.make(question(), people=5, days=3)
     assert len(set(tokens)) == 5
-    found = book.of(key)
+    found = book.survey_of(key)
     assert found is not None
     assert (found.question, found.invited, found.answered, found.is_open) == (
         question(),
@@ -68,17 +68,17 @@ def test_the_owner_sees_how_many_answered(book: Surveys) -> None:
         < found.expires - datetime.now(UTC)
         <= timedelta(days=3)
     )
-    assert book.asked(tokens[0]) == question()
+    assert book.question_of(tokens[0]) == question()
     assert book.accept(tokens[0], 1)
     assert book.accept(tokens[1], 2)
-    assert book.of(key).answered == 2  # type: ignore[union-attr]
+    assert book.survey_of(key).answered == 2  # type: ignore[union-attr]
     again, decoded = dl.from_lines(book.lines(key))
     assert again == question()
     assert sorted(decoded) == [1, 2]
     for other in ("", tokens[0], key[:-1], key.upper(), "\ud800"):
-        assert book.of(other) is None
+        assert book.survey_of(other) is None
         assert book.lines(other) == ""
-    assert book.asked(key) is None
+    assert book.question_of(key) is None
 
 
 def test_several_surveys_stay_apart(book: Surveys) -> None:
@@ -87,9 +87,9 @@ def test_several_surveys_stay_apart(book: Surveys) -> None:
     two, second = book.make(question(), people=1, days=1)
     book.accept(first[0], 0)
     book.close(one)
-    assert (book.of(one).answered, book.of(two).answered) == (1, 0)  # type: ignore[union-attr]
-    assert book.asked(second[0]) is not None
-    assert not book.of(one).is_open  # type: ignore[union-attr]
+    assert (book.survey_of(one).answered, book.survey_of(two).answered) == (1, 0)  # type: ignore[union-attr]
+    assert book.question_of(second[0]) is not None
+    assert not book.survey_of(one).is_open  # type: ignore[union-attr]
 
 
 def test_of_many_at_once_one_is_stored(book: Surveys) -> None:
@@ -108,7 +108,7 @@ def test_of_many_at_once_one_is_stored(book: Surveys) -> None:
     for each in threads:
         each.join()
     assert sorted(stored) == [False] * 7 + [True]
-    assert book.of(key).answered == 1  # type: ignore[union-attr]
+    assert book.survey_of(key).answered == 1  # type: ignore[union-attr]
 
 
 def test_only_digests_are_kept_and_reports_stand_alone(
@@ -165,13 +165,13 @@ def test_a_survey_that_ended_stays_ended_whatever_the_clock_says(
 
     with monkeypatch.context() as ahead:
         ahead.setattr(database, "datetime", Later)
-        assert book.asked(tokens[0]) is None
+        assert book.question_of(tokens[0]) is None
     again = Surveys(Store(store.settings))  # type: ignore[attr-defined]
-    assert again.asked(tokens[0]) is not None  # nobody has written it down yet
-    assert book.asked(tokens[0]) is None  # this program knows
+    assert again.question_of(tokens[0]) is not None  # nobody has written it down yet
+    assert book.question_of(tokens[0]) is None  # this program knows
     assert not book.accept(tokens[1], 1)
     book.settle()
-    assert again.asked(tokens[0]) is None
+    assert again.question_of(tokens[0]) is None
     assert not again.accept(tokens[1], 1)
-    assert not again.of(key).is_open  # type: ignore[union-attr]
-    assert again.of(other).is_open  # type: ignore[union-attr]
+    assert not again.survey_of(key).is_open  # type: ignore[union-attr]
+    assert again.survey_of(other).is_open  # type: ignore[union-attr]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from workbench import session
+from dpcore.accounting.loss import PureDP
+from dpcore.synthesis import Histogram
 from workbench.session.run import Run
-from workbench.synthesize import runs
 
 
 @pytest.mark.parametrize(
@@ -17,16 +18,14 @@ from workbench.synthesize import runs
 def test_a_charge_whose_answer_was_lost_is_a_charge(
     request_id: str,
     charged: bool,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The page would say that nothing was charged, under an error that says that the
     charge stays.
     """
     line = SimpleNamespace(request_id="paid", state="reserved")
-    held = session.Session(
-        current="d",
-        curators={"d": SimpleNamespace(lines=lambda: (line,))},
-        running=Run(title="Release"),
+    curator: Any = SimpleNamespace(lines=lambda: (line,))
+    recipe = Histogram("age")
+    run = Run(
+        curator=curator, recipe=recipe, loss=PureDP(epsilon=1), request_id=request_id
     )
-    monkeypatch.setattr(session, "session", lambda: held)
-    assert runs.is_charged(Run(title="Release", request_id=request_id)) is charged
+    assert run.is_charged() is charged

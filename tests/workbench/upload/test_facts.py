@@ -10,7 +10,7 @@ import pytest
 
 import dpcore as dp
 from workbench.language import columns
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, FileDraft
 from workbench.upload import facts
 from workbench.upload.grid import from_grid, to_grid
 
@@ -42,13 +42,12 @@ def frame() -> pd.DataFrame:
 def draft_of(table: pd.DataFrame) -> Draft:
     schema = dp.suggest_schema(table)
     grid = to_grid(schema, list(table.columns))
-    return Draft(
+    return FileDraft(
         name="t",
         frame=table,
         schema=schema,
         grid=grid,
         edited=grid,
-        notes=(),
         dataset="d",
     )
 
@@ -113,7 +112,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     question = facts.next_question(draft, now(draft))
     assert question is not None
     assert (question.kind, names(question)) == ("round", ["stay", "cost", "birth"])
-    rounded = [columns.rounded(column) for column in question.columns]
+    rounded = [columns.round_bounds(column) for column in question.columns]
     assert [(column.low, column.high) for column in rounded] == [  # type: ignore[union-attr]
         (0, 20),
         (0, 5000),
@@ -162,7 +161,7 @@ def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
     assert stay.from_data == ("missing_tokens", "synonyms"), (
         "typed after the cells were shown"
     )
-    draft.left |= {"sex", "zip", "ward", "age", "cost", "birth"}
+    draft.answers.as_taken |= {"sex", "zip", "ward", "age", "cost", "birth"}
     question = facts.next_question(draft, now(draft))
     shown = items(draft, question)
     assert [(item.kind, item.content, item.proposed) for item in shown] == [
@@ -283,7 +282,7 @@ def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
 def test_an_answer_about_numbers_holds_as_the_grid_writes_them(step: float) -> None:
     """Digits that the grid does not show would have the same question asked again."""
     draft = draft_of(pd.DataFrame({"load": [step * place for place in range(900)]}))
-    draft.singly = True
+    draft.answers.one_by_one = True
     answer(draft, "a law")
     assert now(draft).from_data == {}
 
@@ -453,7 +452,7 @@ def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
     """A value would be moved to a bound that was meant to be wide enough for any
     table.
     """
-    rounded = columns.rounded(column)
+    rounded = columns.round_bounds(column)
     assert rounded is not None
     assert rounded.low <= column.low  # type: ignore[attr-defined]
     assert rounded.high >= column.high  # type: ignore[attr-defined]
@@ -462,4 +461,7 @@ def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
 
 def test_bounds_that_no_round_numbers_fit_are_asked_about_by_themselves() -> None:
     """Cells narrower than numbers of this size allow would end the page in an error."""
-    assert columns.rounded(dp.Real("a", low=1e15, high=1e15 + 8, bin_width=0.5)) is None
+    assert (
+        columns.round_bounds(dp.Real("a", low=1e15, high=1e15 + 8, bin_width=0.5))
+        is None
+    )

@@ -5,6 +5,7 @@ than was declared.
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -14,15 +15,17 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import dpcore as dp
-from dpcore.schema.unit import MOST_ROWS
-from workbench.session.draft import Draft
+from dpcore.schema.source import Source
+from dpcore.schema.unit import MAX_ROWS_PER_PERSON
+from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.upload import opening, unit_view
 from workbench.upload.grid import from_grid, to_grid
 
 FRAME = pd.DataFrame(
     {"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]}
 )
-ROWS = st.integers(1, 9) | st.integers(1, MOST_ROWS)
+SOURCE = Source(name="visits", kind="parquet", location="visits.parquet")
+ROWS = st.integers(1, 9) | st.integers(1, MAX_ROWS_PER_PERSON)
 NAMES = st.sampled_from(list(FRAME.columns))
 UNITS = (
     st.builds(dp.PrivacyUnit, max_rows=ROWS)
@@ -44,15 +47,18 @@ def draft_of(
     unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None, *, capped: bool = True
 ) -> Draft:
     grid = to_grid(schema_of(unit), list(FRAME.columns))
-    return Draft(
+    make = (
+        FileDraft
+        if declared is None
+        else partial(SourceDraft, source=SOURCE, declared=declared)
+    )
+    return make(
         name="t",
         frame=FRAME,
         schema=schema_of(unit),
         grid=grid,
         edited=grid,
-        notes=(),
         dataset="d",
-        declared=declared,
         cap=opening.cap_of(unit) if capped else None,
     )
 
@@ -146,10 +152,10 @@ def test_a_weaker_unit_is_refused_when_the_source_is_opened(
     )
     if weaker:
         with pytest.raises(dp.SchemaError, match="promise less"):
-            unit.check_covers(draft.declared)
+            unit.check_covers(draft.declared_unit)
     else:
-        unit.check_covers(draft.declared)
-    unit.check_covers(draft_of(declared).declared)  # nobody declared it
+        unit.check_covers(draft.declared_unit)
+    unit.check_covers(draft_of(declared).declared_unit)  # nobody declared it
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""The way in to a server that opens files of its computer: an address that it prints,
-good for one browser.
+"""Admission by a printed address, for a server that opens this computer's files.
 
-Whoever else has an account on the computer reaches its ports too.
+The address is good for one browser. Other accounts on the computer reach its ports too,
+but do not know the address.
 """
 
 import secrets
@@ -18,9 +18,7 @@ _OPEN = (*WITHOUT_COOKIE, "/_stcore/health")
 
 
 class Admission:
-    """Middleware that answers those alone who brought the token of a printed
-    address.
-    """
+    """Middleware that refuses every browser without the printed token."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,5 +1,6 @@
-"""A script within Streamlit's page, of the focus on the heading of a new page and of
-the page's language.
+"""Script in Streamlit's page: it sets the focus and the page's language.
+
+The focus goes to the heading of a new page.
 """
 
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workbench.language.catalogues import chosen
+from workbench.language.catalogues import choose_language
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 _ROOT = b'<div id="root">'
@@ -15,7 +16,7 @@ _ROOT = b'<div id="root">'
 
 
 class Focus:
-    """Middleware that adds the script, which `headers` allows by its content."""
+    """Middleware that adds the script; `headers` allows it by its hash."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -24,7 +25,9 @@ class Focus:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        language = chosen(None, Headers(scope=scope).get("Accept-Language", ""))
+        language = choose_language(
+            None, Headers(scope=scope).get("Accept-Language", "")
+        )
         pending: list[Message] = []
         parts: list[bytes] = []
 

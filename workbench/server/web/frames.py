@@ -1,9 +1,8 @@
-"""Frames of other pages, in which the pages stay blank or could be used to steal a
-click.
+"""Protection against clickjacking: pages are not shown in other sites' frames.
 
 `headers.frame_policy` keeps browsers from showing them there, and a browser then shows
-nothing at all. So a frame that is not allowed gets words, and a link that opens the
-page in a tab of its own.
+nothing at all. So a frame that is not allowed gets a page of words, and a link that
+opens the page in a tab of its own.
 """
 
 from starlette.datastructures import Headers
@@ -19,9 +18,7 @@ one.
 
 
 class Frames:
-    """Middleware that answers with words where a page would be shown in a frame that is
-    not allowed.
-    """
+    """Middleware that answers a forbidden frame with a page of words."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app

@@ -1,9 +1,9 @@
-"""The guard of the server, which checks hosts, origins, and the owners of sessions.
+"""The guard: it checks hosts, origins and the owner of each session.
 
-Streamlit takes the id of a session for its key, and that id is in every upload address.
+Streamlit treats the id of a session as its key, and that id is in every upload address.
 Here each browser gets a secret cookie. A digest of it is handed to Streamlit as the
 user of a websocket, so that nobody resumes a session without the cookie; uploads and
-downloads are held to the same cookie.
+downloads are bound to the same cookie.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ _log = logging.getLogger("workbench.web")
 
 
 class Guard:
-    """Middleware around the whole server, as its settings say."""
+    """Middleware around the whole server, set up by its settings."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app
@@ -115,38 +115,39 @@ class Guard:
                 host or "", "https" if _is_encrypted(scope, headers) else "http"
             )
         if origin is not None and not self._is_own(origin, host):
-            return _refused("Requests from other sites are refused.")
+            return _refusal_response("Requests from other sites are refused.")
         closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
-        if any(path.endswith(each) or f"{each}/" in path for each in closed):
-            return _refused("Not found.", 404)
+        if any(path.endswith(suffix) or f"{suffix}/" in path for suffix in closed):
+            return _refusal_response("Not found.", 404)
         if media and not tabs.is_offered(media[1], _visitor(_secret(headers))):
-            return _refused("Not found.", 404)
+            return _refusal_response("Not found.", 404)
         return None
 
     def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        """Refuse a file before any of it is taken: of whom, for which tab, and how
-        large.
+        """Return a refusal of an upload, or None, before any byte of it is read.
+
+        The browser, its tab and the announced size decide.
         """
         if "/_stcore/upload_file/" not in scope["path"]:
             return None
         person = who.person(HTTPConnection(scope))
         upload = _UPLOAD.search(scope["path"])
         if self._settings.demo:
-            return _refused("This is a demo: it takes no files.")
+            return _refusal_response("This is a demo: it takes no files.")
         if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
-            return _refused("Not found.", 404)
+            return _refusal_response("Not found.", 404)
         if person is None or person.role != "steward":
-            return _refused("Only stewards may send files.")
+            return _refusal_response("Only stewards may send files.")
         if "transfer-encoding" in headers:
-            return _refused("The size of the file is missing.", 411)
+            return _refusal_response("The size of the file is missing.", 411)
         if tabs.sent_bytes(upload[1]) + body_length(scope) > UPLOADS:
-            return _refused(
+            return _refusal_response(
                 "This tab has sent enough; open what it has sent first.", 413
             )
         try:
             holders.check_room(body_length(scope))
         except DpcoreError as error:
-            return _refused(str(error), 413)
+            return _refusal_response(str(error), 413)
         return None
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -154,9 +155,11 @@ class Guard:
         secret = _secret(headers)
         refusal = self._refusal(scope, headers)
         if not scope["path"].endswith(_STREAM):
-            refusal = _refused("Not found.")
+            refusal = _refusal_response("Not found.")
         elif headers.get("origin") is None or secret is None:
-            refusal = _refused("The cookie of this server, or the Origin, is missing.")
+            refusal = _refusal_response(
+                "The cookie of this server, or the Origin, is missing."
+            )
         if refusal is not None:
             _log.warning("websocket refused: %s", bytes(refusal.body).decode().strip())
             await refusal(scope, receive, send)
@@ -176,8 +179,9 @@ class Guard:
         return name is not None and ("*" in hosts or name.rstrip(".") in hosts)
 
     def _is_own(self, origin: str, host: str | None) -> bool:
-        """Return whether a request comes from a page of ours: of the name in it, or of
-        the public root.
+        """Return whether a request comes from one of our own pages.
+
+        Its origin must be the name in the request, or the public root.
         """
         own = {
             host.lower() if host else "",
@@ -187,16 +191,18 @@ class Guard:
 
 
 def is_health(path: str) -> bool:
-    """Return whether an address tells the health of the server, to whatever name a
-    probe asks for.
+    """Return whether an address is a health check.
+
+    Health checks are answered under every host name.
     """
     base = config.get_option("server.baseUrlPath").strip("/")
     return path in ("/healthz", "/readyz", f"/{base}/_stcore/health".replace("//", "/"))
 
 
 def foreign_name(host: str, scheme: str) -> Response:
-    """Return the page that says what to set so that this server answers to the name in
-    the address.
+    """Return the page for a foreign host name.
+
+    It says what to set so that the server answers to that name.
     """
     name = host.lower() if _HOST.fullmatch(host) else ""
     lines = f'WORKBENCH_ADDRESS="{scheme}://{name or "NAME"}"'
@@ -231,8 +237,9 @@ themselves.
 
 
 def _asking_to_run(send: Send) -> Send:
-    """Have a tab that lost its session run its page once, or it would stay until the
-    next click.
+    """Make a tab that lost its session run its page once.
+
+    Otherwise it would show the old page until the next click.
     """
 
     async def send_and_ask(message: Message) -> None:
@@ -247,9 +254,7 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Messages that a page sends by itself, without those for developers, such as
-    clear_cache.
-    """
+    """Pass on only messages that a page sends, and no developers' commands."""
 
     async def receive_page() -> Message:
         while True:
@@ -277,7 +282,7 @@ def _only_pages(receive: Receive) -> Receive:
     return receive_page
 
 
-def _refused(words: str, status: int = 403) -> Response:
+def _refusal_response(words: str, status: int = 403) -> Response:
     return PlainTextResponse(f"{words}\n", status)
 
 
@@ -290,9 +295,7 @@ def _secret(headers: Headers) -> str | None:
 
 
 def _visitor(secret: str | None) -> str:
-    """Return the digest that the rest of the server knows a browser by, or nothing for
-    none.
-    """
+    """Return the digest by which the server knows a browser; empty without a cookie."""
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 
@@ -301,9 +304,7 @@ def _without_cookies(sent: MutableHeaders) -> None:
 
 
 def _make_secure(sent: MutableHeaders) -> None:
-    """Keep cookies of an encrypted connection from leaving by another, as Streamlit's
-    own do not say so.
-    """
+    """Mark Streamlit's own cookies as secure on an encrypted connection."""
     cookies = sent.getlist("set-cookie")
     del sent["set-cookie"]
     for cookie in cookies:

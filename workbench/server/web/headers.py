@@ -1,5 +1,6 @@
-"""Security headers of every answer, against frames, foreign scripts and leaked
-addresses.
+"""Security headers of every answer.
+
+They forbid frames, foreign scripts and addresses in the Referer.
 """
 
 import base64
@@ -29,7 +30,7 @@ _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 @functools.cache
 def headers() -> dict[str, str]:
-    """Return name and value of each, as `headers.toml` has them."""
+    """Return the name and value of each header in `headers.toml`."""
     fields = tomllib.loads(
         Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     )
@@ -39,16 +40,12 @@ def headers() -> dict[str, str]:
 
 
 def frame_policy() -> str:
-    """Return the directive on the pages that may show ours in a frame, as
-    WORKBENCH_FRAMES says.
-    """
+    """Return the frame-ancestors directive for WORKBENCH_FRAMES."""
     return f"frame-ancestors '{read_settings().frames}'"
 
 
 def frame_options(policy: str) -> dict[str, str]:
-    """Return the header that tells older browsers what the policy of an answer says of
-    frames.
-    """
+    """Return the X-Frame-Options header that matches the policy, for older browsers."""
     options = [
         option for directive, option in _FRAME_OPTIONS.items() if directive in policy
     ]
@@ -56,9 +53,7 @@ def frame_options(policy: str) -> dict[str, str]:
 
 
 def _inline_scripts() -> str:
-    """Hashes of the scripts within Streamlit's page and of ours, which are allowed by
-    their content.
-    """
+    """Return the hashes of the inline scripts in Streamlit's page and in ours."""
     import streamlit
 
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
@@ -72,9 +67,7 @@ def _inline_scripts() -> str:
 
 
 def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
-    """Return a `send` of a middleware that lets `change` edit the headers of the
-    answer.
-    """
+    """Wrap the `send` of a middleware so that `change` may edit the headers."""
 
     async def send_changed(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -85,7 +78,7 @@ def with_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
 
 
 class SecurityHeaders:
-    """Middleware that adds them, except where a route sets one of them itself."""
+    """Middleware that adds the headers a route did not set itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,6 +1,4 @@
-"""The addresses /healthz, where the process answers, and /readyz, where the ledger
-does, with its key.
-"""
+"""Health checks: /healthz for the process, /readyz for the ledger and its key."""
 
 import logging
 

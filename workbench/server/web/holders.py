@@ -1,6 +1,4 @@
-"""Tabs that hold tables, the size of these, and the tabs that have been idle for too
-long.
-"""
+"""Tabs with open tables: their sizes, and which of them are idle."""
 
 import threading
 import time
@@ -16,24 +14,24 @@ KEY = "workbench"
 
 
 class Holder(Protocol):
-    """A tab.
+    """A tab that may hold tables.
 
     Attributes:
         tab: its id.
-        used: when a person last did something in it, on the monotonic clock.
+        used: time of the last action of a person in it, on the monotonic clock.
     """
 
     tab: str
     used: float
 
     def sizes(self) -> list[int]:
-        """Bytes of each table that it holds."""
+        """Return the size of each table it holds, in bytes."""
 
     def is_busy(self) -> bool:
         """Return whether it is computing something."""
 
     def drop_tables(self) -> None:
-        """Forget all rows, and remember that it did."""
+        """Drop all rows, and remember that they were dropped."""
 
 
 _holders: weakref.WeakSet[Holder] = weakref.WeakSet()
@@ -41,20 +39,19 @@ _lock = threading.Lock()
 
 
 def register(holder: Holder) -> None:
-    """Keep an eye on a tab, for as long as it lives."""
+    """Count a tab's tables for as long as the tab lives."""
     with _lock:
         _holders.add(holder)
 
 
 def sizes() -> list[int]:
-    """Bytes of each table that is open in any tab."""
+    """Return the size of each table open in any tab, in bytes."""
     with _lock:
         return [size for holder in _holders for size in holder.sizes()]
 
 
 def check_room(size: int) -> None:
-    """Refuse one more table, or file, where the server holds as many, or as much, as it
-    may.
+    """Refuse one more table or file if the server is full.
 
     Raises: LimitError.
     """
@@ -75,15 +72,13 @@ def check_room(size: int) -> None:
 
 
 def drop_idle() -> list[Holder]:
-    """Drop the tables of tabs that were idle for the time of the settings, and return
-    these tabs.
-    """
+    """Drop the tables of tabs idle beyond the limit; return these tabs."""
     before = time.monotonic() - 60 * read_settings().idle_minutes
     with _lock:
         idle = [
-            each
-            for each in _holders
-            if each.used < before and each.sizes() and not each.is_busy()
+            holder
+            for holder in _holders
+            if holder.used < before and holder.sizes() and not holder.is_busy()
         ]
     for holder in idle:
         holder.drop_tables()

@@ -1,4 +1,4 @@
-"""The start and the stop of the server, and its regular work."""
+"""Start and stop of the server, and its regular work."""
 
 import asyncio
 import contextlib
@@ -22,20 +22,22 @@ from workbench.store.settings import read_settings
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
 _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
+# modules of workbench that do their work when they are run, not imported
+_SCRIPTS = ("__main__", "navigation")
 
 
 def _load() -> None:
-    """Load what pages are made of, and take it out of what Python looks through for
-    garbage.
+    """Load the pages' modules and exempt them from garbage collection.
 
-    That search holds every tab, so it is made seldom; rows that were dropped have one
-    of their own. No row has come yet, so none is kept.
+    A collection stops every tab, so it should have little to look through; rows that
+    were dropped are collected separately. No row has come yet, so none is exempted.
     """
-    rooms = pkgutil.walk_packages(workbench.__path__, "workbench.")
-    for name in (
-        *_PAGES_NEED,
-        *(each.name for each in rooms if "__main__" not in each.name),
-    ):
+    names = [
+        module.name
+        for module in pkgutil.walk_packages(workbench.__path__, "workbench.")
+        if module.name.rpartition(".")[2] not in _SCRIPTS
+    ]
+    for name in (*_PAGES_NEED, *names):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
@@ -43,10 +45,10 @@ def _load() -> None:
 
 
 def _answer_at_once() -> None:
-    """Send small answers without waiting 40 ms for more of them.
+    """Turn off Nagle's algorithm, which delays small answers by 40 ms.
 
-    Python asks for that only on sockets that were made with a protocol, and Streamlit's
-    is not; what it accepts takes over what is asked of the one that listens.
+    Python does so only for sockets made with a protocol number, and Streamlit's is not.
+    A socket that is accepted inherits the option from the one that listens.
     """
     for handle in Path("/proc/self/fd").glob("*"):
         with (
@@ -59,9 +61,7 @@ def _answer_at_once() -> None:
 
 
 def _settle() -> None:
-    """Write down what time brings about: links, surveys and runs that ended, and who
-    signed out elsewhere.
-    """
+    """Expire links, surveys and runs, and read sign-outs of other servers, at intervals."""
     # the store has said so in the log; tried again
     with contextlib.suppress(DpcoreError):
         start.settle()
@@ -74,9 +74,7 @@ async def _settle_regularly() -> None:
 
 
 async def _forget_regularly(seconds: float) -> None:
-    """End closed tabs whose time is over, and have idle ones forget their tables, again
-    and again.
-    """
+    """End closed tabs and drop the tables of idle ones, at intervals."""
     while True:
         await asyncio.sleep(seconds)
         try:
@@ -100,9 +98,7 @@ async def _forget_regularly(seconds: float) -> None:
 
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Check everything that the pages need, and say in the log, as the pages do, what
-    is wrong.
-    """
+    """Check what the pages need, log each fault, and run the regular work."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
     tabs.overwrite_freed_memory()

@@ -1,7 +1,7 @@
-"""Limits on what one address, and all strangers together, may keep open at the server.
+"""Limits on open connections and uploads, per address and for all strangers.
 
-A class of people may share one address. `deploy/nginx.conf` limits the same before, and
-times too.
+A class of people may share one address. `deploy/nginx.conf` sets the same limits in
+front of the server, and limits on time too.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ STRANGERS = 1_000
 
 
 class Limits:
-    """Middleware that refuses one more tab or body."""
+    """Middleware that refuses a tab or a body beyond the limits."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -50,8 +50,9 @@ class Limits:
 
 
 def body_length(scope: Scope) -> int:
-    """Return how many bytes a request announces, 1 where it does not say, and 0 for no
-    body.
+    """Return the announced length of a request's body in bytes.
+
+    0 for no body, 1 if there is a body without a length.
     """
     headers = Headers(scope=scope) if scope["type"] == "http" else {}
     length = headers.get(

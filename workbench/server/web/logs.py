@@ -1,6 +1,4 @@
-"""The log, in short lines without ids of sessions and without the words of
-exceptions.
-"""
+"""The log: short lines without session ids and without texts of exceptions."""
 
 import logging
 import re
@@ -17,10 +15,10 @@ _log = logging.getLogger("workbench.program")
 
 
 class _Careful(logging.Formatter):
-    """One line per event.
+    """Formatter of one line per event.
 
-    An exception gives its type alone, as its words and lines of code may hold values.
-    So may the words of a library, which gives the place in its code.
+    An exception gives its type alone, since its message and lines of code may hold
+    values. So may a library's message: the place in its code is logged instead.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -37,7 +35,7 @@ class _Careful(logging.Formatter):
 
 
 class _Limited(logging.StreamHandler[Any]):
-    """Handler of a log that no flood fills."""
+    """Log handler with a limit on lines of one kind per minute."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
@@ -60,9 +58,7 @@ class _Limited(logging.StreamHandler[Any]):
 
 
 def set_up(level: str) -> None:
-    """Send all that this program and its libraries say to the standard error output,
-    carefully.
-    """
+    """Send the logs of this program and its libraries to standard error."""
     handler = _Limited()
     handler.setFormatter(_Careful())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

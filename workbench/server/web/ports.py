@@ -1,4 +1,4 @@
-"""The port that the server listens on."""
+"""The port of the server."""
 
 from streamlit import config
 
@@ -8,8 +8,9 @@ USUAL = 8501
 
 
 def check_port() -> None:
-    """Refuse the port that Streamlit took because the usual one is in use: nobody would
-    look there.
+    """Refuse another port that Streamlit took because the usual one was in use.
+
+    Nobody would look for the server there.
 
     Raises: ParameterError.
     """

@@ -1,4 +1,4 @@
-"""The log of requests, with addresses that have no ids, tokens or questions."""
+"""The log of requests; its addresses hold no ids, tokens or questions."""
 
 import logging
 import re
@@ -16,14 +16,12 @@ _ODD = re.compile(r"[^\x21-\x7e]")
 
 
 def shown_path(path: str) -> str:
-    """Return an address for the log, in which every part that may be an id or a token
-    becomes "-".
-    """
+    """Return an address for the log, with "-" for each part that may be an id or token."""
     return _ODD.sub("?", _LONG.sub("-", _SECRET.sub(r"\1-", path[:200])))
 
 
 class RequestLog:
-    """Middleware that writes one line per request."""
+    """Middleware that logs one line per request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Redirects around Streamlit's sign-in where the provider fails."""
+"""Redirects for a sign-in that fails at the provider."""
 
 import logging
 
@@ -14,7 +14,7 @@ _log = logging.getLogger("workbench.web")
 
 
 class SignIn:
-    """Middleware that leads a failed sign-in to the first page, which says so."""
+    """Middleware that redirects a failed sign-in to the first page, which says so."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -33,7 +33,7 @@ class SignIn:
             await self._app(scope, receive, send)
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Redirect to the provider, or to the first page where it does not answer."""
+        """Redirect to the provider, or to the first page if the provider is silent."""
         failed = False
 
         async def unless_failed(message: Message) -> None:
@@ -58,9 +58,7 @@ class SignIn:
 
 
 def _led_back(send: Send) -> Send:
-    """Add to the way back that nobody signed in, unless the answer holds the cookie of
-    a person.
-    """
+    """Mark the redirect after a sign-in as failed if it sets no person's cookie."""
 
     def mark(headers: MutableHeaders) -> None:
         person = any(

@@ -1,10 +1,8 @@
-"""Streamlit's knowledge of open tabs, their owners and their files.
+"""Streamlit's open tabs, their owners and their files.
 
-Its inner names are used here only.
-
-A tab that was closed is forgotten by Streamlit only when another one ends, so
-`forget_closed` is called by a clock. All of this is tested against the pinned version
-in tests/workbench/server/web.
+Streamlit's internal names are used in this module only; tests in
+tests/workbench/server/web check them against the pinned version. Streamlit forgets a
+closed tab only when another one ends, so `forget_closed` is called by a clock.
 """
 
 import ctypes
@@ -59,10 +57,10 @@ def is_offered(file_id: str, visitor: str) -> bool:
 
 
 def hold_made_files() -> None:
-    """Count a file that is made when its button is pressed as offered by the page with
-    the button.
+    """Register a file that is made on demand with the page that offers it.
 
-    Streamlit notes no page for such a file: `is_offered` would refuse it to everybody.
+    Streamlit records no page for such a file, so `is_offered` would refuse it to
+    everybody.
     """
     files: Any = runtime.get_instance().media_file_mgr
     make = files.execute_deferred
@@ -84,8 +82,9 @@ arriving: Counter[str] = Counter()
 
 
 def sent_bytes(session_id: str = "") -> int:
-    """Return how many bytes a tab, or every one together, has sent that no page has
-    read yet.
+    """Return the bytes of uploads that no page has read yet.
+
+    Of one tab, or of all tabs together.
     """
     if not runtime.exists():
         return 0
@@ -105,14 +104,14 @@ _left_behind = threading.Event()
 
 
 def forget_uploads(session_id: str) -> None:
-    """Drop the bytes of all files that a tab has sent."""
+    """Drop the bytes of all files that a tab has uploaded."""
     if runtime.exists():
         _left_behind.set()
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
 
 
 def forget_closed() -> int:
-    """End sessions whose time is over, and return how many ended."""
+    """End the sessions of tabs closed for too long; return how many ended."""
     sessions: Any = runtime.get_instance()._session_mgr
     ended = sessions._session_storage._cache.expire()
     count = len(ended)
@@ -125,8 +124,9 @@ def forget_closed() -> int:
 
 
 def give_back_rows(*, dropped: bool) -> None:
-    """Give the memory of dropped rows back, now and at the next call: some of it is
-    freed only by then.
+    """Return the memory of dropped rows to the system, now and at the next call.
+
+    Some of it is freed only by the next call.
 
     Args:
         dropped: whether rows were dropped since the last call.
@@ -139,8 +139,9 @@ def give_back_rows(*, dropped: bool) -> None:
 
 
 def _empty(session: Any) -> None:
-    """Take away what an ended session holds, as Streamlit keeps the last one until
-    another tab comes.
+    """Clear what an ended session holds.
+
+    Streamlit keeps the last ended session until another tab comes.
     """
     for name in (
         "_session_state",
@@ -155,11 +156,10 @@ _ALLOCATOR = "PYTHONMALLOC"
 
 
 def use_allocator_of_system() -> None:
-    """Start the process anew, once, so that small objects too are handed out by the C
-    library.
+    """Restart the process once with the C library's allocator for small objects.
 
-    Python's own allocator keeps a page as long as one object lives in it, so that a
-    server with many people grows for hours, and what it frees stays readable.
+    Python's own allocator keeps a page as long as one object lives in it: a server with
+    many people would grow for hours, and freed values would stay readable.
     """
     # no block where it is done
     if sys.getallocatedblocks() and _ALLOCATOR not in os.environ:
@@ -179,11 +179,9 @@ _ARENAS = -8
 
 
 def overwrite_freed_memory() -> None:
-    """Overwrite memory when it is freed, from now on, and let all threads share two
-    places for it.
+    """Overwrite freed memory from now on, and let all threads share two arenas.
 
-    Each of many threads would keep some free memory of its own: it grows for an hour
-    and more.
+    With an arena per thread, memory grows for an hour and more.
     """
     try:
         library = ctypes.CDLL("libc.so.6")
@@ -194,9 +192,7 @@ def overwrite_freed_memory() -> None:
 
 
 def start_anew(session_id: str, key: str, value: Any) -> None:
-    """Take away what an idle tab holds, but for one value in its state, as if its
-    browser had just come.
-    """
+    """Clear the state of an idle tab, except one value, as if it had just opened."""
     running = runtime.get_instance()
     info = running._session_mgr.get_session_info(session_id)
     if info is not None and info.session._scriptrunner is None:
@@ -208,8 +204,9 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
 
 
 def give_back_memory() -> None:
-    """Free what is unreachable, and hand free pages to the system, as rows would stay
-    readable in them.
+    """Collect garbage and return free pages to the system.
+
+    Rows would stay readable in free pages.
     """
     gc.collect()
     # a thread keeps seven freed places of each small size as they were; others are

@@ -1,9 +1,7 @@
-"""The person of a request to an address that is no page, from the cookies of
-Streamlit's sign-in.
+"""The person behind a request outside the pages, by Streamlit's sign-in cookies.
 
-On pages, `person.person` answers the same question. The inner names of Streamlit that
-are used here are tested against the pinned version in
-tests/workbench/server/web/test_who.py.
+On pages, `person.person` answers the same question. Streamlit's internal names used
+here are tested against the pinned version in tests/workbench/server/web/test_who.py.
 """
 
 import logging
@@ -22,9 +20,9 @@ _log = logging.getLogger("workbench.web")
 
 
 def person(connection: HTTPConnection) -> Person | None:
-    """Return the person of a request, or None for strangers.
+    """Return the person of a request, or None for a stranger.
 
-    Without sign-in, the one person there is.
+    Without sign-in, it is the one person there is.
     """
     try:
         return roles.person_of(_claims(connection.cookies))
@@ -34,16 +32,15 @@ def person(connection: HTTPConnection) -> Person | None:
 
 
 def address(connection: HTTPConnection) -> str | None:
-    """Return the confirmed address of a person who signed in, with or without a role,
-    or None for others.
+    """Return the confirmed address of whoever signed in, or None.
+
+    A role is not needed.
     """
     return roles.address_of(_claims(connection.cookies))
 
 
 def sign_out(connection: HTTPConnection) -> None:
-    """End the sign-ins of the person of a request, also where their cookie was
-    copied.
-    """
+    """End the sign-ins of a request's person, including copies of the cookie."""
     claims = _claims(connection.cookies)
     signed_in = roles.address_of(claims)
     try:
@@ -54,9 +51,7 @@ def sign_out(connection: HTTPConnection) -> None:
 
 
 def _claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the provider's claims about the person from Streamlit's signed cookie,
-    empty without one.
-    """
+    """Return the provider's claims from Streamlit's signed cookie; empty without one."""
     from streamlit.auth_util import get_origin_from_redirect_uri
     from streamlit.web.server.starlette import starlette_websocket as streamlit_cookies
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME

@@ -1,5 +1,4 @@
-"""Pages of a few words, for whoever cannot be shown the pages themselves: a name or a
-frame that is refused.
+"""Pages of a few words, for requests with a refused host name or frame.
 
 They hold nothing private, run no script and take no input, so that any site may show
 them in a frame.

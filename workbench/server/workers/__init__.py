@@ -1,1 +1,1 @@
-"""Work in other processes, so that pages answer meanwhile."""
+"""Long work in other processes, so that pages keep answering."""

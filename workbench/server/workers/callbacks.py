@@ -1,6 +1,4 @@
-"""Callbacks of a thread that waits for long work, which cancel it or report the rows it
-has read.
-"""
+"""Callbacks of a thread that waits for long work: cancel, and report rows read."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +11,7 @@ Report = Callable[[int], object]
 
 
 class StoppedError(DpcoreError):
-    """Work that was cancelled before its end."""
+    """Work cancelled before its end."""
 
 
 class _Callbacks(threading.local):
@@ -24,8 +22,8 @@ class _Callbacks(threading.local):
 _callbacks = _Callbacks()
 
 
-def stopped() -> StoppedError:
-    """Return the error that cancelled work ends with."""
+def cancelled_error() -> StoppedError:
+    """Return the error of cancelled work."""
     return StoppedError(
         "this was stopped before its end", remedy="start it again when you want it"
     )
@@ -37,7 +35,7 @@ def check_cancelled() -> None:
     Raises: StoppedError; what a poll raises.
     """
     if any(poll() for poll in _callbacks.polls):
-        raise stopped()
+        raise cancelled_error()
 
 
 def report_rows(rows: int) -> None:
@@ -63,7 +61,7 @@ def cancelled_by(poll: Poll) -> Iterator[None]:
 
 @contextmanager
 def rows_reported_to(report: Report) -> Iterator[None]:
-    """Call `report` with the number of rows that passes of the block have read."""
+    """Report the rows read by the passes in this block to `report`."""
     before = _callbacks.reports
     _callbacks.reports = (*before, report)
     try:

@@ -1,9 +1,8 @@
-"""Workers, started as `python -m workbench.server.workers.child FD` by
-workbench.server.workers.process.
+"""Workers: `python -m workbench.server.workers.child FD`, started by `process`.
 
-The program waits with its libraries loaded, and makes a copy of itself for each piece
-of work, which may be held to a size and a time. The copy ends with its work, and no row
-is left in any memory.
+The program waits with its libraries loaded and forks for each piece of work, which may
+be limited in memory and time. The fork ends with its work, so that no row stays in any
+memory.
 """
 
 import gc
@@ -33,7 +32,7 @@ machine.
 
 
 def serve(channel: Channel) -> None:
-    """Do one piece of work, and send what came of it."""
+    """Do one piece of work and send its outcome."""
     channel.send(os.getpid())
     function, given, reports, memory, seconds = channel.receive()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -63,7 +62,7 @@ def serve(channel: Channel) -> None:
 def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, Any]:
     """Return ("done", result), ("refused", error), ("memory", "") or ("failed", place).
 
-    Words of an error may hold values, but not its type and place.
+    The message of an unexpected error may hold values; its type and place do not.
     """
     try:
         return "done", function(*given)
@@ -81,9 +80,7 @@ def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, 
 
 
 def main(control: socket.socket) -> None:
-    """Make a copy for each socket that comes over the control socket, and end all once
-    that is closed.
-    """
+    """Fork for each socket that arrives; end all forks when the control socket closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     logs.set_up("warning")

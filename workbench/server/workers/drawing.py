@@ -1,7 +1,6 @@
-"""Files, figures and questions of rows drawn from a release, made in a worker where
-these rows stay.
+"""Work on rows drawn from a release, done in a worker where the rows stay.
 
-Drawing is free and gives the same rows for the same seed, so nobody has to hold them;
+Drawing is free and gives the same rows for the same seed, so nobody has to keep them;
 they are drawn for each use.
 """
 
@@ -31,16 +30,14 @@ def head(release: Release | Pooled, rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def steps(release: Release, rows: int, seed: int) -> tuple[Step, Step]:
-    """Draw rows and return what they show about themselves."""
+    """Draw rows; return charts and figures about them."""
     return sample_steps(release.sample_table(rows, seed=seed).frame)
 
 
 def combinations(
     release: Release, rows: int, seed: int, columns: Sequence[str], least: int
 ) -> Step:
-    """Draw rows and return whether each combination of these columns occurs often
-    enough among them.
-    """
+    """Draw rows; return whether each combination of these columns is frequent enough."""
     return combinations_step(
         release.sample_table(rows, seed=seed).frame, columns, least
     )
@@ -49,7 +46,7 @@ def combinations(
 def question(
     release: Release, rows: int, seed: int, columns: Sequence[str]
 ) -> Closeness:
-    """Draw rows, and ask how far they lie from the table over these columns.
+    """Draw rows; return how far they are from the table over these columns.
 
     Raises: LimitError.
     """
@@ -57,7 +54,7 @@ def question(
 
 
 def csv_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
-    """Draw rows as a CSV file, when its button is pressed.
+    """Draw rows as a CSV file when its button is pressed.
 
     Raises: as `process.compute`.
     """
@@ -73,8 +70,9 @@ def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> 
 
 
 def folder(release: Release, rows: int, place: Path) -> int:
-    """Write rows as a folder of Parquet, whole or not at all, and report how many are
-    written.
+    """Write drawn rows as a folder of Parquet; report how many are written.
+
+    The folder appears whole or not at all.
 
     Raises: as `write_drawn` and `process.compute`.
     """

@@ -1,7 +1,8 @@
 """Objects between the server and a worker, over a socket and never a file.
 
-Large arrays are sent without a copy. Private rows, which refuse to be pickled, cross
-these sockets alone. A measurer never does: the worker gets a `RemoteMeasurer` for it.
+Large arrays are sent without a copy. Private rows, which refuse to be pickled, may
+cross only these sockets. A measurer never does: the worker gets a `RemoteMeasurer` for
+it.
 """
 
 import io
@@ -26,9 +27,9 @@ class Channel:
         self.measurers: list[Measurer] = []
 
     def send(self, message: Any) -> None:
-        """Send anything that can be pickled.
+        """Send any object that can be pickled.
 
-        Raises: what pickling raises; OSError at the other end's end.
+        Raises: errors of pickling; OSError if the other end is gone.
         """
         data = io.BytesIO()
         buffers = list[pickle.PickleBuffer]()
@@ -39,9 +40,9 @@ class Channel:
             self.connection.send_bytes(part)
 
     def receive(self) -> Any:
-        """Return what the other end sent.
+        """Return the next object from the other end.
 
-        Raises: EOFError, OSError when it has ended.
+        Raises: EOFError, OSError if the other end is gone.
         """
         data, *parts = [bytearray(size) for size in self.connection.recv()]
         for part in (data, *parts):

@@ -1,6 +1,4 @@
-"""Work in a worker process, which is started, followed, and killed when it is
-cancelled.
-"""
+"""Work in a worker process: started, followed, and killed when cancelled."""
 
 import contextlib
 import logging
@@ -29,9 +27,7 @@ _log = logging.getLogger("workbench.work")
 
 
 class WorkEnded(Exception):
-    """Work that was cut off, by "memory", "time", or "failed" with type and place of
-    its error.
-    """
+    """Work that was cut off: "memory", "time", or "failed" with its error's place."""
 
     def __init__(self, kind: str, where: str = "") -> None:
         super().__init__(where or kind)
@@ -40,7 +36,7 @@ class WorkEnded(Exception):
 
 
 class _Starter:
-    """The process that starts workers, which is itself started when one is needed."""
+    """The process that forks workers; it is started when first needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,7 +45,7 @@ class _Starter:
     def connect(self) -> Channel:
         """Return a channel to a new worker.
 
-        Raises: OSError where the starter has just ended.
+        Raises: OSError if the starter has just ended.
         """
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
@@ -104,9 +100,7 @@ _starter = _Starter()
 
 
 def warm() -> None:
-    """Start the process that starts workers, with its libraries loaded, before the
-    first work comes.
-    """
+    """Start the process that forks workers before the first work comes."""
     _starter.connect().connection.close()
 
 
@@ -117,21 +111,20 @@ def run(
     memory: int = 0,
     seconds: int = 0,
 ) -> Answer:
-    """Return `function(*given)`, computed in a worker that ends with it.
+    """Return `function(*given)`, computed in a new worker.
 
     Args:
         function: of a module, or a method of an object that can be pickled.
         given: anything that can be pickled; private rows; a measurer, for which the
             worker gets a stand-in.
-        on_progress: where it is given, the function gets a callback as its last
-            argument.
-        memory: limit in bytes, beyond what the libraries take; 0 for no limit.
-        seconds: limit of computing, of which a busy machine may take ten times as long;
-            0 for no limit.
+        on_progress: if given, the function gets a callback as its last argument.
+        memory: limit in bytes, beyond the libraries' own; 0 for no limit.
+        seconds: limit of CPU time; a busy machine may take ten times as long; 0 for no
+            limit.
 
-    Raises: StoppedError where this thread's work is cancelled, see `callbacks`, which
-        is polled five times a second until all noise that was paid for is drawn; the
-        DpcoreError of the work; WorkEnded; what `on_progress` raises.
+    Raises: StoppedError if this thread's work is cancelled (see `callbacks`), which is
+        polled five times a second until all noise that was paid for is drawn; the
+        DpcoreError of the work; WorkEnded; errors of `on_progress`.
     """
     channel, worker = _starter.start()
     is_over = False
@@ -150,7 +143,7 @@ def run(
                     # the CPU clock of that process
                     computed = time.clock_gettime(~worker << 3 | 2)
                 # what was paid for is finished
-                if not any(each.is_spent for each in channel.measurers):
+                if not any(measurer.is_spent for measurer in channel.measurers):
                     check_cancelled()
             if not has_message:
                 continue
@@ -158,7 +151,7 @@ def run(
             if message == "progress" and on_progress is not None:
                 on_progress(*content)
             elif message == "asked":
-                channel.send(_answered(channel, *content))
+                channel.send(_answer_call(channel, *content))
             else:
                 is_over = True
                 kind = message
@@ -190,9 +183,9 @@ def run(
 def compute(
     function: Callable[..., Answer], *given: Any, on_progress: OnProgress | None = None
 ) -> Answer:
-    """Compute without limits, see `dpcore.progress.Compute`.
+    """Compute without limits; see `dpcore.progress.Compute`.
 
-    Raises: as `run`; LimitError where the system ended the worker.
+    Raises: as `run`; LimitError if the system killed the worker.
     """
     try:
         return run(function, *given, on_progress=on_progress)
@@ -208,7 +201,7 @@ def compute(
         ) from error
 
 
-def _answered(
+def _answer_call(
     channel: Channel,
     number: int,
     name: str,

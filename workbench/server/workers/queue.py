@@ -1,6 +1,4 @@
-"""The queue of long work, first come, first served, with a limit on how much runs at
-once.
-"""
+"""The queue of long work: first come, first served, a limited number at once."""
 
 import functools
 import threading
@@ -28,14 +26,13 @@ class RunQueue:
 
     @contextmanager
     def turn(self, on_place: Callable[[int], object]) -> Iterator[None]:
-        """Wait for a turn, and keep it for the block.
+        """Wait for a turn and hold it for the block.
 
         Args:
             on_place: called twice a second with the place in the queue, from 1; may
                 raise to leave it.
 
-        Raises: StoppedError where this thread's work is cancelled; what `on_place`
-            raises.
+        Raises: StoppedError if this thread's work is cancelled; errors of `on_place`.
         """
         ticket = object()
         with self._changed:
@@ -59,9 +56,7 @@ class RunQueue:
                 self._changed.notify_all()
 
     def _place(self, ticket: object) -> int:
-        """Return the place in the queue, 0 when the turn has come, which is then
-        taken.
-        """
+        """Return the place in the queue; 0 takes the turn."""
         with self._changed:
             place = self._waiting.index(ticket) + 1
             if place > self._at_once - self._running:
@@ -74,5 +69,5 @@ class RunQueue:
 
 @functools.cache
 def runs() -> RunQueue:
-    """Return the queue for releases, searches and other long work of all tabs."""
+    """Return the queue shared by the long work of all tabs."""
     return RunQueue(read_settings().runs)

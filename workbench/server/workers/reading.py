@@ -1,6 +1,4 @@
-"""Strangers' files to tables, through a process that the system holds to a size and a
-time.
-"""
+"""Uploaded files as tables, read in a process with limits on memory and time."""
 
 import logging
 from collections.abc import Callable
@@ -36,8 +34,9 @@ _FILES = RunQueue(2)
 
 @dataclass(frozen=True, kw_only=True)
 class TableFile:
-    """A table as it was read from a file and, with a key, its suggested schema and
-    fingerprint.
+    """A table read from a file.
+
+    With a key, also its suggested schema and its fingerprint.
     """
 
     table: ReadResult
@@ -54,14 +53,14 @@ def read(
     on_place: Callable[[int], object] = lambda _: None,
     **options: Any,
 ) -> TableFile:
-    """`dpcore.io.read_table` within 900 MB and 30 seconds of computing.
+    """Read a table as `dpcore.io.read_table`, within 900 MB and 30 CPU seconds.
 
     Args:
         data: the file.
         name: of the file; its ending says how it is read.
-        key: of the ledger, for the fingerprint; None where the table is not to be
+        key: of the ledger, for the fingerprint; None for a table that is not to be
             opened.
-        on_progress: called with the stage, one of `STAGES`, and the share of the whole.
+        on_progress: called with the stage, one of `STAGES`, and the share done.
         on_place: called with the place in line while other files go first.
         options: of `read_table`.
 
@@ -70,15 +69,15 @@ def read(
     try:
         with _FILES.turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
-            table, schema, dataset = _limited(
+            table, schema, dataset = _run_limited(
                 read_within, data, name, options, key, on_progress=on_progress
             )
     except StoppedError:
-        raise interrupted() from None
+        raise interrupted_error() from None
     return TableFile(table=table, schema=schema, dataset=dataset)
 
 
-def _limited(
+def _run_limited(
     function: Callable[..., Any], *given: Any, on_progress: OnProgress | None = None
 ) -> Any:
     try:
@@ -89,20 +88,20 @@ def _limited(
         raise _refusal(error) from None
 
 
-def interrupted() -> ReadError:
-    """Return the error of reading that a person, or a closed tab, has ended."""
+def interrupted_error() -> ReadError:
+    """Return the error of reading that a person or a closed tab has ended."""
     return ReadError(
         "this was stopped before its end", remedy="start it again when you want it"
     )
 
 
 def read_release(data: bytes) -> Release:
-    """`dpcore.read_release` within the same limits.
+    """Read a release as `dpcore.read_release`, within the same limits.
 
     Raises: ReadError, LimitError.
     """
     with _FILES.turn(lambda _: None):
-        return _limited(synthesis.read_release, data)  # type: ignore[no-any-return]
+        return _run_limited(synthesis.read_release, data)  # type: ignore[no-any-return]
 
 
 def read_within(
@@ -112,10 +111,7 @@ def read_within(
     key: bytes | None,
     on_progress: OnProgress,
 ) -> tuple[ReadResult, Schema | None, str]:
-    """Return what was read, and with a key its suggested schema and fingerprint.
-
-    Runs in a worker.
-    """
+    """Read a table in a worker; with a key, suggest its schema and fingerprint it."""
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
     def share_of(stage: str, width: float) -> Callable[[float], None]:

@@ -1,9 +1,8 @@
-"""A measurer as a recipe sees it in a worker, while the measurer itself, and every row,
-stays in the server.
+"""A stand-in for a measurer, for recipes that run in a worker.
 
-The recipe gets noisy numbers alone. So the ledger's line is written in the server
-before the first of them, each event is on record there, and ending the worker loses
-nothing.
+The measurer itself, and every row, stays in the server; the recipe gets noisy numbers
+alone. So the ledger's line is written in the server before the first of them, each
+event is on record there, and killing the worker loses nothing.
 """
 
 from collections.abc import Callable
@@ -26,7 +25,7 @@ returns the answer.
 def _remote(
     method: Callable[Concatenate[Any, Given], Answer],
 ) -> Callable[Concatenate[Any, Given], Answer]:
-    """Return the method as it is called from a worker.
+    """Return a method that calls its namesake in the server.
 
     Raises: as the method.
     """
@@ -43,8 +42,7 @@ def _no_counts(*given: Any, **named: Any) -> Any:
 
 
 class RemoteMeasurer(Measurer):
-    """The stand-in for a measurer, or for a view of one, with its public facts and its
-    noisy answers.
+    """Stand-in for a measurer, or for a view of one: public facts and noisy answers.
 
     Attributes:
         number: of the measurer among those that the server has sent to this worker.
@@ -66,7 +64,7 @@ class RemoteMeasurer(Measurer):
         self.number = number
         self.declared = declared
 
-    only = _remote(Measurer.only)
+    project = _remote(Measurer.project)
     coarsen = _remote(Measurer.coarsen)
     measure = _remote(Measurer.measure)
     gaps = _remote(Measurer.gaps)
@@ -84,9 +82,9 @@ REMOTE = frozenset(name for name in vars(RemoteMeasurer) if not name.startswith(
 def answer(
     measurer: Measurer, name: str, given: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
-    """Call a method of a measurer for a worker, in the server.
+    """Call a method of a measurer on behalf of a worker, in the server.
 
-    Raises: the errors of the method; DisclosureError for a name that is not one of
+    Raises: the errors of the method; DisclosureError for a name that is not in
         `REMOTE`.
     """
     if name not in REMOTE:

@@ -1,8 +1,8 @@
-"""Connections that answer within a time, to a SQLite file or a PostgreSQL server.
+"""Connections with timeouts to a SQLite file or a PostgreSQL server.
 
-Readers and writers have pools of their own, so that spends that wait for each other
-keep nobody from reading. A server that says nothing any more, its connection still
-open, is given up by the clock of this program.
+Readers and writers have separate pools, so that a queue of spends never blocks a
+reader. A server that stops answering on an open connection is given up by this
+program's own clock.
 """
 
 import os
@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from dpcore.errors import LedgerError
-from workbench.store.database.failures import explained
+from workbench.store.database.failures import explain_errors
 from workbench.store.database.narrow import narrow
 from workbench.store.settings import Settings
 
@@ -57,19 +57,15 @@ class Connections:
         narrow(self._looker)
 
     def reading(self) -> AbstractContextManager[sa.Connection]:
-        """Begin a transaction that sees one state of the database, whatever others
-        write.
-        """
+        """Begin a read transaction on one snapshot of the database."""
         return self._begun(self._reader, writing=False)
 
     def writing(self) -> AbstractContextManager[sa.Connection]:
-        """Begin a transaction that is there whole or not at all."""
+        """Begin a transaction that is committed whole or not at all."""
         return self._begun(self._writer, writing=True)
 
     def looking(self) -> AbstractContextManager[sa.Connection]:
-        """Begin a transaction that sees the table of links alone, and cannot write, see
-        `narrow`.
-        """
+        """Begin a read-only transaction on the table of links alone; see `narrow`."""
         return self._begun(self._looker, writing=False)
 
     @contextmanager
@@ -90,7 +86,7 @@ class Connections:
                 "READ COMMITTED" if writing else "REPEATABLE READ"
             )
         with (
-            explained(),
+            explain_errors(),
             engine.connect().execution_options(**options) as connection,
             connection.begin(),
         ):
@@ -112,7 +108,7 @@ def insert_if_new(connection: sa.Connection, table: sa.Table, **values: Any) -> 
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder that is its owner's alone."""
+    """Make a folder that only its owner can read."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -125,9 +121,7 @@ def _inode(file: Path) -> tuple[int, int] | None:
 
 
 def _make_private(file: Path) -> None:
-    """Make the file of the ledger its owner's alone, whatever the rights of its
-    folder.
-    """
+    """Give the ledger's file to its owner alone, whatever the folder's rights."""
     file.touch(mode=0o600)
     file.chmod(0o600)
 
@@ -159,7 +153,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     import psycopg
 
     class Bounded(psycopg.Connection[Any]):
-        """A connection that gives up a server that does not answer."""
+        """Connection with a time limit on every answer of the server."""
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
             # a ping commits by itself
@@ -195,9 +189,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
 def _until(
     steps: Generator[Any, Any, Any], deadline: float, connection: Any
 ) -> Generator[Any, Any, Any]:
-    """Yield the same steps of a conversation with the server, broken off when their
-    time is over.
-    """
+    """Yield the steps of a conversation with the server until its deadline."""
     import psycopg
 
     try:
@@ -213,8 +205,10 @@ def _until(
 
 
 def _use_wal(connection: Any, patience: float) -> None:
-    """SQLite does not wait for its lock when several programs turn WAL on at once, on a
-    new file.
+    """Turn on SQLite's write-ahead log.
+
+    SQLite does not wait for its lock when several programs turn the log on at once on a
+    new file, so this tries again.
     """
     deadline = time.monotonic() + patience
     while True:

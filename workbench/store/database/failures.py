@@ -15,7 +15,7 @@ _log = logging.getLogger("workbench.store")
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Turn errors of the database and the disk into one sentence with a remedy."""
     try:
         yield
@@ -62,7 +62,9 @@ _SIGNS = {
 
 
 def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
-    """By the codes of SQLite, PostgreSQL and the system: their sentences differ with
+    """Return the sentence for an error of the database or the disk.
+
+    The codes of SQLite, PostgreSQL and the system decide, since their texts differ with
     the language.
     """
     code = _code(error)

@@ -1,10 +1,10 @@
-"""The two keys of a ledger, of which one seals its lines and the other digests rows.
+"""The ledger's two keys: one seals its lines, one digests rows.
 
 The sealing key is `WORKBENCH_KEY`, or lies in `ledger.key` of the data directory, and
-stays in the processes of the server. The key of rows is drawn with the database and
-lies there, masked by the sealing key: another sealing key leaves all digests of rows,
-and what is filed under them, as they are. A ledger that began before version 4 digested
-rows under the sealing key of that day, which stays its key of rows.
+stays in the processes of the server. The row key is drawn with the database and lies
+there, masked by the sealing key. Another sealing key therefore leaves all digests of
+rows, and what is filed under them, as they are. A ledger from before version 4 digested
+rows under the sealing key of that day, which stays its row key.
 """
 
 import hashlib
@@ -26,21 +26,19 @@ NEW_KEY = "ledger.key.new"
 
 
 def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
-    """Return what the database keeps of both keys, a check of them and the key of rows
-    under a mask.
-    """
+    """Return the database's record of both keys: a check and the masked row key."""
     check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
-    return {"key_check": check, "row_key": _masked(key, rows).hex()}
+    return {"key_check": check, "row_key": _apply_mask(key, rows).hex()}
 
 
 def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, bytes]:
-    """Return the sealing key that this database belongs to, and its key of rows.
+    """Return the sealing key of this database and its row key.
 
-    Raises: LedgerError where the key is missing or another.
+    Raises: LedgerError if the key is missing or belongs to another database.
     """
     row = connection.execute(sa.select(about)).one()
     for key in [settings.key] if settings.key else _keys_in(settings.data_dir):
-        rows = _masked(key, bytes.fromhex(row.row_key))
+        rows = _apply_mask(key, bytes.fromhex(row.row_key))
         if hmac.compare_digest(row.key_check, key_fields(key, rows)["key_check"]):
             if not rows:  # a ledger of before version 4
                 rows = key
@@ -60,7 +58,7 @@ def _wrong_key() -> LedgerError:
 
 
 def new_key(path: Path) -> bytes:
-    """Make a key in a new file that only its owner reads."""
+    """Make a key in a new file that only its owner can read."""
     key = secrets.token_bytes(32)
     make_folder(path.parent)
     draft = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
@@ -75,9 +73,7 @@ def new_key(path: Path) -> bytes:
 
 
 def settle_key(folder: Path, key: bytes) -> None:
-    """Let a key on its way become `ledger.key`, once the database is sealed under
-    it.
-    """
+    """Rename a new key to `ledger.key` once the database is sealed under it."""
     try:
         if bytes.fromhex((folder / NEW_KEY).read_text(encoding="ascii")) == key:
             (folder / NEW_KEY).replace(folder / KEY)
@@ -85,15 +81,16 @@ def settle_key(folder: Path, key: bytes) -> None:
         return  # settled before, by this start or another one
 
 
-def _masked(key: bytes, rows: bytes) -> bytes:
-    """Put the mask of a sealing key on the key of rows, or take it off again."""
+def _apply_mask(key: bytes, rows: bytes) -> bytes:
+    """Apply the sealing key's mask to a row key, or remove it."""
     mask = hmac.new(key, b"mask of the key of rows", hashlib.sha256).digest()
     return bytes(one ^ other for one, other in zip(rows, mask, strict=False))
 
 
 def _keys_in(folder: Path) -> list[bytes]:
-    """Return the key in `ledger.key`, and the unfinished one of a start or new seal
-    that was broken off.
+    """Return the key in `ledger.key` and an unfinished one beside it.
+
+    An unfinished key is left by a start or a `rekey` that was interrupted.
     """
     keys = []
     for name in (KEY, NEW_KEY, KEY):  # another start may settle it between two looks

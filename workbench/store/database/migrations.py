@@ -1,10 +1,9 @@
-"""Migrations from each version of the database to the next, in plain SQL that never
-changes.
+"""Migrations between versions of the database, in SQL that never changes.
 
-`tables` says how the newest version is; `migrations.toml` says how an older one becomes
-it, in words that SQLite and PostgreSQL share. A migration that was delivered is not
-edited: the next one follows it. tests/workbench/store/versions holds a database of each
-version, as the program of its day left it.
+`tables` describes the newest version; `migrations.toml` says how to reach it from each
+older one, in SQL that SQLite and PostgreSQL share. A migration that was delivered is
+not edited: the next one follows it. tests/workbench/store/versions holds a database of
+each version, as the program of its day left it.
 """
 
 import tomllib
@@ -24,10 +23,8 @@ VERSION = max(_STATEMENTS) + 1
 
 
 def bring_forward(connection: sa.Connection, version: int) -> None:
-    """Lead a database of an older version to the newest, within the transaction of the
-    connection.
-    """
-    for each in range(version, VERSION):
-        for statement in _STATEMENTS[each]:
+    """Migrate an older database to the newest version in one transaction."""
+    for version_before in range(version, VERSION):
+        for statement in _STATEMENTS[version_before]:
             connection.exec_driver_sql(statement)
-        connection.execute(sa.update(about).values(version=each + 1))
+        connection.execute(sa.update(about).values(version=version_before + 1))

@@ -1,9 +1,8 @@
-"""Connections that can see one table and change nothing, the only ones of what answers
-strangers.
+"""Connections for strangers' pages: they can read one table and change nothing.
 
 SQLite asks an authorizer before it reads a column; on PostgreSQL the connection takes
-on a role that may read that table alone. Where the database's user may not make roles,
-its transactions are read-only, and the log says what is missing.
+on a role that may read that table alone. If the database's user may not make roles, its
+transactions are read-only, and the log says what is missing.
 """
 
 import logging
@@ -19,16 +18,13 @@ _log = logging.getLogger("workbench.store")
 
 
 def narrow(engine: sa.Engine) -> None:
-    """Hold every connection of this engine, from now on, to the table `SEEN`."""
+    """Restrict every new connection of this engine to the table `SEEN`."""
     postgres = engine.dialect.name == "postgresql"
     sa.event.listen(engine, "connect", _take_role if postgres else _authorize)
 
 
 def let_look(connection: sa.Connection) -> None:
-    """Make the role that may read the table, once that is there.
-
-    For PostgreSQL only.
-    """
+    """Make the PostgreSQL role that may read the table, once the table exists."""
     if connection.dialect.name != "postgresql":
         return
     try:

@@ -1,10 +1,9 @@
-"""The database, in which one transaction at a time may spend, and what it commits
-outlasts a power failure.
+"""The database: one spend at a time, and no commit is lost in a power failure.
 
 SQLite (WAL, synchronous=FULL) takes its single write lock at BEGIN IMMEDIATE; on
 PostgreSQL a spend locks the row of its account with SELECT ... FOR UPDATE. The ledger's
-key is not in the database, so that a copy of the database is not enough to forge a line
-or to find out which table an account belongs to.
+key is not in the database: a copy of the database is not enough to forge a line or to
+find out which table an account belongs to.
 """
 
 import secrets
@@ -14,7 +13,7 @@ import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
 from workbench.store.database.connections import Connections
-from workbench.store.database.failures import explained
+from workbench.store.database.failures import explain_errors
 from workbench.store.database.keys import (
     KEY,
     NEW_KEY,
@@ -35,19 +34,18 @@ class Store(Connections):
     """A database with the workbench's tables, and its keys.
 
     Attributes:
-        key: what seals the lines of the ledger; nothing outside this process gets it.
-        row_key: what digests of rows are made with.
-        witness: what was seen of each account.
+        key: seals the lines of the ledger; nothing outside this process gets it.
+        row_key: digests rows.
+        witness: the last line seen of each account.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Open the database of the settings; make its tables and its key where both are
-        new.
+        """Open the database of the settings; make tables and key if both are new.
 
-        Raises: LedgerError when it cannot be reached, was made by a newer version or
-            with another key, or is gone although its key is there.
+        Raises: LedgerError if it cannot be reached, was made by a newer version or with
+            another key, or is gone although its key is there.
         """
-        with explained():
+        with explain_errors():
             super().__init__(settings)
             self.witness = Witness(settings.data_dir / "seen")
             with self.writing() as connection:
@@ -56,7 +54,7 @@ class Store(Connections):
         self._latest = datetime.now(UTC)
 
     def now(self) -> datetime:
-        """Return the time, which never goes back while this program runs."""
+        """Return the time; it never goes back while this program runs."""
         self._latest = max(self._latest, datetime.now(UTC))
         return self._latest
 
@@ -64,9 +62,7 @@ class Store(Connections):
 def _initialize(
     connection: sa.Connection, settings: Settings, witness: Witness
 ) -> tuple[bytes, bytes]:
-    """Make the tables where there are none, and return the keys that they were made
-    with.
-    """
+    """Make the tables if there are none; return the keys of the database."""
     lock_start(connection)
     if not sa.inspect(connection).has_table(about.name):
         if (settings.data_dir / KEY).exists() or witness.datasets():
@@ -100,8 +96,9 @@ def _initialize(
 
 
 def lock_start(connection: sa.Connection) -> None:
-    """Let one process at a time make the tables, or change the keys (SQLite has locked
-    the whole file).
+    """Let one process at a time make the tables or change the keys.
+
+    On SQLite the transaction has locked the whole file already.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_INITIALIZE_LOCK)))

@@ -1,10 +1,10 @@
-"""The last line that was seen of each account, as number and digest, next to the key.
+"""The last line seen of each account, kept as number and digest beside the key.
 
-A database that was put back from an older copy, or lost an account, is whole in itself.
-It is older than what was seen here. The files are small, written after each line and
-never waited for: one that is behind only notices less. A fingerprint names its own
-file; the name of a connected source, which may hold anything, is in a file that is
-named by its digest.
+A database that was restored from an older copy, or that lost an account, is consistent
+in itself; only the witness knows that it is older than what was seen. The files are
+small, written after each line and never waited for: one that lags notices less. A
+fingerprint names its own file; a connected source, whose name may hold any character,
+has a file named by the digest of its name.
 """
 
 import hashlib
@@ -23,10 +23,11 @@ _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def check_seen(is_seen: bool) -> None:
-    """Check that the line that was seen is there, or that none was seen of a data set
-    without an account.
+    """Refuse an account that lacks the last line seen of it.
 
-    Raises: LedgerCorrupt where the line is absent or another.
+    An account that does not exist must not have been seen either.
+
+    Raises: LedgerCorrupt if the line is absent or another.
     """
     if not is_seen:
         raise LedgerCorrupt(
@@ -54,7 +55,7 @@ class Witness:
             self.accept(dataset, number, digest)
 
     def accept(self, dataset: str, number: int, digest: str) -> None:
-        """Take a line for the last one, whatever was seen before."""
+        """Take a line as the last one, whatever was seen before."""
         path = self._path(dataset)
         named = "" if path.name == dataset else f" {dataset}"
         draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
@@ -66,22 +67,24 @@ class Witness:
             draft.unlink(missing_ok=True)
 
     def forget(self, dataset: str) -> None:
-        """Take a data set for one without an account; how many lines were seen is kept
-        for its next one.
+        """Record that a data set has no account any more.
+
+        The number of lines seen is kept for its next account.
         """
         seen = self.last(dataset)
         if seen is not None:
             self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
 
     def last(self, dataset: str) -> Seen:
-        """Return what was seen; read before the transaction with the lines that it is
-        compared with.
+        """Return the last line seen of a data set.
+
+        Read it before the transaction whose lines it is compared with.
         """
         seen = self._read(dataset)
         return None if seen is None or seen[0] == _FORGOTTEN else seen
 
     def forgotten(self, dataset: str) -> int:
-        """Return how many lines were forgotten of an account that is gone."""
+        """Return how many lines a removed account had."""
         seen = self._read(dataset)
         return int(seen[1]) if seen is not None and seen[0] == _FORGOTTEN else 0
 
@@ -95,7 +98,7 @@ class Witness:
             return None
 
     def datasets(self) -> list[str]:
-        """All that were seen, but for those that were forgotten."""
+        """Return all data sets seen, except those that were forgotten."""
         if not self._folder.is_dir():
             return []
         files = [path for path in self._folder.iterdir() if _NAME.fullmatch(path.name)]

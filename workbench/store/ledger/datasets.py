@@ -1,8 +1,8 @@
-"""Data sets on file, with their declarations, charges and releases, without any rows.
+"""Data sets on file: declarations, charges and releases, without any rows.
 
-What was declared public is kept as a line of the ledger, outside its total, so that it
-is sealed with the charges that rest on it. A later declaration is one more line; the
-last one holds.
+What was declared public is a line of the ledger outside its total, so that it is sealed
+with the charges that rest on it. A later declaration is one more line; the last one
+holds.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Any
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.curator.on_file import OnFile
 from dpcore.errors import DpcoreError, RequestConflict
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
 
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """Public facts and choices that a person declared when a table was opened.
+    """Public facts and choices declared when a table was opened.
 
     Attributes:
-        name: the table's, for people; that of its file.
+        name: of the table, for people: its file's name.
         schema: what is publicly known, with its marks.
-        reading: how its file was read; None for a sample.
-        sample: key of the sample that it is; empty for a file.
+        reading: options under which the file was read; None for a sample.
+        sample: key of the sample; empty for a file.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Declaration:
     sample: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for a line of the ledger."""
+        """Return plain data for a line of the ledger."""
         return {
             "name": self.name,
             "schema": json.loads(self.schema.to_json()),
@@ -51,15 +51,15 @@ class Declaration:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Declaration:
-        """Read what `to_dict` wrote. Raises: SchemaError."""
+        """Read the output of `to_dict`. Raises: SchemaError."""
         schema = Schema.from_json(json.dumps(fields["schema"]))
         excluded = tuple(
             Excluded(
-                name=each["name"],
-                reason=each["reason"],
-                from_data=tuple(each["from_data"]),
+                name=column["name"],
+                reason=column["reason"],
+                from_data=tuple(column["from_data"]),
             )
-            for each in fields["excluded"]
+            for column in fields["excluded"]
         )
         reading = fields["reading"]
         return cls(
@@ -72,11 +72,10 @@ class Declaration:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet(OnFile):
-    """One account with its declaration; it answers what the ledger knows, and holds no
-    rows.
+    """An account and its declaration; it holds no rows.
 
     Attributes:
-        declaration: None for a table that was opened before declarations were kept.
+        declaration: None for a table opened before declarations were kept.
     """
 
     account: Account
@@ -95,15 +94,16 @@ class DataSet(OnFile):
 
     @property
     def unit(self) -> PrivacyUnit:
-        """The protected unit; while the number of rows is still to be found, one row a
-        person.
+        """The protected unit.
+
+        While the number of rows per person is still to be found, it is one.
         """
         one = {**self.account.unit, "max_rows": 1}
-        return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
+        return stored_unit(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
 
-def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
-    """Keep what was declared, unless the last declaration said the same."""
+def store_declaration(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
+    """Store a declaration, unless the last one said the same."""
     lines = [line for line in ledger.lines(dataset) if is_declaration(line)]
     declared = declaration.to_dict()
     if lines and lines[-1].content["declared"] == json.loads(json.dumps(declared)):
@@ -120,11 +120,11 @@ def is_declaration(line: Line) -> bool:
 
 
 def public_name(lines: Sequence[Line]) -> str:
-    """Return the name of a table for people who do not have it, as that of its file may
-    tell of the rows.
+    """Return the table's name for people who do not have the table.
 
-    It is that of a sample or a connected source; else the one under which the table was
-    shown last, or the beginning of its keyed fingerprint.
+    The name of a file may tell of the rows. A sample or a connected source keeps its
+    name; a file gets the name under which it was last shown, or the beginning of its
+    keyed fingerprint.
     """
     dataset = lines[0].dataset
     name = dataset.removeprefix("source ")
@@ -168,7 +168,7 @@ sketch of the table, the name of its file.
 
 
 def without_facts(line: Line, name: str) -> Line:
-    """Return a line without what may be taken from the rows.
+    """Return a line without anything that may come from the rows.
 
     Args:
         name: the public one of the table.
@@ -195,25 +195,30 @@ def without_facts(line: Line, name: str) -> Line:
 
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
-    """Find the data set with this fingerprint, or with the only one that has this
-    prefix.
+    """Return the data set with this fingerprint, or None.
+
+    A prefix is enough if only one fingerprint begins with it.
     """
     on_file = ledger.datasets()
-    named = [each for each in on_file if dataset and each.startswith(dataset)]
+    named = [name for name in on_file if dataset and name.startswith(dataset)]
     # the name of a source may begin that of another
     named = [dataset] if dataset in on_file else named
-    return of(named[0], ledger) if len(named) == 1 else None
+    return data_set_of(named[0], ledger) if len(named) == 1 else None
 
 
-def of(dataset: str, ledger: Ledger) -> DataSet | None:
-    """Return the data set with this fingerprint, or None where it has no account."""
+def data_set_of(dataset: str, ledger: Ledger) -> DataSet | None:
+    """Return the data set with this fingerprint, or None without an account."""
     account = ledger.account(dataset)
     return (
-        None if account is None else _declared(account, ledger.lines(dataset), ledger)
+        None
+        if account is None
+        else _with_declaration(account, ledger.lines(dataset), ledger)
     )
 
 
-def _declared(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSet:
+def _with_declaration(
+    account: Account, lines: Sequence[Line], ledger: Ledger
+) -> DataSet:
     kept = [line for line in lines if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)
@@ -221,9 +226,7 @@ def _declared(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSe
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A data set of a list, with its lines and its balance as they were when the list
-    was made.
-    """
+    """A data set in a list, with lines and balance at the time of the list."""
 
     data_set: DataSet
     lines: tuple[Line, ...]
@@ -233,16 +236,14 @@ class Entry:
 def known(
     ledger: Ledger, on_file: Sequence[str]
 ) -> tuple[list[Entry], list[DpcoreError]]:
-    """Return those of these data sets that are in order, and what is wrong with the
-    others.
-    """
+    """Return the readable data sets among these, and the errors of the others."""
     readable = []
     broken = []
     for dataset in on_file:
         try:
             standing = ledger.standing(dataset)
             lines = ledger.lines(dataset)
-            data_set = _declared(standing.account, lines, ledger)
+            data_set = _with_declaration(standing.account, lines, ledger)
         except DpcoreError as error:
             broken.append(error)
         else:

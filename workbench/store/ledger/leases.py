@@ -1,8 +1,7 @@
-"""Leases of processes on the requests that they run, by which others know that they
-still do.
+"""Leases: how other processes know that a paid request is still running.
 
-A lease lasts a minute by the clock of the database, and is renewed in the background. A
-process that was cut off from the database for longer is taken for dead; it may come
+A lease lasts a minute by the clock of the database and is renewed in the background. A
+process that was cut off from the database for longer counts as dead; it may still come
 back with its release (`rows.charge_to_end`).
 """
 
@@ -22,9 +21,7 @@ _NOW = sa.cast(sa.extract("epoch", sa.func.current_timestamp()), sa.BigInteger)
 
 
 class Leases:
-    """The leases of this process, which are renewed for as long as somebody holds this
-    object.
-    """
+    """Leases of this process, renewed for as long as this object lives."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,23 +32,23 @@ class Leases:
             end.set()
 
     def take(self, connection: sa.Connection, dataset: str, request_id: str) -> None:
-        """Write a lease in the transaction that reserves its request."""
+        """Insert a lease in the transaction that reserves its request."""
         lease = {"dataset": dataset, "request_id": request_id, "renewed": _NOW}
         connection.execute(sa.insert(running).values(**lease))
 
     def keep(self, dataset: str, request_id: str) -> None:
-        """Renew a lease that was taken, until it is given up."""
+        """Renew a lease in the background until it is given up."""
         end = self._ends[dataset, request_id] = threading.Event()
         threading.Thread(
             target=_renew, args=(self._store, dataset, request_id, end), daemon=True
         ).start()
 
     def give_up(self, dataset: str, request_id: str) -> None:
-        """Renew a lease no more."""
+        """Stop renewing a lease."""
         self._ends.pop((dataset, request_id), threading.Event()).set()
 
     def run_out(self) -> list[tuple[str, str]]:
-        """Return data set and id of each request whose process is gone.
+        """Return data set and request id of each lease that ran out.
 
         Raises: LedgerError.
         """

@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import check_chain, head_of
-from dpcore.accounting.ledger import NOTHING, Line, Standing
+from dpcore.accounting.ledger import NO_CHARGE, Line, Standing
 from dpcore.errors import LedgerError, ParameterError
 from workbench.store.database.keys import NEW_KEY, key_fields, new_key, settle_key
 from workbench.store.database.store import Store, lock_start
@@ -24,21 +24,21 @@ from workbench.store.settings import Settings
 
 
 def rekey(settings: Settings, file: Path | None = None) -> int:
-    """Draw a new sealing key and seal every line of every account under it, and return
-    how many accounts.
+    """Seal every line of every account under a new key; return the number of accounts.
 
-    What was done is a last line in each account, by which whoever saw the line before
-    it under the old key knows it again: nobody need have noted what the database took.
-    Tables and plans on file are found as before: the key of rows stays. Other processes
-    must have ended: they would go on with the old key, and be refused.
+    All accounts change in one transaction. The last line of each account says so:
+    whoever saw the line before it under the old key recognizes it, and nobody needs to
+    have written down what the database held. Tables and plans on file are found as
+    before, since the row key stays. Other processes must have ended: they would go on
+    with the old key and be refused.
 
     Args:
         settings: of the deployment.
-        file: where the new key goes, if the old one came from `WORKBENCH_KEY`; else it
-            is `ledger.key`.
+        file: where the new key goes if the old one came from `WORKBENCH_KEY`; otherwise
+            it becomes `ledger.key`.
 
-    Raises: LedgerError, and nothing is changed, when an account is not in order or a
-        run is in progress.
+    Raises: LedgerError, with nothing changed, if an account is not in order or a run is
+        in progress.
     """
     if (settings.key is None) != (file is None) or (file is not None and file.exists()):
         raise ParameterError(
@@ -76,7 +76,7 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
 def _seal_again(
     connection: sa.Connection, dataset: str, store: Store, new: bytes
 ) -> None:
-    """Seal the lines of an account under the new key, and one more that says so."""
+    """Seal an account's lines under the new key; add a line that says so."""
     row = account_row(connection, dataset, lock=True)
     chain = all_lines(connection, dataset)
     standing = Standing.from_json(row.standing)
@@ -93,13 +93,13 @@ def _seal_again(
         place = (lines.c.dataset == dataset) & (lines.c.number == line.number)
         sealed = {"previous": previous.previous, "digest": previous.digest}
         connection.execute(sa.update(lines).where(place).values(**sealed))
-    last = Line.sealed(
+    last = Line.next_line(
         new,
         previous=previous,
         dataset=dataset,
         request_id=f"new key {uuid.uuid4().hex}",
         state="outside",
-        charge=NOTHING,
+        charge=NO_CHARGE,
         content=sealed_again(chain[-1].digest),
         standing=standing.digest,
     )

@@ -1,6 +1,4 @@
-"""Rows of the ledger's tables to values, each of which may have been altered by
-others.
-"""
+"""Rows of the ledger's tables as values, each checked for alteration."""
 
 import json
 from dataclasses import fields
@@ -8,14 +6,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.chain import check_sealed
+from dpcore.accounting.chain import check_seal
 from dpcore.accounting.ledger import (
-    NOTHING,
+    NO_CHARGE,
     Account,
     Charge,
     Line,
-    altered,
-    altered_at,
+    altered_error,
+    altered_line_error,
     check_states,
 )
 from workbench.store.database.tables import accounts, lines, releases
@@ -23,7 +21,7 @@ from workbench.store.database.tables import accounts, lines, releases
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
 _AS_THEY_ARE = [
-    each.name for each in fields(Line) if each.name not in ("charge", "content")
+    field.name for field in fields(Line) if field.name not in ("charge", "content")
 ]
 """The fields of a line that are columns of its row."""
 _OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
@@ -41,8 +39,10 @@ _SINCE = (
 
 
 def sealed_again(before: str) -> dict[str, str]:
-    """Return the content of the first line under a new key, with the old digest of the
-    line before it.
+    """Return the content of the first line under a new key.
+
+    Args:
+        before: digest of the line before it, under the old key.
     """
     return {"kind": "new sealing key", "before": before}
 
@@ -50,8 +50,9 @@ def sealed_again(before: str) -> dict[str, str]:
 def is_seen(
     connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]
 ) -> bool:
-    """Return whether the line that was seen is the same, or sealed again under a new
-    key.
+    """Return whether the line that was seen is still there.
+
+    The same line sealed again under a new key counts.
 
     Args:
         last: line of its data set.
@@ -62,14 +63,13 @@ def is_seen(
     if there is None or there.digest == seen[1]:
         return there is not None
     after = last_line(connection, last.dataset, seen[0] + 1)
-    return after is not None and check_sealed(key, after).content == sealed_again(
-        seen[1]
-    )
+    return after is not None and check_seal(key, after).content == sealed_again(seen[1])
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
-    """Return the account's row, locked until the transaction ends with `lock`, as
-    SQLite's file always is.
+    """Return the account's row.
+
+    With `lock` it stays locked until the transaction ends; SQLite locks its whole file.
     """
     query = _ACCOUNT.with_for_update() if lock else _ACCOUNT
     return connection.execute(query, {"dataset": dataset}).one_or_none()
@@ -86,7 +86,7 @@ def account_of(row: Any) -> Account:
             unit=json.loads(row.unit),
         )
     except (ValueError, TypeError) as error:
-        raise altered() from error
+        raise altered_error() from error
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
@@ -99,19 +99,19 @@ def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> No
 def charge_to_end(
     connection: sa.Connection, key: bytes, dataset: str, request_id: str
 ) -> Charge:
-    """Return what the end of a request adds to the total that has ended.
+    """Return what the end of a request adds to the total of finished requests.
 
-    That is its charge; nothing where it was presumed to have failed, and comes to its
-    end after all.
+    That is its charge, or nothing if the request was presumed to have failed and was
+    counted then.
     """
     of_request = sa.select(lines).where(
         lines.c.dataset == dataset, lines.c.request_id == request_id
     )
     rows = connection.execute(of_request.order_by(lines.c.number)).all()
-    own = [check_sealed(key, line_of(row)) for row in rows]
+    own = [check_seal(key, line_of(row)) for row in rows]
     presumed = [line.state for line in own if line.content == PRESUMED]
     check_states(request_id, [line.state for line in own], ["reserved", *presumed])
-    return NOTHING if presumed else own[0].charge
+    return NO_CHARGE if presumed else own[0].charge
 
 
 def release_text(
@@ -136,7 +136,7 @@ def release_texts(connection: sa.Connection, dataset: str) -> dict[str, str]:
 def last_line(
     connection: sa.Connection, dataset: str, number: int | None = None
 ) -> Line | None:
-    """Return the last line of a data set, or the one of this number."""
+    """Return the last line of a data set, or the one with this number."""
     query = _LAST if number is None else _NUMBERED
     row = connection.execute(
         query, {"dataset": dataset, "number": number}
@@ -159,7 +159,7 @@ def line_of(row: Any) -> Line:
         )
         content = json.loads(row.content)
     except (ValueError, TypeError) as error:
-        raise altered_at(row.number) from error
+        raise altered_line_error(row.number) from error
     return Line(
         charge=charge,
         content=content,
@@ -168,7 +168,7 @@ def line_of(row: Any) -> Line:
 
 
 def line_fields(line: Line) -> dict[str, Any]:
-    """Return a line as its row."""
+    """Return the column values of a line."""
     charge = line.charge
     return {
         **{name: getattr(line, name) for name in _AS_THEY_ARE},

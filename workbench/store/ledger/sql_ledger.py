@@ -1,4 +1,4 @@
-"""The durable ledger, with the promises of `MemoryLedger` in a database."""
+"""The durable ledger: the promises of `MemoryLedger`, kept in a database."""
 
 import json
 import logging
@@ -10,25 +10,25 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.chain import (
-    TAIL,
+    TAIL_LINES,
     check_chain,
     check_head,
     check_tail,
     digest_of,
     head_of,
-    walk,
+    replay,
 )
 from dpcore.accounting.ledger import (
-    NOTHING,
+    NO_CHARGE,
     Account,
     Charge,
     Line,
     Standing,
     State,
-    altered,
+    altered_error,
     check_reserve,
     check_same,
-    no_account,
+    no_account_error,
     open_content,
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
@@ -62,9 +62,9 @@ _AT_HAND = 64
 
 
 class SqlLedger:
-    """A ledger that all processes share.
+    """A ledger shared by all processes.
 
-    Check and append are one transaction, for each method.
+    Each method checks and appends in one transaction.
     """
 
     def __init__(self, store: Store) -> None:
@@ -81,7 +81,7 @@ class SqlLedger:
         return self._store.row_key
 
     def datasets(self) -> list[str]:
-        """All data sets that have an account, or had one that was seen."""
+        """Return all data sets that have an account, or had one that was seen."""
         with self._store.reading() as connection:
             accounted = (
                 connection.execute(sa.select(accounts.c.dataset)).scalars().all()
@@ -101,7 +101,7 @@ class SqlLedger:
         return {row.dataset: row.at for row in rows}
 
     def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note of this id of each account that has one."""
+        """Yield the note with this id of each account that has one."""
         query = sa.select(lines).where(
             lines.c.request_id == request_id, lines.c.state == "outside"
         )
@@ -137,12 +137,13 @@ class SqlLedger:
                     account, by, self._store.witness.forgotten(account.dataset)
                 )
                 line = self._append(
-                    connection, standing, None, "", "opened", NOTHING, content
+                    connection, standing, None, "", "opened", NO_CHARGE, content
                 )
         self._saw(line)
         with self._reading(account.dataset) as (connection, seen):
             return check_same(
-                self._checked(connection, account.dataset, seen)[0].account, account
+                self._checked_standing(connection, account.dataset, seen)[0].account,
+                account,
             )
 
     def account(self, dataset: str) -> Account | None:
@@ -150,17 +151,17 @@ class SqlLedger:
             if account_row(connection, dataset) is None:
                 check_seen(seen is None)
                 return None
-            return self._checked(connection, dataset, seen)[0].account
+            return self._checked_standing(connection, dataset, seen)[0].account
 
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             check_unused(connection, dataset, request_id)
-            since = max(0, last.number + 1 - TAIL)
+            since = max(0, last.number + 1 - TAIL_LINES)
             check_tail(self._store.key, all_lines(connection, dataset, since=since))
             check_reserve(standing, charge)
             after = standing.after("reserved", charge)
@@ -182,19 +183,19 @@ class SqlLedger:
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             check_unused(connection, dataset, request_id)
             line = self._append(
-                connection, standing, last, request_id, "outside", NOTHING, content
+                connection, standing, last, request_id, "outside", NO_CHARGE, content
             )
         self._saw(line)
 
     def standing(self, dataset: str) -> Standing:
         self.store_kept()
         with self._reading(dataset) as (connection, seen):
-            return self._checked(connection, dataset, seen)[0]
+            return self._checked_standing(connection, dataset, seen)[0]
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         self.store_kept()
@@ -222,7 +223,7 @@ class SqlLedger:
 
     def verify(self, dataset: str) -> None:
         with self._reading(dataset) as (connection, seen):
-            standing, last = self._checked(connection, dataset, seen)
+            standing, last = self._checked_standing(connection, dataset, seen)
             row = account_row(connection, dataset)
             stored = release_texts(connection, dataset)
             check_chain(
@@ -240,10 +241,8 @@ class SqlLedger:
             kept == request_id and end[2] for (_, kept), end in list(self._kept.items())
         )
 
-    def kept(self, dataset: str) -> dict[str, str]:
-        """Return the releases of paid runs on a data set that wait for the database, by
-        request id.
-        """
+    def kept_releases(self, dataset: str) -> dict[str, str]:
+        """Return the releases that wait for the database, by request id."""
         ends = list(self._kept.items())
         return {
             request_id: end[2]
@@ -252,12 +251,12 @@ class SqlLedger:
         }
 
     def store_kept(self) -> None:
-        """Store the ends of paid runs that the database could not take before, if it
-        takes them now.
+        """Store the ends of paid runs that the database could not take before.
 
-        One is kept until its line says that it was committed or failed for good, so
-        also while an older copy lies in the place of the newest. Where another page
-        tries just now, nobody waits for it: the database may take long to refuse.
+        An end is kept until its line says committed or failed for good, so also while
+        an older copy lies in the place of the newest. If another page is trying at this
+        moment, nobody
+        waits for it: the database may take long to refuse.
         """
         if not self._kept or not self._storing.acquire(blocking=False):
             return
@@ -279,9 +278,7 @@ class SqlLedger:
             self._storing.release()
 
     def end_dead(self) -> int:
-        """End runs of processes that are gone as failed, with their charges, and return
-        how many ended.
-        """
+        """End the runs of dead processes as failed, with their charges; return how many."""
         ended = 0
         for dataset, request_id in self._leases.run_out():
             try:
@@ -303,12 +300,12 @@ class SqlLedger:
         return ended
 
     def accept(self, dataset: str) -> None:
-        """Go on with an older copy that was put back on purpose; a line says how many
-        were forgotten.
+        """Accept an older copy that was restored on purpose.
 
-        Where the account is gone, the line that opens it again says so.
+        A line says how many later lines were forgotten; if the account is gone, the
+        line that opens it again says so.
 
-        Raises: LedgerCorrupt when the copy is not whole in itself.
+        Raises: LedgerCorrupt if the copy is not consistent in itself.
         """
         with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
@@ -371,10 +368,9 @@ class SqlLedger:
             ) from error
 
     def _has_ended(self, dataset: str, request_id: str) -> bool:
-        """Return whether the line of a request says that it was committed, or failed
-        for good.
+        """Return whether a request was committed, or failed for good.
 
-        One that was presumed to have failed may still come to its end.
+        A request that was only presumed to have failed may still come to its end.
         """
         with self._store.reading() as connection:
             own = [
@@ -397,7 +393,7 @@ class SqlLedger:
         release: str | None,
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(
+            standing, last = self._checked_standing(
                 connection, dataset, self._store.witness.last(dataset), lock=True
             )
             if (
@@ -406,11 +402,11 @@ class SqlLedger:
             ):
                 return  # the answer to the first time was lost
             charge = charge_to_end(connection, self._store.key, dataset, request_id)
-            if charge == NOTHING and state == "failed":
+            if charge == NO_CHARGE and state == "failed":
                 return  # as was presumed
             after = standing.after(state, charge)
             line = self._append(
-                connection, after, last, request_id, state, NOTHING, content
+                connection, after, last, request_id, state, NO_CHARGE, content
             )
             if release is not None:
                 connection.execute(
@@ -434,7 +430,7 @@ class SqlLedger:
         content: dict[str, Any],
     ) -> Line:
         dataset = standing.account.dataset
-        line = Line.sealed(
+        line = Line.next_line(
             self._store.key,
             previous=last,
             dataset=dataset,
@@ -466,14 +462,15 @@ class SqlLedger:
 
     @contextmanager
     def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
-        """Begin a transaction, and yield what was seen before it, without lines that
-        others add meanwhile.
+        """Begin a read transaction; yield what the witness had seen before it.
+
+        Lines that others add meanwhile are not in either.
         """
         seen = self._store.witness.last(dataset)
         with self._store.reading() as connection:
             yield connection, seen
 
-    def _checked(
+    def _checked_standing(
         self,
         connection: sa.Connection,
         dataset: str,
@@ -481,27 +478,26 @@ class SqlLedger:
         *,
         lock: bool = False,
     ) -> tuple[Standing, Line]:
-        """Return the standing and the last line, checked against seals and witness in
-        constant time.
+        """Return the standing and the last line, checked in constant time.
+
+        Both are checked against their seals and the witness.
         """
         row = account_row(connection, dataset, lock=lock)
         if row is None:
             check_seen(seen is None)
-            raise no_account()
+            raise no_account_error()
         standing = Standing.from_json(row.standing)
         last = last_line(connection, dataset)
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
-            raise altered()
+            raise altered_error()
         if seen is not None:
             check_seen(is_seen(connection, self._store.key, last, seen))
         return standing, last
 
     def _upgrade(self) -> None:
-        """Bring accounts of version 1 to standings that are sealed; those that were
-        altered stay shut.
-        """
+        """Seal the standings of accounts of version 1; altered ones stay shut."""
         with self._store.reading() as connection:
             unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
             old = connection.execute(unsealed).scalars().all()
@@ -511,7 +507,7 @@ class SqlLedger:
                 last = last_line(connection, dataset)
                 stored = release_texts(connection, dataset)
                 try:
-                    now = walk(
+                    now = replay(
                         self._store.key,
                         account_of(row),
                         all_lines(connection, dataset),
@@ -522,5 +518,5 @@ class SqlLedger:
                     continue
                 content = {"kind": "totals sealed"}
                 self._append(
-                    connection, now, last, "version 2", "outside", NOTHING, content
+                    connection, now, last, "version 2", "outside", NO_CHARGE, content
                 )

@@ -1,4 +1,4 @@
-"""Tables that are audited before they have any budget."""
+"""Audits of tables that have no budget yet."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,41 +6,45 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
-from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.accounting.loss import PureDP, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.table.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 
 
 def auditor(
     frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any
 ) -> Curator:
-    """Open a table to be audited.
+    """Open a table for an audit.
 
-    Where it has an account on file, what is computed leaves a line there. Without one
-    it leaves none.
+    If it has an account on file, each result leaves a line there; otherwise it leaves
+    none.
 
     Args:
         frame: its rows.
         dataset: its fingerprint.
-        ledger: that may have its account.
-        unit: who is protected, where none is on file.
+        ledger: may have its account.
+        unit: who is protected, if no unit is on file.
         options: for `Curator.open`.
 
     Raises: LedgerError.
     """
     account = ledger.account(dataset)
-    on_file = None if account is None else unit_on_file(account, ledger)
+    on_file = None if account is None else stored_unit(account, ledger)
     account = None if on_file is None else account
     unit = on_file or replace(unit, found="")
-    name = next((str(each) for each in frame.columns if each != unit.id_column), "")
+    name = next(
+        (str(column) for column in frame.columns if column != unit.id_column), ""
+    )
     # says nothing of it
     nothing = Categorical(name=name, categories=("any",), other=True, missing=True)
     return Curator.open(
         frame,
         Schema(columns=(nothing,), unit=unit),
-        budget=PureDP(epsilon=1) if account is None else loss_from(account.promise),
+        budget=PureDP(epsilon=1)
+        if account is None
+        else loss_from_fields(account.promise),
         ledger=MemoryLedger() if account is None else ledger,
         **options,
     )

@@ -1,8 +1,8 @@
-"""Links that show one release to people without a table, and the release behind each.
+"""Links that show one release to people without the table.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept
-beside it: whoever answers a link needs no line of the ledger. An end is written down,
-so that a clock that is put back opens nothing again.
+beside it: whoever answers a link needs no line of the ledger. The end of a link is
+written down, so that setting a clock back opens nothing again.
 """
 
 import base64
@@ -57,11 +57,10 @@ class LinkDraft:
 
     Attributes:
         expires: within `MAX_DAYS` days.
-        contents: names of what is given beside pictures, tables and the guarantee.
-        readers: addresses of those who may open it once they have signed in, each a
-            whole one or "*@" and a domain; empty for anybody with the link.
-        pictures: columns of the charts of a release to show, in their order; None for
-            all of them.
+        contents: names of what is given besides pictures, tables and the guarantee.
+        readers: addresses of those who may open it after signing in, each a whole one
+            or "*@" and a domain; empty for anybody with the link.
+        pictures: columns of the charts to show, in their order; None for all of them.
         earlier: a release to compare with.
 
     Raises: ParameterError for a title, note or reader that cannot be.
@@ -83,7 +82,7 @@ class LinkDraft:
                 raise long_text(most)
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(
-            self, "readers", tuple(each.lower() for each in self.readers)
+            self, "readers", tuple(reader.lower() for reader in self.readers)
         )
         if len(self.readers) > MAX_READERS or not all(
             map(_READER.fullmatch, self.readers)
@@ -118,10 +117,10 @@ class Share(LinkDraft):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedPage:
-    """The content of a link that works.
+    """The content of a working link.
 
     Attributes:
-        text: a release, as `Release.to_json` wrote it, or what `releases` or
+        text: a release, as written by `Release.to_json`, or what `releases` or
             `syntactic` reads.
     """
 
@@ -132,9 +131,7 @@ class SharedPage:
     text: str
 
     def releases(self) -> tuple[Release, Release | None, tuple[Clique, ...] | None]:
-        """Return a release, the earlier one that it is compared with, and the columns
-        of its charts.
-        """
+        """Return a release, the earlier one beside it, and the columns of its charts."""
         fields: dict[str, Any] = {
             "release": self.text,
             "earlier": None,
@@ -148,7 +145,8 @@ class SharedPage:
         return Release.from_json(fields["release"]), before, shown
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
-        """Return an anonymized table, its guarantee, and what it does not promise, or
+        """Return an anonymized table, its guarantee, and what that does not promise.
+
         None for a release.
         """
         if not self.text.startswith(_SYNTACTIC):
@@ -173,10 +171,10 @@ class Shares:
         self._opened: Counter[str] = Counter()
 
     def make(self, release: Release, draft: LinkDraft, *, dataset: str) -> str:
-        """Make a link to a release, and return its token, which is not kept.
+        """Make a link to a release; return its token, which is not kept.
 
         Raises: DisclosureError for anything but a release; LimitError for one too large
-            for a page; ParameterError for a draft whose time is over.
+            for a page; ParameterError for a draft that has expired.
         """
         if not isinstance(release, Release):
             raise _no_release(release)
@@ -202,8 +200,7 @@ class Shares:
         *,
         dataset: str,
     ) -> str:
-        """Make a link to an anonymized table, which has no epsilon and is a second
-        choice.
+        """Make a link to an anonymized table, which has no epsilon.
 
         Args:
             made: the table.
@@ -251,8 +248,8 @@ class Shares:
             )
         return token
 
-    def of(self, dataset: str) -> list[Share]:
-        """Return the links that were made for a data set, newest first."""
+    def links_of(self, dataset: str) -> list[Share]:
+        """Return the links made for a data set, newest first."""
         self.settle()
         query = sa.select(
             *(c for c in shares.c if c.name not in ("digest", "text", "dataset"))
@@ -262,14 +259,14 @@ class Shares:
         return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
 
     def revoke(self, dataset: str, share: str) -> None:
-        """Let a link work no more, from now on."""
+        """End a link now."""
         with self._store.writing() as connection:
             connection.execute(
                 sa.update(shares).where(_one(dataset, share)).values(ended="revoked")
             )
 
     def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
-        """Make a new token for a link; the one before works no more.
+        """Make a new token for a link; the old one stops working.
 
         Raises: ParameterError.
         """
@@ -293,10 +290,9 @@ class Shares:
         return token
 
     def open(self, token: str, address: str | None) -> str | None:
-        """Return the id of what a link shows; None where it is unknown, over, revoked
-        or for other readers.
+        """Return the id of what a link shows, or None if it does not work for this reader.
 
-        One look into the database, always.
+        It always takes one look into the database, so that time tells nothing.
 
         Args:
             address: confirmed by a sign-in; None without one.
@@ -324,8 +320,8 @@ class Shares:
         is_open = hmac.compare_digest(stored, wanted) and now < expires and not ended
         return share if is_open and is_theirs else None
 
-    def shown(self, share: str) -> SharedPage:
-        """Return the page of a link that `open` returned."""
+    def page_of(self, share: str) -> SharedPage:
+        """Return the page of a link, by the id that `open` returned."""
         query = sa.select(
             shares.c.title, shares.c.note, shares.c.contents, shares.c.text
         )
@@ -340,14 +336,12 @@ class Shares:
         )
 
     def count(self, share: str) -> None:
-        """Take note that a page was asked for; `settle` writes it down."""
+        """Count one request of a page; `settle` writes the count down."""
         with self._lock:
             self._opened[share] += 1
 
     def settle(self) -> None:
-        """Write down what was opened since the last time, and which links have come to
-        their end.
-        """
+        """Write down new counts and the links that have expired."""
         with self._lock:
             opened = self._opened
             self._opened = Counter()
@@ -383,7 +377,7 @@ def _no_release(other: object) -> DisclosureError:
 
 
 def in_days(days: int) -> datetime:
-    """So many days from now, in UTC."""
+    """Return the time this many days from now, in UTC."""
     return datetime.now(UTC) + timedelta(days=days)
 
 

@@ -1,5 +1,4 @@
-"""Surveys under local differential privacy, with their questions, invitations and
-reports.
+"""Surveys under local differential privacy: questions, invitations, reports.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. A report is stored
 under a random number and without a time, so that the database does not tell which
@@ -48,7 +47,7 @@ class Survey:
 class Surveys:
     """All surveys of a database.
 
-    Their owner holds a key; everybody who is asked holds a link.
+    The owner of a survey holds a key; everybody who is asked holds a link.
     """
 
     def __init__(self, store: Store) -> None:
@@ -57,8 +56,9 @@ class Surveys:
     def make(
         self, question: Question, *, people: int, days: int
     ) -> tuple[str, list[str]]:
-        """Start a survey, and return its owner's key and one link's token per person,
-        which are not kept.
+        """Start a survey; return its owner's key and one token per person.
+
+        Neither is kept.
 
         Raises: ParameterError for numbers outside 1 to `MAX_PEOPLE` people and 1 to
             `MAX_DAYS` days.
@@ -94,8 +94,8 @@ class Surveys:
             )
         return key, tokens
 
-    def of(self, key: str) -> Survey | None:
-        """Return the survey of an owner's key."""
+    def survey_of(self, key: str) -> Survey | None:
+        """Return the survey with this owner's key."""
         with self._store.reading() as connection:
             row = _owned(connection, key)
             if row is None:
@@ -118,7 +118,7 @@ class Surveys:
         )
 
     def close(self, key: str) -> None:
-        """Let none of its links work any more."""
+        """End all links of a survey."""
         with self._store.writing() as connection:
             connection.execute(
                 sa.update(surveys)
@@ -127,8 +127,9 @@ class Surveys:
             )
 
     def lines(self, key: str) -> str:
-        """Return the reports so far as JSON lines that decode alone; empty for none, or
-        for no such key.
+        """Return the reports so far as JSON lines that decode alone.
+
+        Empty if there are none, or no survey has this key.
         """
         with self._store.reading() as connection:
             row = _owned(connection, key)
@@ -145,23 +146,21 @@ class Surveys:
         question = Question.from_dict(json.loads(row.question))
         return to_lines(question, question.protocol.from_plain(plain))
 
-    def asked(self, token: str) -> Question | None:
-        """Return the question of a link, or None where it is unknown, answered, expired
-        or closed.
-        """
+    def question_of(self, token: str) -> Question | None:
+        """Return the question of a link, or None if the link does not work."""
         with self._store.reading() as connection:
-            row = self._invited(connection, token)
+            row = self._survey_behind(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
     def accept(self, token: str, report: Any) -> bool:
-        """Store a report that its question's protocol can have made, or False where the
-        link does not work.
+        """Store a report; return whether its link works.
 
-        Check and store are one transaction: of two reports of one invitation, one is
-        stored.
+        The report must be one that the question's protocol can make. Check and store
+        are one
+        transaction: of two reports of one invitation, one is stored.
         """
         with self._store.writing() as connection:
-            row = self._invited(connection, token)
+            row = self._survey_behind(connection, token)
             if row is None:
                 return False
             answered = connection.execute(
@@ -181,8 +180,9 @@ class Surveys:
         return True
 
     def settle(self) -> None:
-        """Write down which surveys have come to their end, so that a clock that is put
-        back opens none.
+        """Write down which surveys have expired.
+
+        Setting a clock back then opens none.
         """
         over = ~surveys.c.closed & (surveys.c.expires <= self._store.now().isoformat())
         with self._store.reading() as connection:
@@ -196,8 +196,8 @@ class Surveys:
             row.expires
         )
 
-    def _invited(self, connection: sa.Connection, token: str) -> Any:
-        """Return the survey of a link that works, or None."""
+    def _survey_behind(self, connection: sa.Connection, token: str) -> Any:
+        """Return the survey of a working link, or None."""
         row = connection.execute(
             sa.select(surveys)
             .join(invitations)
@@ -207,7 +207,7 @@ class Surveys:
 
 
 def digest_of(token: str) -> str:
-    """Return the digest that is kept of a link or key."""
+    """Return the digest under which a link or key is kept."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Tables on file that a new table is similar to, which may be about the same people."""
+"""Tables on file that may be about the same people as a new one."""
 
 from dataclasses import dataclass
 
@@ -15,11 +15,12 @@ _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
 @dataclass(frozen=True, kw_only=True)
 class Alike:
-    """A table on file that a new one looks like.
+    """A table on file that a new table looks like.
 
     Attributes:
         day: when it was opened.
-        rows: about how many rows are in one of the two only; None where columns differ.
+        rows: about how many rows are in only one of the two; None if their columns
+            differ.
         columns: how many columns have the same content.
     """
 
@@ -52,9 +53,7 @@ class Alike:
 
 
 def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
-    """Find the table on file that this one is most similar to, or None where there is
-    none.
-    """
+    """Return the most similar table on file, or None if none is similar."""
     seen = Seen.of(frame, ledger.key)
     candidates: list[Alike] = []
     for line in ledger.noted(_LINE):
@@ -71,9 +70,7 @@ def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
 def keep(
     frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]
 ) -> None:
-    """Keep the sketch of a table that was opened for the first time, with the answer
-    that was given.
-    """
+    """Store the sketch of a newly opened table and the owner's answer."""
     content = {
         "sketch": Seen.of(frame, ledger.key).sketch.to_dict(),
         "name": name,

@@ -1,8 +1,8 @@
 """Owners of data sets, and people who may see their releases.
 
-An account's fingerprint was made with a key of whoever opened the table, for ever; its
-steward may change. What was opened before there were owners has no line here, and is of
-whoever sits at that computer.
+An account's fingerprint was made with the key of whoever opened the table, and stays;
+the steward may change. A data set from before there were owners has no line here, and
+belongs to whoever sits at that computer.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Owners:
         self._store = store
 
     def claim(self, dataset: str, owner: Owner) -> None:
-        """Write down whose a new data set is, unless somebody's it is already."""
+        """Record the owner of a new data set, unless it has one already."""
         with self._store.writing() as connection:
             insert_if_new(
                 connection,
@@ -50,16 +50,14 @@ class Owners:
                 steward=owner.steward,
             )
 
-    def of(self, dataset: str) -> Owner:
+    def owner_of(self, dataset: str) -> Owner:
         """Return the owner of a data set."""
         with self._store.reading() as connection:
             row = connection.execute(_OWNER, {"dataset": dataset}).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
-    def owned(self, *stewards: str) -> dict[str, str]:
-        """Return the data sets that any of these people may spend on, with the opener
-        of each.
-        """
+    def owned_by(self, *stewards: str) -> dict[str, str]:
+        """Return the data sets these people may spend on, with the opener of each."""
         known = sa.select(
             accounts.c.dataset, sa.func.coalesce(owners.c.opener, "")
         ).outerjoin(
@@ -70,8 +68,8 @@ class Owners:
         with self._store.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(known.where(mine))}
 
-    def shown(self, person: str) -> list[str]:
-        """Return the data sets of others whose releases a person may see."""
+    def shared_with(self, person: str) -> list[str]:
+        """Return other people's data sets whose releases a person may see."""
         query = sa.select(viewers.c.dataset).where(viewers.c.person == person)
         with self._store.reading() as connection:
             return list(connection.execute(query).scalars())
@@ -87,8 +85,9 @@ class Owners:
             return list(connection.execute(query).scalars())
 
     def hand(self, dataset: str, steward: str) -> None:
-        """Give a data set to another steward; whoever had it sees nothing of it any
-        more.
+        """Give a data set to another steward.
+
+        The steward before sees nothing of it any more.
         """
         with self._store.writing() as connection:
             connection.execute(
@@ -98,12 +97,12 @@ class Owners:
             )
 
     def show(self, dataset: str, person: str) -> None:
-        """Let somebody see the releases of a data set."""
+        """Let a person see the releases of a data set."""
         with self._store.writing() as connection:
             insert_if_new(connection, viewers, dataset=dataset, person=person)
 
     def hide(self, dataset: str, person: str) -> None:
-        """Let somebody see them no longer."""
+        """Stop a person from seeing the releases of a data set."""
         with self._store.writing() as connection:
             connection.execute(
                 sa.delete(viewers).where(
@@ -112,10 +111,8 @@ class Owners:
             )
 
     def adopt(self, steward: str) -> int:
-        """Give everything that was opened without a sign-in to somebody; how many data
-        sets.
-        """
-        nobody = self.owned("")
+        """Give everything opened without a sign-in to one person; return how many."""
+        nobody = self.owned_by("")
         for dataset in nobody:
             self.claim(dataset, Owner())
             self.hand(dataset, steward)

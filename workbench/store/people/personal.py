@@ -1,6 +1,4 @@
-"""The ledger of one person, with their data sets only, in which every line names its
-writer.
-"""
+"""One person's view of the ledger; every new line names its writer."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
-from dpcore.accounting.loss import loss_from
-from dpcore.accounting.own import own_ledger
+from dpcore.accounting.loss import loss_from_fields
+from dpcore.accounting.own import ledger_of_person
 from dpcore.errors import LedgerError, long_text
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
@@ -28,15 +26,16 @@ MAX_NAME = 120
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PersonalLedger:
-    """A ledger whose data sets are those that a person may see; a steward's own may be
-    spent on.
+    """A ledger limited to the data sets that one person may see.
+
+    A steward may spend on data sets of their own.
 
     Attributes:
         ledger: of all persons.
         owners: of its data sets.
         person: who uses it.
-        still: returns that person as of now; None once the role was taken away. Called
-            before reading.
+        still: returns that person as of now, or None once the role was taken away.
+            Called before reading.
         opener: under whose key tables are recognized: the person's own, or that of
             whoever opened a table that was handed on; "" is the key of the ledger
             itself.
@@ -62,70 +61,68 @@ class PersonalLedger:
     @property
     def key(self) -> bytes:
         return (
-            own_ledger(self.ledger, self.opener).key if self.opener else self.ledger.key
+            ledger_of_person(self.ledger, self.opener).key
+            if self.opener
+            else self.ledger.key
         )
 
     def under(self, opener: str) -> PersonalLedger:
-        """Return the same ledger, with tables recognized by another key."""
+        """Return this ledger with tables recognized by another key."""
         return replace(self, opener=opener)
 
     def for_samples(self) -> PersonalLedger:
-        """Return the same ledger, in which a sample's budget is this person's, or this
-        browser's, alone.
+        """Return this ledger with a separate budget per person for each sample.
+
+        A visitor without a sign-in has a budget per browser.
         """
         return self.under(self._names[-1])
 
-    def of(self, dataset: str) -> PersonalLedger:
-        """Return the same ledger under the key by which a data set on file is
-        recognized.
-        """
-        opener = self._owned().get(dataset)
+    def for_dataset(self, dataset: str) -> PersonalLedger:
+        """Return this ledger under the key of a data set on file."""
+        opener = self._own_data_sets().get(dataset)
         return self if opener is None else self.under(opener)
 
-    def handed(self) -> list[PersonalLedger]:
-        """Return the same ledger under each key of a table that was handed to this
-        person.
-        """
-        openers = {*self._owned().values()} - {*self._names}
+    def for_handed_tables(self) -> list[PersonalLedger]:
+        """Return this ledger under each key of a table handed to this person."""
+        openers = {*self._own_data_sets().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
-    def filed(
+    def account_of(
         self, table: pd.DataFrame | Source, known: str = ""
     ) -> tuple[str, PersonalLedger]:
-        """Return the account of a table, which may not exist yet, and the ledger under
-        the key for it.
+        """Return a table's account id and the ledger under its key.
+
+        The account need not exist yet.
 
         Args:
             table: the rows, or a connected source.
-            known: the table's fingerprint under this ledger's key, where it was taken
+            known: the table's fingerprint under this ledger's key, if it was taken
                 before.
         """
         if isinstance(table, Source):
             dataset = source_dataset(table.name)
-            return dataset, self.of(dataset)
-        for ledger in self.handed():
+            return dataset, self.for_dataset(dataset)
+        for ledger in self.for_handed_tables():
             other = fingerprint(table, ledger.key)
             if ledger.is_mine(other):
                 return other, ledger
         return known or fingerprint(table, self.key), self
 
     def datasets(self) -> list[str]:
-        """Return the data sets that this person may see, the one used last first."""
+        """Return the data sets this person may see, last used first."""
         used = self.ledger.last_used()
-        mine = sorted({*self._owned(), *self._shown()})
+        mine = sorted({*self._own_data_sets(), *self._data_sets_shown()})
         return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
 
     def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note of this id of each of the person's own data sets that has
-        one.
-        """
-        mine = self._owned()
+        """Yield the note with this id of each of the person's own data sets."""
+        mine = self._own_data_sets()
         return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
 
     def open(self, account: Account) -> Account:
         self._check_role()
         if self.ledger.account(account.dataset) is None:
-            read_policy().check_budget(loss_from(account.promise))
+            read_policy().check_budget(loss_from_fields(account.promise))
             steward = self.opener if self.opener in self._names else self.person.address
             self.owners.claim(
                 account.dataset, Owner(opener=self.opener, steward=steward)
@@ -145,38 +142,39 @@ class PersonalLedger:
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         self.check_mine(dataset)
-        self.ledger.reserve(dataset, request_id, charge, self._signed(content))
+        self.ledger.reserve(dataset, request_id, charge, self._with_writer(content))
 
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
-        self.ledger.commit(dataset, request_id, self._signed(content), release)
+        self.ledger.commit(dataset, request_id, self._with_writer(content), release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        self.ledger.fail(dataset, request_id, self._signed(content))
+        self.ledger.fail(dataset, request_id, self._with_writer(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         self.check_mine(dataset)
-        self.ledger.note(dataset, request_id, self._signed(content))
+        self.ledger.note(dataset, request_id, self._with_writer(content))
 
     def standing(self, dataset: str) -> Standing:
         self._check_seen(dataset)
         return self.ledger.standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """Return all lines; a viewer of the releases gets no line of work outside them,
-        but the name.
+        """Return all lines of a data set.
+
+        A viewer of the releases gets no line of work outside them, except the name.
         """
         mine = self.is_mine(dataset)
-        self._check(dataset, mine or dataset in self._shown())
+        self._check(dataset, mine or dataset in self._data_sets_shown())
         lines = self.ledger.lines(dataset)
         if not lines or mine:
             return lines
         name = public_name(lines)
         return tuple(
-            without_facts(each, name)
-            for each in lines
-            if each.state != "outside" or is_declaration(each)
+            without_facts(line, name)
+            for line in lines
+            if line.state != "outside" or is_declaration(line)
         )
 
     def release(self, dataset: str, request_id: str) -> str | None:
@@ -191,7 +189,7 @@ class PersonalLedger:
         """Return whether this person may spend on a data set."""
         return (
             self.person.role == "steward"
-            and self.owners.of(dataset).steward in self._names
+            and self.owners.owner_of(dataset).steward in self._names
         )
 
     def viewers(self, dataset: str) -> list[str]:
@@ -200,12 +198,12 @@ class PersonalLedger:
         return self.owners.viewers(dataset)
 
     def show(self, dataset: str, address: str, name: str) -> None:
-        """Let somebody see the releases of a data set, and note it in the ledger.
+        """Let a person see the releases of a data set; a line of the ledger says so.
 
         Args:
             name: of the data set, for all who do not have the table; may not be empty.
 
-        Raises: ParameterError for somebody without a role.
+        Raises: ParameterError for a person without a role.
         """
         address = with_role(address)
         name = name.strip()
@@ -215,12 +213,12 @@ class PersonalLedger:
         self.owners.show(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
-        """Let somebody see them no longer, and note it in the ledger."""
+        """Stop a person from seeing them; a line of the ledger says so."""
         self._note_people(dataset, {"hidden from": address})
         self.owners.hide(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
-        """Give a data set to another steward for good, and note it in the ledger.
+        """Give a data set to another steward for good; a line of the ledger says so.
 
         Raises: ParameterError for somebody who is no steward.
         """
@@ -231,16 +229,20 @@ class PersonalLedger:
     def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
         self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
 
-    def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
+    def _with_writer(self, content: dict[str, Any]) -> dict[str, Any]:
         return (
             {**content, "by": self.person.address} if self.person.address else content
         )
 
-    def _owned(self) -> dict[str, str]:
-        return self.owners.owned(*self._names) if self.person.role == "steward" else {}
+    def _own_data_sets(self) -> dict[str, str]:
+        return (
+            self.owners.owned_by(*self._names) if self.person.role == "steward" else {}
+        )
 
-    def _shown(self) -> list[str]:
-        return self.owners.shown(self.person.address) if self.person.address else []
+    def _data_sets_shown(self) -> list[str]:
+        return (
+            self.owners.shared_with(self.person.address) if self.person.address else []
+        )
 
     def _check_role(self) -> None:
         now = self.still()
@@ -251,7 +253,7 @@ class PersonalLedger:
             )
 
     def check_mine(self, dataset: str) -> None:
-        """Refuse an action that is its steward's alone. Raises: LedgerError."""
+        """Refuse an action reserved for the data set's steward. Raises: LedgerError."""
         self._check_role()
         self._check_mine(dataset)
 
@@ -259,7 +261,9 @@ class PersonalLedger:
         self._check(dataset, self.is_mine(dataset))
 
     def _check_seen(self, dataset: str) -> None:
-        self._check(dataset, self.is_mine(dataset) or dataset in self._shown())
+        self._check(
+            dataset, self.is_mine(dataset) or dataset in self._data_sets_shown()
+        )
 
     def _check(self, dataset: str, allowed: bool) -> None:
         if not allowed and self.ledger.account(dataset) is not None:

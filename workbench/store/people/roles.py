@@ -33,7 +33,7 @@ servers.
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Somebody who may use this server.
+    """A person who may use this server.
 
     Attributes:
         address: as the provider confirmed it, in small letters; empty for the one
@@ -55,8 +55,9 @@ def sign_in_needed() -> bool:
 
 
 def person_of(claims: Mapping[str, Any]) -> Person | None:
-    """Return the person of these claims, or None without a role, or when the sign-in is
-    over.
+    """Return the person with these claims.
+
+    None without a role, or if the sign-in is over.
     """
     if not sign_in_needed():
         return ALONE
@@ -76,12 +77,12 @@ def role_of(address: str) -> Role | None:
 
 
 def with_role(address: str, role: Role = "analyst") -> str:
-    """Return an address as it is listed.
+    """Return an address in the form in which it is listed.
 
     Args:
         role: of a steward, or any.
 
-    Raises: ParameterError for somebody who has no such role.
+    Raises: ParameterError for somebody without such a role.
     """
     address = address.strip().lower()
     if role_of(address) not in ("steward", role):
@@ -94,10 +95,10 @@ def with_role(address: str, role: Role = "analyst") -> str:
 
 
 def address_of(claims: Mapping[str, Any]) -> str | None:
-    """Return the address of a person whose sign-in lasts, or None for all others.
+    """Return the confirmed address of a person whose sign-in is still valid, or None.
 
-    An address counts that its provider confirmed; where it never says so, with
-    `trust_unconfirmed = true`.
+    An address counts if its provider confirmed it, or if `trust_unconfirmed = true` and
+    the provider never says so.
     """
     address = claims.get("email")
     issued = claims.get("iat")
@@ -121,20 +122,18 @@ def address_of(claims: Mapping[str, Any]) -> str | None:
 
 
 def end_sign_ins(address: str, issued: float) -> None:
-    """Believe no sign-in of an address any more that its provider confirmed up to this
-    second.
-    """
+    """Reject every sign-in of an address confirmed up to this second."""
     _signed_out[address] = max(issued, _signed_out.get(address, 0))
 
 
 def is_listed(address: str, listed: Sequence[str]) -> bool:
     """Return whether an address, or "*@" and its domain, is on a list."""
     domain = "*@" + address.rpartition("@")[2]
-    return any(each.strip().lower() in (address, domain) for each in listed)
+    return any(entry.strip().lower() in (address, domain) for entry in listed)
 
 
 def check_roles() -> None:
-    """Refuse settings under which nobody, or everybody, could come in.
+    """Refuse settings that would let in nobody, or everybody.
 
     Raises: ParameterError.
     """
@@ -152,7 +151,7 @@ def check_roles() -> None:
 def _texts(section: Any, name: str) -> list[str]:
     addresses = section.get(name, []) if isinstance(section, Mapping) else []
     return (
-        [each for each in addresses if isinstance(each, str)]
+        [entry for entry in addresses if isinstance(entry, str)]
         if isinstance(addresses, Sequence)
         else []
     )

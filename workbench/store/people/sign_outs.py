@@ -1,6 +1,4 @@
-"""People who signed out: their cookies of before are dead on every server, copies
-too.
-"""
+"""People who signed out: their cookies, and copies of them, are dead on every server."""
 
 import time
 
@@ -13,16 +11,15 @@ from workbench.store.people import roles
 
 
 class SignOuts:
-    """The list of a database, of which `roles` knows what was read last."""
+    """The database's list of sign-outs; `roles` holds what was last read."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def end(self, person: str, issued: int) -> None:
-        """End the sign-ins of a person up to one, with the second in which the provider
-        confirmed that one.
+        """End a person's sign-ins, up to one confirmed in this second.
 
-        Raises: LedgerError where other servers will not hear of it.
+        Raises: LedgerError if other servers will not hear of it.
         """
         roles.end_sign_ins(person, issued)
         with self._store.writing() as connection:
@@ -34,7 +31,7 @@ class SignOuts:
             connection.execute(sa.update(sign_outs).where(theirs).values(until=issued))
 
     def settle(self) -> None:
-        """Read who signed out on another server. Raises: LedgerError."""
+        """Read who signed out on other servers. Raises: LedgerError."""
         with self._store.reading() as connection:
             for person, until in connection.execute(sa.select(sign_outs)).all():
                 roles.end_sign_ins(person, until)

@@ -1,6 +1,4 @@
-"""Files that are opened where they lie, those of the folder that the one person of a
-computer named.
-"""
+"""Files opened where they lie, in the folder that the computer's owner named."""
 
 import functools
 import hashlib
@@ -12,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dpcore.accounting.ledger import LONGEST_NAME
+from dpcore.accounting.ledger import MAX_NAME_LENGTH
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema.source import Source
@@ -28,24 +26,24 @@ _KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
 
 
 def all_sources(settings: Settings) -> tuple[Listed, ...]:
-    """Return the connected sources of settings: those listed, and the files of a folder
-    by other names.
+    """Return all connected sources: those listed, and the files of the folder.
+
+    A file whose name is taken by a listed source gets another one.
 
     Raises: ParameterError.
     """
     listed = sources_in(settings.sources, os.environ)
-    names = {each.source.name for each in listed}
+    names = {entry.source.name for entry in listed}
     files = _lately_under(settings.files, int(time.monotonic() // _FRESH))
-    every = (*listed, *(each for each in files if each.source.name not in names))
+    every = (*listed, *(file for file in files if file.source.name not in names))
     return tuple(
-        replace(each, source=replace(each.source, threads=settings.threads))
-        for each in every
+        replace(entry, source=replace(entry.source, threads=settings.threads))
+        for entry in every
     )
 
 
 def check_folder(settings: Settings) -> None:
-    """Refuse a folder where others than the person at this computer may come in, or
-    that was meant otherwise.
+    """Refuse a folder of files if other people than its owner may come in.
 
     Raises: ParameterError.
     """
@@ -68,11 +66,9 @@ def check_folder(settings: Settings) -> None:
 
 
 def files_under(folder: Path | None) -> tuple[Listed, ...]:
-    """Return each table under a folder: files of CSV and Parquet, and base tables of
-    files of DuckDB.
+    """Return the tables under a folder: CSV, Parquet, base tables of DuckDB.
 
-    What is hidden, a link, no file or somebody else's is left out; so are files that
-    cannot be read.
+    Hidden files, links, files of other people and unreadable files are left out.
     """
     if folder is None:
         return ()
@@ -88,7 +84,7 @@ def files_under(folder: Path | None) -> tuple[Listed, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _lately_under(folder: Path | None, _: int) -> tuple[Listed, ...]:
-    """Return them as they were up to so many seconds ago."""
+    """Return the tables found under a folder a few seconds ago or now."""
     return files_under(folder)
 
 
@@ -124,7 +120,7 @@ def _sources(file: Path, name: str) -> Iterator[Source]:
 
 @functools.lru_cache
 def _tables(file: str, *_: int) -> tuple[str, ...]:
-    """Return the base tables of a file as it is now."""
+    """Return the base tables of a DuckDB file."""
     try:
         return Curator.tables_in(file)
     except DpcoreError:
@@ -132,9 +128,7 @@ def _tables(file: str, *_: int) -> tuple[str, ...]:
 
 
 def _short(name: str) -> str:
-    """Return a name that is no longer than an account's, and still that of no other
-    file.
-    """
-    if len(name) <= LONGEST_NAME:
+    """Shorten a name to the length of an account's name; it stays unique."""
+    if len(name) <= MAX_NAME_LENGTH:
         return name
     return f"{name[:36]}~{hashlib.sha256(name.encode()).hexdigest()[:20]}"

@@ -1,11 +1,11 @@
-"""Jobs, each one release as a JSON text that runs next to the data."""
+"""Jobs: one release each, as a JSON text that runs next to the data."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 
-from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from
+from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from_fields
 from dpcore.errors import other_kind
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_recipe
@@ -18,8 +18,7 @@ class Job:
 
     Attributes:
         table: the name of a connected source, or the path of a file.
-        budget: all that may ever be spent on the table, as it was fixed when it was
-            first opened.
+        budget: all that may ever be spent on the table, fixed when it was first opened.
         loss: what this release spends.
         part: the one part that is read; None for the whole table.
     """
@@ -32,7 +31,7 @@ class Job:
     part: tuple[str, str] | None = None
 
     def to_json(self) -> str:
-        """As JSON text."""
+        """Return the job as JSON text."""
         content = {
             "job": 1,
             "table": self.table,
@@ -46,7 +45,7 @@ class Job:
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        """Read what `to_json` wrote. Raises: ParameterError, SchemaError."""
+        """Read the output of `to_json`. Raises: ParameterError, SchemaError."""
         try:
             content = json.loads(text)
             recipe = load_recipe(content["recipe"])
@@ -55,9 +54,9 @@ class Job:
             return cls(
                 table=content["table"],
                 schema=Schema.from_json(json.dumps(content["schema"])),
-                budget=loss_from(content["budget"]),
+                budget=loss_from_fields(content["budget"]),
                 recipe=recipe,
-                loss=loss_from(content["loss"]),
+                loss=loss_from_fields(content["loss"]),
                 part=None
                 if content["part"] is None
                 else (content["part"][0], content["part"][1]),

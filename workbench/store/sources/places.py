@@ -1,4 +1,4 @@
-"""New folders for tables of any size, inside the one that the settings name."""
+"""New folders for tables of any size, inside the output folder."""
 
 import re
 from pathlib import Path
@@ -10,17 +10,18 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
 
 
 def has_place() -> bool:
-    """Return whether anything may be written; visitors of a demo could fill its
-    disk.
+    """Return whether anything may be written.
+
+    Visitors of a demo could fill its disk, so a demo writes nothing.
     """
     return _output() is not None
 
 
 def place_for(name: str) -> Path:
-    """Return the folder of this name, which is not there yet.
+    """Return the path of a new folder with this name.
 
-    Raises: ParameterError where the settings allow no place, for a name that could lead
-        elsewhere, and for one that is taken.
+    Raises: ParameterError if the settings allow no output, the name could lead
+        elsewhere, or it is taken.
     """
     output = _output()
     if output is None:

@@ -1,29 +1,32 @@
-"""Connected sources that a deployment lists in a file, `sources.toml`:
+"""Connected sources, listed in the deployment's `sources.toml`.
 
-[[source]]
-name = "Visits"                       # its identity: one account for all its days
-kind = "postgres"                     # or parquet, csv, duckdb, spark
-location = "host=db dbname=clinic user=reader"   # for files a path; for Spark a table,
-or a folder password = "CLINIC_PASSWORD"          # the name of an environment variable,
-for PostgreSQL table = "visits"                      # of PostgreSQL and DuckDB: a base
-table, no view columns = ["person", "age", "zip"]    # all of them where this is left
-out where = [["year", ">=", 2020]]        # = != < <= > >= and a text, number, truth
-value or day joins = [                             # each row gets what the row of the
-same key says there, if there is one
-  {table = "people", on = "person", columns = ["sex"]},    # by the id column: what is
-  said of the same person {table = "zips", on = "zip", key = "code", columns =
-  ["region"], public = true},   # a table about nobody
-]
-delimiter = ";"                       # of CSV, where the header does not show it
-schema = "/data/visits-schema.json"   # what is publicly known, as the Data page saves
-it people = ["ada@example.org"]          # who may open it, as in [roles]; everybody
-where it is left out
+    [[source]]
+    name = "Visits"          # its identity: one account, whatever day it is read
+    kind = "postgres"        # or parquet, csv, duckdb, spark
+    # a path for files; a table or a folder for Spark
+    location = "host=db dbname=clinic user=reader"
+    password = "CLINIC_PASSWORD"  # PostgreSQL: name of an environment variable
+    table = "visits"         # PostgreSQL, DuckDB: a base table, no view
+    columns = ["person", "age", "zip"]  # default: all
+    # = != < <= > >= and a text, number, truth value or day
+    where = [["year", ">=", 2020]]
+    # each row gets the columns of the row with the same key, if there is one
+    joins = [
+      # by the id column: facts about the same person
+      {table = "people", on = "person", columns = ["sex"]},
+      # a table about nobody
+      {table = "zips", on = "zip", key = "code", columns = ["region"], public = true},
+    ]
+    delimiter = ";"          # CSV, if the header does not show it
+    schema = "/data/visits-schema.json"  # public facts, as saved by the Data page
+    people = ["ada@example.org"]  # who may open it, as in [roles]; default: everybody
 
-So each row that is counted comes from the rows of one person. A view, or `query =
-"SELECT ..."` in place of table, columns, where and joins (files are `source` in it),
-may look at rows of others, and nobody can tell. It is read only with
+So each row that is counted comes from the rows of one person. A view may look at rows
+of other people, and so may `query = "SELECT ..."`, which takes the place of table,
+columns, where and joins (a file is called `source` in it); nobody can check that. A
+query is read only with
 
-rows = "one person each, declared by Ada Lovelace"
+    rows = "one person each, declared by Ada Lovelace"
 
 and every guarantee, ledger line and shared page of the source repeats whose word that
 is.
@@ -60,7 +63,7 @@ class Listed:
     """A source of the list.
 
     Attributes:
-        schema: a file of what is publicly known; None where the page suggests it.
+        schema: a file of public facts; None if the page suggests them.
         people: addresses that may open it, each a whole one or "*@" and a domain; empty
             for everybody.
     """
@@ -69,8 +72,8 @@ class Listed:
     schema: Path | None = None
     people: tuple[str, ...] = ()
 
-    def known(self) -> Schema | None:
-        """Read the public facts, where a file says them.
+    def read_schema(self) -> Schema | None:
+        """Read the public facts from their file, if there is one.
 
         Raises: ParameterError, SchemaError.
         """
@@ -83,7 +86,7 @@ class Listed:
 
 
 def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Listed, ...]:
-    """Read the sources that a file lists.
+    """Read the list of sources from a file.
 
     Raises: ParameterError, which repeats no location, query or password.
     """
@@ -93,8 +96,8 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
         entries = tomllib.loads(file.read_text()).get("source", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise unreadable(file.name) from None
-    listed = tuple(_listed(entry, environment) for entry in entries)
-    names = [each.source.name for each in listed]
+    listed = tuple(_parse_source(entry, environment) for entry in entries)
+    names = [entry.source.name for entry in listed]
     for name in names:
         if names.count(name) > 1:
             raise wrong_source(name, "it is there twice")
@@ -102,21 +105,22 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
 
 
 def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """Return the sources that a person may open: a steward, and one of its people where
-    it names any.
+    """Return the sources that a person may open.
+
+    The person must be a steward, and one of the source's people if it names any.
     """
     if person is None or person.role != "steward":
         return ()
     return tuple(
-        each
-        for each in listed
-        if not each.people
+        entry
+        for entry in listed
+        if not entry.people
         or not person.address
-        or is_listed(person.address, each.people)
+        or is_listed(person.address, entry.people)
     )
 
 
-def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
+def _parse_source(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     name = entry.get("name")
     if not isinstance(name, str):
         raise wrong_source("?", "it has no name")
@@ -128,7 +132,7 @@ def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     lists = {
         field: entry.get(field, []) for field in ("columns", "where", "joins", "people")
     }
-    if not all(isinstance(each, list) for each in lists.values()):
+    if not all(isinstance(value, list) for value in lists.values()):
         raise wrong_source(name, "a field that holds several is no list")
     named = (*texts.values(), *lists["columns"], *lists["people"])
     if not all(isinstance(text, str) for text in named) or not texts["location"]:
@@ -142,10 +146,10 @@ def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     if texts["kind"] == "postgres":
         location = _with_password(name, location, texts["password"], environment)
     try:
-        conditions = tuple(_condition(*each) for each in lists["where"])
+        conditions = tuple(_condition(*condition) for condition in lists["where"])
         joins = tuple(
-            Join(**{**each, "columns": tuple(each.get("columns", ()))})
-            for each in lists["joins"]
+            Join(**{**join, "columns": tuple(join.get("columns", ()))})
+            for join in lists["joins"]
         )
     except (TypeError, AttributeError):
         raise wrong_source(name, "a condition or a join") from None
@@ -175,9 +179,7 @@ def _condition(column: str, comparison: str, value: Value) -> Condition:
 def _with_password(
     name: str, location: str, variable: str, environment: Mapping[str, str]
 ) -> str:
-    """Return a connection string with its password, which is in an environment variable
-    alone.
-    """
+    """Return a connection string with the password from an environment variable."""
     if "password" in location.lower() or "://" in location:
         raise wrong_source(name, "its location holds a password or an address")
     if not variable:

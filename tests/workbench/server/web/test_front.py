@@ -137,7 +137,7 @@ def test_pages_without_the_guard_open_nothing() -> None:
     """The script of the pages, run alone, would hand tables to every site that reaches
     this computer.
     """
-    for script in ("navigation.py", "pages/upload.py"):
+    for script in ("workbench/navigation.py", "pages/upload.py"):
         with serving(script) as plain:
             visitor = Visitor(plain.host).run()
             assert "Nothing guards these pages" in visitor.text()

@@ -15,7 +15,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
-from workbench.language.columns import join, split
+from workbench.language.columns import join, split_parts
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import cancelled_by
 
@@ -151,7 +151,7 @@ def test_who_waits_for_other_files_sees_the_place(
     go_on = threading.Event()
     places = list[int]()
     monkeypatch.setattr(
-        reading, "_limited", lambda *_, **__: (go_on.wait(30), None, "")
+        reading, "_run_limited", lambda *_, **__: (go_on.wait(30), None, "")
     )
     others = [
         threading.Thread(target=reading.read, args=(b"", "x.csv")) for _ in range(2)
@@ -242,7 +242,7 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(
         tries = []
         for _ in range(3):
             started = time.process_time()
-            split(whole)
+            split_parts(whole)
             tries.append(time.process_time() - started)
         times.append(min(tries))
     # four times the text; a square would take sixteen times
@@ -261,4 +261,4 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(
 )
 def test_split_gives_back_what_join_joined(parts: tuple[str, ...]) -> None:
     """A category would change on its way through the grid."""
-    assert split(join(parts)) == parts
+    assert split_parts(join(parts)) == parts

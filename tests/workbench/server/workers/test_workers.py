@@ -135,7 +135,7 @@ def test_a_release_is_what_it_would_be_here(recipe: Recipe) -> None:
     assert {tuple(clique) for event in events for clique in event["reads"]} >= set(
         release.marginals
     )
-    assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
+    assert (curator.balance().spent, curator.balance().reserved) == (10**12, 0)
 
 
 def test_another_process_is_told_noisy_numbers_alone() -> None:
@@ -144,18 +144,18 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
     """
     curator = opened()
     measurer = measurer_of(curator._engine, curator.schema, dp.PureDP(epsilon=1))
-    for name in ("_exact", "_counts", "assigned", "events", "__reduce__"):
+    for name in ("_exact_counts", "_counts", "count_by_rule", "events", "__reduce__"):
         with pytest.raises(DisclosureError):
             remote_measurer.answer(measurer, name, ([("age",)],), {})
     public = {each for each in vars(Measurer) if not each.startswith("_")}
     assert (
-        public - {"assigned", "noise", "on_draw", "is_spent"} == REMOTE
+        public - {"count_by_rule", "noise", "on_draw", "is_spent"} == REMOTE
     )  # a rule of a worker would be run on rows here
     ours, theirs = socket.socketpair()
     with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
         server = Channel(one)
         worker = Channel(other)
-        server.send((measurer, measurer.only(("age",))))
+        server.send((measurer, measurer.project(("age",))))
         first, second = worker.receive()
     assert [type(each) for each in (first, second)] == [RemoteMeasurer] * 2
     assert server.measurers[0] is measurer
@@ -164,7 +164,7 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
     assert [getattr(first, each) for each in facts] == [
         getattr(measurer, each) for each in facts
     ]
-    for private in (first._exact, first._counts):
+    for private in (first._exact_counts, first._counts):
         with pytest.raises(DisclosureError):
             private([("age",)])
 
@@ -187,7 +187,7 @@ def test_what_ends_badly_stays_charged_and_says_so(
     last = curator.lines()[-1]
     assert last.state == "failed"
     assert len(last.content["events"]) == 1
-    assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
+    assert (curator.balance().spent, curator.balance().reserved) == (10**12, 0)
     # others work on
     assert run(opened(compute=process.compute), Histogram("age")).request_id == "r"
 

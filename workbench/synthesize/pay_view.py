@@ -1,0 +1,256 @@
+"""Paying for a release: the offer, the last question, and the run until it ends."""
+
+import streamlit as st
+
+from dpcore.accounting.loss import loss_from_fields
+from dpcore.schema.schema import taken_facts
+from workbench import session
+from workbench.language.messages import _, capital, name_and_text
+from workbench.language.wording import (
+    amount,
+    from_data_words,
+    number,
+    percent,
+    plain,
+)
+from workbench.report.files import file_name
+from workbench.session.run import Run
+from workbench.store.sources.job import Job
+from workbench.synthesize.preview import Preview
+from workbench.synthesize.script import reading_of, script
+from workbench.synthesize.state import planning_curator
+from workbench.ui import charged, file_view, kept_view, releases, verdict, widgets
+
+
+def offer(preview: Preview) -> None:
+    """Show the price and the button; without rows, the files to take along."""
+    if preview.curator is planning_curator():
+        _take_along(preview)
+        return
+    curator = preview.curator
+    quote = preview.quote
+    account = preview.curator.account
+    stored = curator.stored_request(
+        preview.recipe, preview.loss, part=preview.part or None
+    )
+    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
+    report = charged.verdict_on(curator, curator.release(stored)) if stored else None
+    judged = None if report is None else verdict.of_release(report)
+    is_unfit = judged is not None and judged.level == "poor"
+    with st.container(horizontal=True):
+        if stored:
+            st.button(
+                _("Show the stored release, free"),
+                type="primary",
+                on_click=session.session().runs.show,
+                args=(stored,),
+            )
+        if st.button(
+            label.format(cost=amount(quote.charge, account)),
+            type="secondary" if stored else "primary",
+            disabled=is_unfit or not quote.affordable,
+            key="release",
+        ):
+            _confirm(preview)
+    if judged is not None and is_unfit:
+        ways = _(
+            "Release it again with a larger share of the budget, or with fewer columns."
+        )
+        st.caption(f"{judged.sentence} {ways}")
+    if quote.charge < quote.own_charge:
+        st.caption(
+            _(
+                "By itself it would cost {own}: other parts have paid for this one too."
+            ).format(own=amount(quote.own_charge, account))
+        )
+    if quote.balance.left <= 0:
+        st.caption(
+            _("Nothing is left of the budget. What was released stays free to use.")
+        )
+    elif not quote.affordable:
+        st.caption(
+            _("This costs more than the {left} that is left. Choose less.").format(
+                left=amount(quote.balance.left, account)
+            )
+        )
+
+
+def _confirm(preview: Preview) -> None:
+    """Ask for the last time, with what is read and published, and what it costs."""
+    runs = session.session().runs
+    request_id = runs.next_id
+    curator = preview.curator
+    recipe = preview.recipe
+    quote = preview.quote
+
+    @st.dialog(_("Pay and release"))
+    def last_look() -> None:
+        st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
+        st.write(
+            _(
+                "Read: the counts of these columns in {name}. Published: the noisy "
+                "counts, and rows drawn from them."
+            ).format(name=plain(curator.name))
+        )
+        for column, category in preview.part.items():
+            st.write(
+                name_and_text(
+                    _("Only rows with"), f"{plain(column)} = {plain(category)}"
+                )
+            )
+        st.write(
+            "  \n".join(
+                [
+                    name_and_text(
+                        capital("cost"), amount(quote.charge, curator.account)
+                    ),
+                    name_and_text(
+                        _("Left after"), amount(quote.left_after, curator.account)
+                    ),
+                ],
+            ),
+        )
+        if quote.expected:
+            worst = max(each.half_width() for each in quote.expected)
+            st.write(
+                _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(
+                    half=number(worst)
+                ),
+            )
+        read = recipe.reads(curator.schema.domain)
+        taken = taken_facts(curator.schema.from_data, curator.schema.found)
+        if taken := {name: facts for name, facts in taken.items() if name in read}:
+            st.warning(from_data_words(taken))
+        st.write(_("This cannot be undone, and there are no refunds."))
+        with st.container(horizontal=True):
+            pay = st.button(
+                _("Pay and release"),
+                type="primary",
+                key="confirm",
+                on_click=runs.start,
+                args=(curator, recipe, preview.loss, preview.part, request_id),
+            )
+            if pay or st.button(_("Back"), key="cancel"):
+                st.rerun()
+
+    last_look()
+
+
+def follow_run() -> None:
+    """Show the stage of the run until it has ended, then its result."""
+    runs = session.session().runs
+    running = runs.current
+    if running is None:
+        return
+    if not running.done.is_set():
+        if running.done.wait(1.0):  # most runs are done by then
+            st.rerun()  # with the budget of now above it
+        _progress()
+        return
+    if running.release is not None or running.is_stored():
+        runs.show(running.request_id)
+        st.rerun()
+    if running.error is not None:
+        widgets.error_box(running.error)
+        _what_it_cost(running)
+    st.button(_("Back"), on_click=runs.show, args=(None,))
+
+
+def _what_it_cost(running: Run) -> None:
+    if running.is_kept():
+        st.button(
+            _("Store it now"),
+            type="primary",
+            on_click=session.session().runs.store_again,
+            args=(running.request_id,),
+            key="retry",
+        )
+        if text := running.kept_text():
+            dataset = running.curator.account.dataset
+            kept_view.offer(dataset, running.request_id, text)
+    elif running.is_charged():
+        st.caption(
+            _("The charge stays: noise may have been drawn. The Ledger page lists it.")
+        )
+    else:
+        st.caption(_("Nothing was charged."))
+
+
+@st.fragment(run_every=0.5)
+def _progress() -> None:
+    running = session.session().runs.current
+    if running is None or running.done.is_set():
+        st.rerun()
+    if running.place:
+        st.progress(
+            0.0,
+            text=_("Other runs go first: place {place} in line.").format(
+                place=running.place
+            ),
+        )
+    else:
+        read = (
+            " · " + _("{rows:,} rows read").format(rows=running.rows)
+            if running.rows
+            else ""
+        )
+        st.progress(
+            min(1.0, running.share),
+            text=f"{percent(running.share) if running.stage else _('Computing')}{read}",
+        )
+    stopping = running.stopped.is_set()
+    st.caption(
+        _(
+            "Stopping. If all noise is drawn by now, the release is finished and "
+            "kept: it is paid for."
+        )
+        if stopping
+        else _(
+            "The charge is on file. You may leave this page: the release will be in "
+            "the list below."
+        )
+        if running.charged
+        else _(
+            "Nothing is charged yet. You may leave this page: the release will be in "
+            "the list below."
+        ),
+    )
+    st.button(
+        _("Stop it; the charge stays") if running.charged else _("Stop"),
+        on_click=running.stopped.set,
+        disabled=stopping,
+        key="stop",
+    )
+
+
+def _take_along(preview: Preview) -> None:
+    """Offer what makes a release where the rows are, that was planned without them."""
+    curator = preview.curator
+    job = Job(
+        table="table.csv",
+        schema=curator.schema,
+        budget=loss_from_fields(curator.account.promise),
+        recipe=preview.recipe,
+        loss=preview.loss,
+        part=next(iter(preview.part.items()), None),
+    )
+    files = (
+        (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
+        (_("Download as a job (JSON)"), job.to_json(), "job.json"),
+        (f"{_('Codebook')} (JSON)", job.schema.shared().to_json(), "codebook.json"),
+    )
+    with st.container(horizontal=True):
+        for label, text, ending in files:
+            file_view.download(
+                label,
+                text,
+                file_name(releases.describe(job.recipe.to_dict()), "plan", ending),
+            )
+    st.caption(
+        _(
+            "Nothing was read and nothing is charged. Where the data is, as "
+            "table.csv: the script prints this quote and writes release.json, with a "
+            "ledger that it forgets; the command keeps one. The page Ledger opens "
+            "release.json, and the codebook declares the file on the page Data."
+        )
+    )

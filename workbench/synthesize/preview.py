@@ -1,0 +1,77 @@
+"""A release before it is paid, as public facts and its quote describe it."""
+
+from dataclasses import dataclass
+
+from dpcore.accounting.loss import AnyLoss, Loss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.synthesis import Recipe
+from dpcore.synthesis.base import Expected
+from dpcore.synthesis.quote import Quote
+from workbench import session
+from workbench.language.wording import spent_epsilon
+from workbench.synthesize.recipe_form import RecipeForm
+from workbench.ui import releases, reopening
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """A planned release, with its price and error by public facts.
+
+    Attributes:
+        loss: the stated loss; `spent` is what the rule of the account makes of it.
+        part: {column: category} of the one part that is read; empty for all rows.
+        rows: approximate number of rows; 0 if unknown.
+        epsilon: the field of the epsilon, for buttons that change it.
+    """
+
+    curator: Curator
+    form: type[RecipeForm]
+    recipe: Recipe
+    loss: AnyLoss
+    part: dict[str, str]
+    rows: float
+    quote: Quote
+    epsilon: session.Widget[float]
+
+    @property
+    def spent(self) -> Loss:
+        """Loss under the rule of the account."""
+        return self.curator.rule.convert(self.loss)
+
+    @property
+    def single_column(self) -> str | None:
+        """Name of the only column that is counted; None for other releases."""
+        cliques = [table.clique for table in self.quote.expected]
+        return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
+
+    def mean_cell(self, table: Expected) -> float:
+        """Return the mean number of rows in a cell of a table."""
+        return self.rows / max(1, table.cells)
+
+    def epsilon_for(self, half_width: float) -> float | None:
+        """Return the epsilon at which every cell is within `half_width` rows.
+
+        It is rounded up to three digits. None if no loss achieves that, or if the error
+        of the recipe is not known in advance.
+        """
+        try:
+            loss = self.curator.loss_for(
+                self.recipe, half_width, pure=self.curator.rule.pure
+            )
+        except DpcoreError:
+            return None
+        epsilon = spent_epsilon(self.curator.rule.units(loss), self.curator.account)
+        return float(f"{1.005 * epsilon:.3g}")
+
+
+def rows_of(curator: Curator) -> float:
+    """Return the approximate number of rows; 0 if unknown.
+
+    It comes from the latest release that tells it, or is one digit of the file's.
+    """
+    for line in releases.earlier(curator):
+        release = curator.release(line["request_id"])
+        if release.part is None and release.marginals and release.tells_rows:
+            return release.model.total
+    return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
