@@ -38,8 +38,8 @@ from dpcore.synthesis.relations import (
     weakest_kept,
 )
 from workbench import samples
-from workbench.synthesize.preview_view import ROUGH
-from workbench.synthesize.relations_view import CLEAR
+from workbench.synthesize.preview_view import ROUGH_ERROR
+from workbench.synthesize.relations_view import CLEAR_ASSOCIATION
 
 LOSSES = {
     "epsilon 1/2": dp.PureDP(epsilon="0.5"),
@@ -110,10 +110,12 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     said = weakest_kept(trial)
     quote = curator.quote(dp.Adaptive(), loss, table_rows=rows)
     alone = all(
-        each.half_width() < ROUGH * rows / max(1, each.cells) for each in quote.expected
+        each.half_width() < ROUGH_ERROR * rows / max(1, each.cells)
+        for each in quote.expected
     )
     clear = alone and all(
-        each is not None and each <= CLEAR[kind] for kind, each in said.items()
+        each is not None and each <= CLEAR_ASSOCIATION[kind]
+        for kind, each in said.items()
     )
     model = curator.run(dp.Adaptive(), loss).model
     size = schema.domain.size

@@ -11,7 +11,6 @@ from workbench import session
 from workbench.anonymize import (
     demands_form,
     form,
-    list_view,
     outcomes,
     plans,
     state,
@@ -19,16 +18,16 @@ from workbench.anonymize import (
 )
 from workbench.language.messages import _, capital, translate
 from workbench.language.wording import plain
-from workbench.ui import widgets
+from workbench.ui import data_sets_view, widgets
 
 st.title(_("Anonymize"))
-curator = widgets.need_curator()
+curator = data_sets_view.need_curator()
 tab = session.session()
-note = session.take(session.TakeColumns)
+note = session.take_note(session.TakeColumns)
 if note is not None:
     state.state(curator).take(curator, note)
 current = state.state(curator)
-project = session.take(session.TakePlan)
+project = session.take_note(session.TakePlan)
 if project is not None:
     plans.take_plan(curator, current, project)
 for sentence in current.notes:
@@ -40,7 +39,7 @@ def ask_method() -> str:
         capital("method"),
         [plans.SUGGESTED, *Method.kinds()],
         format_func=plans.method_label,
-        key=demands_form.METHOD.key,
+        key=demands_form.METHOD_FIELD.key,
         persist_state="session",
     )
     return method
@@ -53,12 +52,12 @@ with left:
     if plan is None:
         wanted = demands_form.ask(curator, current)
         method = ask_method()
-        node = demands_form.levels(current, method)
+        node = demands_form.ask_levels(current, method)
         with widgets.errors_shown():
             plan = plans.plan_of(curator, current, wanted, method=method).at(node)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
-    is_off = plan is None or outcomes.fails(current, plan)
+    is_off = plan is None or outcomes.has_failed(current, plan)
     st.button(
         _("Make the anonymized table"),
         type="primary",
@@ -84,14 +83,14 @@ if table is not None:
             )
         )
     view.show_result(curator, current, table)
-    list_view.show(curator, table)
+    view.attack_by_list(curator, table)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:
     view.before_and_after(curator, current, plan)
-    if outcomes.fails(current, plan) != is_off:
+    if outcomes.has_failed(current, plan) != is_off:
         st.rerun()  # the button above is another now
     view.comparison(curator, current, plan)
 form.load_plan(current)

@@ -15,25 +15,25 @@ from workbench.audit import (
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
 from workbench.report.files import file_name
-from workbench.ui import file_view, widgets
+from workbench.ui import data_sets_view, file_view, widgets
 from workbench.ui.attacker_view import known_people
 
 st.title(_("Is this anonymous?"))
-curator = widgets.need_rows()
-roles = {each.column: each for each in findings.roles(curator)}
+curator = data_sets_view.need_rows()
+roles = {role.column: role for role in findings.roles(curator)}
 
 
 def ask() -> tuple[list[str], list[str]]:
-    proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
-    secret = [name for name, each in roles.items() if each.role == "sensitive"]
-    choice = findings.KNOWN.value()
+    proposed = [name for name, role in roles.items() if role.role == "quasi-identifier"]
+    secret = [name for name, role in roles.items() if role.role == "sensitive"]
+    choice = findings.KNOWN_FIELD.value()
     known = proposed if choice is None else choice
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
         list(roles),
         proposed,
-        key=findings.KNOWN.key,
+        key=findings.KNOWN_FIELD.key,
         help=_(GLOSSARY["quasi-identifier"]),
         persist_state="session",
         wrap=True,
@@ -84,10 +84,10 @@ except DpcoreError as error:
 with top:
     view.show_verdict(report, columns)
     actions = st.container(horizontal=True)
-judged = criteria_view.measured(curator, report)
+judged = criteria_view.ask_criterion(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        session.leave(findings.change(report, columns, sensitive))
+        session.leave_note(findings.change(report, columns, sensitive))
         st.switch_page(
             session.page_script("upload")
             if session.session().draft is not None

@@ -21,10 +21,10 @@ from workbench.evaluate import (
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import _, capital
 from workbench.report.files import file_name, release_file
-from workbench.ui import file_view, widgets
+from workbench.ui import data_sets_view, file_view, widgets
 
 st.title(_("How good is it?"))
-curator = widgets.need_curator()
+curator = data_sets_view.need_curator()
 
 
 def _file(name: str, candidate: Candidate) -> str:
@@ -40,10 +40,10 @@ def judge(candidate: Candidate) -> None:
         similarity = report.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
-        columns_view.counted(curator, candidate)
+        columns_view.show_count_distances(curator, candidate)
         questions_view.questions(curator, candidate)
         return
-    judged = view.judged(curator, candidate, similarity)
+    judged = view.judge(curator, candidate, similarity)
     view.overview(candidate, similarity, judged)
     file_view.download(
         _("Download as one HTML file"),

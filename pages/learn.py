@@ -21,7 +21,9 @@ st.write(
     )
 )
 name = file_name(_("Learn"), "lessons", "html")
-file_view.download(_("Download as one HTML file"), lessons.printed, name, icon="print")
+file_view.download(
+    _("Download as one HTML file"), lessons.print_course, name, icon="print"
+)
 for key in lessons.LESSONS:
     view.lesson(key)
 with st.expander(

@@ -15,11 +15,11 @@ from workbench.language.wording import (
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
-from workbench.ui import file_view, kept_view, widgets
+from workbench.ui import data_sets_view, file_view, kept_view, widgets
 
 st.title(_("Ledger"))
 opened_view.show()
-data_set = widgets.need_data_set()
+data_set = data_sets_view.need_data_set()
 kept_view.show(data_set.id)
 balance = data_set.balance()
 
@@ -80,12 +80,12 @@ if len(charges) + len(notes) > 3:
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
-    st.dataframe(lines.matching(charges, words), hide_index=True)
+    st.dataframe(lines.filter_lines(charges, words), hide_index=True)
 if not notes.empty:
     with st.expander(
         _("Work outside the total, free: {number}").format(number=len(notes))
     ):
-        st.dataframe(lines.matching(notes, words), hide_index=True)
+        st.dataframe(lines.filter_lines(notes, words), hide_index=True)
 
 covers, not_covered = st.columns(2)
 with covers.container(border=True):

@@ -8,10 +8,10 @@ from workbench import session
 from workbench.language.messages import _
 from workbench.records import link_form, links_view
 from workbench.store.links.surveys import links_work
-from workbench.ui import widgets
+from workbench.ui import data_sets_view, widgets
 
 st.title(_("Show it to somebody"))
-data_set = widgets.need_data_set()
+data_set = data_sets_view.need_data_set()
 if not links_work.is_set():
     st.info(
         _(
@@ -21,7 +21,7 @@ if not links_work.is_set():
     )
 widgets.show_notice("links")
 if (made := session.own(link_form.LinksState).made) is not None:
-    links_view.made(*made)
+    links_view.show_new_link(*made)
 with widgets.errors_shown():
     mine = session.ledger().is_mine(data_set.id)
     content = link_form.choose(data_set) if mine else None
@@ -32,4 +32,4 @@ with widgets.errors_shown():
             link_form.make(data_set, content, draft)
         with right:
             links_view.preview(content, draft)
-    links_view.listed(data_set, mine=mine)
+    links_view.list_links(data_set, mine=mine)

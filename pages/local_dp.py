@@ -49,9 +49,9 @@ def see_answer() -> None:
 
 def read_answers() -> None:
     ways = {
-        _("Try it on a table"): view.simulated,
-        _("A survey made here"): view.collected,
-        _("Reports as JSON lines, one per answer"): view.uploaded,
+        _("Try it on a table"): view.simulate_survey,
+        _("A survey made here"): view.show_collected,
+        _("Reports as JSON lines, one per answer"): view.decode_upload,
     }
     titles = dict(zip(ways, ways, strict=True))
     ways[widgets.choose(capital("source"), titles, key="local-source")]()
@@ -63,7 +63,7 @@ parts = {
     _("Read the answers"): read_answers,
 }
 titles = dict(zip(parts, parts, strict=True))
-if session.take(session.TrySurvey) is not None:
+if session.take_note(session.TrySurvey) is not None:
     session.Widget[str]("local-part").put(_("Read the answers"))
 part = widgets.choose(
     _("Ask without learning anybody's answer"),

@@ -12,7 +12,7 @@ from workbench.synthesize.state import planning_curator
 from workbench.ui import data_sets_view, epsilon_view, widgets
 
 runs = session.session().runs
-form.take_note()
+form.plan_from_note()
 if runs.shown is None:
     st.title(_("Release something"))
 
@@ -26,15 +26,15 @@ def plan(curator: Curator) -> None:
             curator, list(curator.schema.domain.names), curator.account.dataset
         )
         part = form.choose_part(curator)
-        largest = min(10.0, epsilon_view.left(curator))
+        largest = min(10.0, epsilon_view.remaining_epsilon(curator))
         key = f"loss-{curator.account.dataset}"  # each data set has a share of its own
-        epsilon = epsilon_view.picker(
+        epsilon = epsilon_view.ask_epsilon(
             _("Share of the budget, epsilon"),
             key=key,
             default=0.5,
             largest=largest,
         )
-        epsilon_view.say(epsilon)
+        epsilon_view.show_meaning(epsilon)
     with right:
         if recipe is None:
             st.info(_("Choose at least one column."))
@@ -42,14 +42,20 @@ def plan(curator: Curator) -> None:
             with widgets.errors_shown():
                 loss = epsilon_view.loss(curator, epsilon)
                 preview_view.show(
-                    curator, card, recipe, loss, part, epsilon_view.box(key), offer
+                    curator,
+                    card,
+                    recipe,
+                    loss,
+                    part,
+                    epsilon_view.number_field(key),
+                    offer,
                 )
 
 
 if (planning := planning_curator()) is not None:
     plan(planning)
     st.stop()
-data_set = widgets.need_data_set()
+data_set = data_sets_view.need_data_set()
 curator = session.session().curator
 if runs.current is not None and runs.shown is None:
     pay_view.follow_run()

@@ -16,7 +16,7 @@ steward = person.is_steward()
 if steward:
     opening.take_brought()
 # also back here, with the header of now
-if (wanted := session.take(session.GoTo)) is not None:
+if (wanted := session.take_note(session.GoTo)) is not None:
     st.switch_page(session.page_script(wanted.page))
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:

@@ -73,7 +73,7 @@ from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
-from workbench.ui.verdict import ANSWERS, naming_sentences, of_table
+from workbench.ui.verdict import ANSWERS, judge_table, naming_sentences
 
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
@@ -271,7 +271,7 @@ def audit(asked: argparse.Namespace) -> str:
             indent=1,
         )
     with contextlib.nullcontext() if asked.internal else printing():
-        verdict = of_table(report, [*wanted.quasi_identifiers])
+        verdict = judge_table(report, [*wanted.quasi_identifiers])
         answer = {
             "answer": report.verdict.answer,
             "verdict": " ".join([verdict.sentence, *verdict.reasons]),

@@ -10,7 +10,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.language.messages import _
-from workbench.ui import address, sign_in_view, unexpected, widgets
+from workbench.ui import address, header_view, sign_in_view, unexpected
 
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
@@ -57,8 +57,8 @@ page = st.navigation(pages)
 st.set_page_config(page_title=f"{page.title} · {_('Privacy Workbench')}")
 session.session().page = page.url_path
 address.follow(shows_release=page.url_path == "synthesize")
-widgets.legible()
-widgets.header(declaring=page.url_path in ("", "audit"))
+header_view.inject_css()
+header_view.header(declaring=page.url_path in ("", "audit"))
 if page.visibility == "visible":
     page.run()
 else:

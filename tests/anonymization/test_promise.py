@@ -50,7 +50,7 @@ from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
 from dpcore.evaluation.table.trial import TrialQuestion
 from dpcore.schema.source import Source
 from tests.anonymization.oracle import MODELS, RISKS, SECRET, SECRET_HIERARCHY
-from workbench.anonymize.document import done
+from workbench.anonymize.document import method_sentences
 from workbench.report import of_table
 
 OF_SECRET = (
@@ -375,7 +375,9 @@ def test_all_that_leaves_says_the_same(
     assert outcome.side.risk.k == trial.after.risk.k == smallest
     html = of_table.file(made.table, made.guarantee, ()).decode()
     assert (GROUP[2:] in html) == (smallest == 2)
-    assert done(outcome)[0].startswith("; ".join(SAID[suppressed]) + ", counting ")
+    assert method_sentences(outcome)[0].startswith(
+        "; ".join(SAID[suppressed]) + ", counting "
+    )
 
 
 def test_an_average_risk_holds_for_all_that_leaves_or_is_refused() -> None:

@@ -54,8 +54,8 @@ PUBLIC = {
         "ranked",
     ): "a function under two keys that the ledger's key gives",
     (
-        "workbench.anonymize.list_view",
-        "show",
+        "workbench.anonymize.view",
+        "attack_by_list",
     ): "what was computed in this tab, which keeps it in its session",
     (
         "workbench.evaluate.form",

@@ -139,7 +139,9 @@ def test_a_file_that_changes_fails_the_run_and_keeps_the_charge(
     with pytest.raises(dp.ReadError, match="was changed since it was opened"):
         curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="0.25"))
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
-    assert curator.balance().left == curator.balance().spent + curator.balance().reserved
+    assert (
+        curator.balance().left == curator.balance().spent + curator.balance().reserved
+    )
     before = curator.lines()
     with pytest.raises(dp.ReadError, match="was changed"):
         curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="0.25"))

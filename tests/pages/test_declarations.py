@@ -93,8 +93,8 @@ def test_an_answer_that_clears_every_mark_is_seen(
         every = facts.items_of(draft, draft.schema, question)
         clear(draft, every, question, known_from)
 
-    clear = facts.put_told
-    monkeypatch.setattr(facts, "put_told", planted)
+    clear = facts.put_public
+    monkeypatch.setattr(facts, "put_public", planted)
     change = next(change for change in CHANGES if change.name == "categories")
     with same_noise() as again:
         without = through_the_page(new_tab(), change, with_her=False)

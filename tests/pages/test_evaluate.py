@@ -267,7 +267,7 @@ def test_attacks_on_a_release_of_ours(wide):
     audit = next(
         each for key, each in wide.session.reports.items() if key[0] == "canaries"
     )
-    assert audit.canaries == disclosure_view.CANARIES
+    assert audit.canaries == disclosure_view.CANARY_COUNT
     assert wide.curator.balance().spent == 0.5 * UNIT
 
 
@@ -441,7 +441,7 @@ def test_figures_of_other_tables_are_not_sold(wide):
 @pytest.mark.proof
 def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
-    monkeypatch.setattr(methods, "ROWS", 300)
+    monkeypatch.setattr(methods, "MAX_ROWS_USED", 300)
     monkeypatch.setattr(methods, "SPLITS", 1)
     app.at.default_timeout = 120
     app.open().go("evaluate")
@@ -469,4 +469,4 @@ def test_reports_are_of_their_candidate(wide):
         people(400, 1),
     )
     assert metric(wide, "Worst column") == "0\u202f%" != first
-    assert report.known(("similarity", "nothing")) is None
+    assert report.computed_report(("similarity", "nothing")) is None

@@ -66,7 +66,7 @@ def test_the_course_is_printed() -> None:
     """A page to print would lack a lesson, a figure, a question or what is said of its
     answers.
     """
-    page = html.unescape(lessons.printed().decode())
+    page = html.unescape(lessons.print_course().decode())
     for lesson in LESSONS.values():
         assert lesson["title"] in page
         assert lesson["asks"] in page
@@ -203,7 +203,7 @@ def test_variances_of_answers() -> None:
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.5])
 def test_three_ways_to_add_up(epsilon: float) -> None:
     """C1: a curve would promise more, or less, than its way to add up keeps."""
-    composed = figures.composed(epsilon).pivot(
+    composed = figures.compose_losses(epsilon).pivot(
         index="answers", columns="way", values="epsilon"
     )
     for answers, line in composed.iterrows():
@@ -342,10 +342,16 @@ def test_who_is_found_by_the_voter_list() -> None:
     tables finds.
     """
     visits = samples.hospital().drop_duplicates("patient_id")
-    alone = visits.groupby(figures.SHARED).size().eq(1).rename("alone").reset_index()
+    alone = (
+        visits.groupby(figures.LINKED_COLUMNS)
+        .size()
+        .eq(1)
+        .rename("alone")
+        .reset_index()
+    )
     voters = samples.voter_list()
-    known = voters.drop_duplicates(figures.SHARED, keep=False)
-    found = known.merge(alone, on=figures.SHARED)
+    known = voters.drop_duplicates(figures.LINKED_COLUMNS, keep=False)
+    found = known.merge(alone, on=figures.LINKED_COLUMNS)
     assert figures.linkage().people == len(voters)
     assert figures.linkage().unique == found["alone"].sum()
 

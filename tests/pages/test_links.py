@@ -11,7 +11,7 @@ from workbench import session
 from workbench.store.links.surveys import links_work
 from workbench.store.people import roles
 from workbench.store.settings import Settings
-from workbench.ui import addresses
+from workbench.ui import link_addresses
 
 
 @pytest.fixture
@@ -45,7 +45,9 @@ def test_a_link_that_nobody_else_can_open_says_so(
     opened, answering, monkeypatch, address, here
 ):
     """A green box would hand out an address that leads to the reader's own computer."""
-    monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
+    monkeypatch.setattr(
+        link_addresses, "read_settings", lambda: Settings(address=address)
+    )
     opened.go("synthesize").release().press("Show it to somebody").go("links").press(
         "Make the link"
     )

@@ -17,7 +17,7 @@ from workbench.local_dp.design import LocalState, chance_of_truth, half_width
 from workbench.local_dp.words import plus_minus
 from workbench.store.links import surveys
 from workbench.store.settings import Settings
-from workbench.ui import addresses
+from workbench.ui import link_addresses
 
 PARTS = ("Design a survey", "Answer", "Read the answers")
 
@@ -158,7 +158,9 @@ def test_invitations_that_nobody_else_can_open_say_so(
     served, monkeypatch, address, here
 ):
     """A class would scan codes that lead to nothing."""
-    monkeypatch.setattr(addresses, "read_settings", lambda: Settings(address=address))
+    monkeypatch.setattr(
+        link_addresses, "read_settings", lambda: Settings(address=address)
+    )
     served.press("Make 1,000 links")
     warned = [each.value for each in served.at.warning]
     assert any("open on this computer only" in each for each in warned) is here

@@ -11,7 +11,7 @@ from tests.contracts.ledger_kinds import account
 from tests.pages.tab import CSV, Tab
 from workbench.store import start
 from workbench.store.ledger.sql_ledger import SqlLedger
-from workbench.ui.address import LENGTH
+from workbench.ui.address import SHORT_ID_LENGTH
 
 
 def release_of(tab: Tab) -> str:
@@ -116,16 +116,16 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
     request = release_of(first)
     dataset = first.session.current
     assert first.at.query_params == {
-        "data": dataset[:LENGTH],
-        "release": request[:LENGTH],
+        "data": dataset[:SHORT_ID_LENGTH],
+        "release": request[:SHORT_ID_LENGTH],
     }
     later = Tab()
-    later.at.query_params["data"] = dataset[:LENGTH]
-    later.at.query_params["release"] = request[:LENGTH]
+    later.at.query_params["data"] = dataset[:SHORT_ID_LENGTH]
+    later.at.query_params["release"] = request[:SHORT_ID_LENGTH]
     later.at.run()
     assert later.session.current == dataset
     assert later.session.runs.shown == request
-    for wrong in ("0" * LENGTH, dataset[:4], "%"):
+    for wrong in ("0" * SHORT_ID_LENGTH, dataset[:4], "%"):
         stranger = Tab()
         stranger.at.query_params["data"] = wrong
         stranger.at.run()
@@ -147,7 +147,7 @@ def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
     assert second != first
     for button in ("Release for", "Pay and release"):
         # Streamlit sends the one that its page knows
-        tab.at.query_params["data"] = first[:LENGTH]
+        tab.at.query_params["data"] = first[:SHORT_ID_LENGTH]
         tab.press(button)
         assert tab.session.current == second
     tab.settle()
@@ -158,7 +158,7 @@ def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
     }
     assert "reserved" not in states[first]
     assert states[second].count("reserved") == 1
-    assert tab.at.query_params["data"] == second[:LENGTH]
+    assert tab.at.query_params["data"] == second[:SHORT_ID_LENGTH]
 
 
 def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):

@@ -11,7 +11,7 @@ import pytest
 from tests.pages.tab import CSV, Tab
 from tests.scripts import printed_by
 from workbench.session import person
-from workbench.synthesize import preview_view
+from workbench.synthesize import pay_view
 from workbench.ui import file_view
 
 
@@ -25,7 +25,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         offered[name.partition(".")[2]] = data if isinstance(data, str) else ""
         right(label, data, name, **options)
 
-    monkeypatch.setattr(preview_view.file_view, "download", download)
+    monkeypatch.setattr(pay_view.file_view, "download", download)
     return offered
 
 

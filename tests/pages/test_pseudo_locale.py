@@ -195,7 +195,7 @@ def english_left(tab: Tab) -> set[str]:
 
 @pytest.fixture
 def tab(own_ledger, monkeypatch) -> PseudoTab:
-    examples.computed.cache_clear()
+    examples.compute_results.cache_clear()
     monkeypatch.setattr(messages, "catalogue", lambda _language: Pseudo())
     monkeypatch.setattr(session, "language", lambda: "made-up")
     opened = PseudoTab()

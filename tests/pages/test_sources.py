@@ -143,7 +143,9 @@ def test_a_source_on_every_page(
 
     before = len(curator.lines())
     with monkeypatch.context() as patched:
-        patched.setattr(session, "unwanted", lambda: lambda: True)  # the tab was closed
+        patched.setattr(
+            session, "make_cancel_poll", lambda: lambda: True
+        )  # the tab was closed
         assert "stopped before its end" in app.go("audit").errors
     app.go("audit")
     assert app.errors == ""
@@ -162,7 +164,7 @@ def test_a_source_on_every_page(
         return any((tmp_path / "out").glob(".*.unfinished"))
 
     with monkeypatch.context() as patched:
-        patched.setattr(session, "unwanted", lambda: half)
+        patched.setattr(session, "make_cancel_poll", lambda: half)
         app.set("text_input", "Name of the new folder", "half").press(
             "Write a table of any size"
         )

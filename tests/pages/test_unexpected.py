@@ -32,7 +32,7 @@ def test_a_page_that_fails_says_an_id_and_goes_on(opened, monkeypatch, caplog):
 def test_a_callback_that_fails_says_an_id_and_goes_on(app, monkeypatch, caplog):
     """A button would end in Streamlit's own error page."""
     with monkeypatch.context() as broken:
-        broken.setattr(opening, "_draft", lambda *given, **named: {}["HIV+"])
+        broken.setattr(opening, "_make_draft", lambda *given, **named: {}["HIV+"])
         app.press("Open this sample")
     assert "in the log of the server as" in app.errors
     assert "KeyError at test_unexpected" in caplog.text

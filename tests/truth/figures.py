@@ -111,7 +111,9 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     # what a guarantee holds is compared whole
     monkeypatch.setattr(messages, "_translate_stored", str)
     monkeypatch.setattr(
-        examples, "computed", functools.cache(examples.computed.__wrapped__)
+        examples,
+        "compute_results",
+        functools.cache(examples.compute_results.__wrapped__),
     )
     return marks
 

@@ -248,7 +248,7 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Poin
         )
         return release
 
-    monkeypatch.setattr(methods, "run", record)
+    monkeypatch.setattr(methods, "run_in_memory", record)
     tab = opened(TABLES["300 rows"]).go("evaluate")
     uploader = next(
         each

@@ -196,7 +196,12 @@ def drawn(count: int) -> tuple[float, float, bool]:
         return all(count - 1 + of(each) != release for each in steps)
 
     share = float(
-        np.mean([is_ruled_out(count + of(each)) for each in rng.random(lessons.DRAWS)])
+        np.mean(
+            [
+                is_ruled_out(count + of(each))
+                for each in rng.random(lessons.RELEASES_DRAWN)
+            ]
+        )
     )
     release = count + of(rng.random())
     return share, release, is_ruled_out(release)
@@ -290,7 +295,7 @@ class Truth:
         """
         ill = samples.hospital().drop_duplicates("patient_id")
         truth = set(
-            ill[["name", *lessons.SHARED, "diagnosis"]].itertuples(
+            ill[["name", *lessons.LINKED_COLUMNS, "diagnosis"]].itertuples(
                 index=False, name=None
             )
         )
@@ -301,13 +306,13 @@ class Truth:
             self.visits.sample(len(ill), seed=0).astype({"birth_date": str}),
         ):
             rows: dict[tuple[str, ...], list[str]] = {}
-            for *key, diagnosis in table[[*lessons.SHARED, "diagnosis"]].itertuples(
-                index=False, name=None
-            ):
+            for *key, diagnosis in table[
+                [*lessons.LINKED_COLUMNS, "diagnosis"]
+            ].itertuples(index=False, name=None):
                 rows.setdefault(tuple(key), []).append(diagnosis)
             people: dict[tuple[str, ...], list[str]] = {}
             for name, *key in samples.voter_list()[
-                ["name", *lessons.SHARED]
+                ["name", *lessons.LINKED_COLUMNS]
             ].itertuples(
                 index=False,
                 name=None,
@@ -384,7 +389,7 @@ class Truth:
         """People of the voter list, and those whom it finds with certainty."""
         visits = samples.hospital().drop_duplicates("patient_id")
         voters = samples.voter_list()
-        shared = lessons.SHARED
+        shared = lessons.LINKED_COLUMNS
         alone = visits.drop_duplicates(shared, keep=False)
         return len(voters), len(
             voters.drop_duplicates(shared, keep=False).merge(alone, on=shared)

@@ -19,7 +19,7 @@ from workbench.report.charts import (
 )
 
 
-def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
+def draw_ring(drawn: Chart, here: pd.DataFrame) -> Chart:
     """Draw a ring around the chosen point of a frontier."""
     altair, chart = drawing(here)
     ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(
@@ -78,7 +78,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
     )
 
 
-def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
+def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
     """Draw shares before and after, side by side."""
     altair, chart = drawing(frame)
     spec = chart.mark_bar(opacity=0.85).encode(

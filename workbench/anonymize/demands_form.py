@@ -1,4 +1,4 @@
-"""Form of what a person demands of the anonymized table."""
+"""Form of a person's demands on the anonymized table."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -36,11 +36,11 @@ from workbench.session import Widget
 from workbench.ui import widgets
 
 Number = TypeVar("Number", int, float)
-K = Widget[int]("anonymize-k")
+K_FIELD = Widget[int]("anonymize-k")
 MOST_PEOPLE = 100_000
-LIMIT = Widget[float]("anonymize-limit")
-METHOD = Widget[str]("anonymize-method")
-SECRET = Widget[str]("anonymize-secret")
+LIMIT_FIELD = Widget[float]("anonymize-limit")
+METHOD_FIELD = Widget[str]("anonymize-method")
+SECRET_FIELD = Widget[str]("anonymize-secret")
 NOTHING = "none"
 METRIC_WORDS = {
     "loss": N_("information loss: how much of its domain each cell covers"),
@@ -58,36 +58,36 @@ SUPPRESSED_WORDS = {
 
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
-    """Draw the widgets of all demands, and return these."""
+    """Show all demands; return their values."""
     label = _("Everybody is in a group of at least … (k)")
     help = _(GLOSSARY["equivalence class"])
-    k = _number(label, (2, MOST_PEOPLE, 5), K.key, help)
+    k = _ask_number(label, (2, MOST_PEOPLE, 5), K_FIELD.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
         plans.LIMITS,
         0.02,
         format_func=limit_words,
-        key=LIMIT.key,
+        key=LIMIT_FIELD.key,
         help=_(GLOSSARY["suppression"]),
         persist_state="session",
     )
-    models = _secrets(current)
+    models = _ask_secrets(current)
     with st.expander(_("For experts"), key="anonymize-more"):
         label = capital("suppressed rows")
         key = "anonymize-suppressed"
-        suppressed = widgets.by_title(
+        suppressed = widgets.ask_by_title(
             st.selectbox,
             label,
             translate_table(SUPPRESSED_WORDS),
             key=key,
             persist_state="session",
         )
-        household = _household(curator, current)
-        pseudonym, series = _pseudonym(curator, current)
-        coded, randomized = _coded(curator, current)
-        metric = _metric(current)
-        average = _average()
-        subset, presence = _population(current)
+        household = _ask_household(curator, current)
+        pseudonym, series = _ask_pseudonym(curator, current)
+        coded, randomized = _ask_coded(curator, current)
+        metric = _ask_metric(current)
+        average = _ask_average()
+        subset, presence = _ask_population(current)
     return Demands(
         k=k,
         limit=limit,
@@ -103,10 +103,8 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     )
 
 
-def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
-    """Ask for the level of each column from which cells are suppressed; None for other
-    methods.
-    """
+def ask_levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
+    """Ask for the levels from which cells are suppressed; None for other methods."""
     if method != CellSuppression.kind:
         return None
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
@@ -121,7 +119,7 @@ def levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
         }
 
 
-def _number(
+def _ask_number(
     label: str, given: tuple[Number, Number, Number], key: str, help: str | None = None
 ) -> Number:
     """Ask for a number.
@@ -135,7 +133,7 @@ def _number(
     return number
 
 
-def _columns(
+def _ask_columns(
     label: str, names: list[str], key: str, first: Sequence[str] = ()
 ) -> list[str]:
     """Ask for some of some columns.
@@ -151,7 +149,7 @@ def _columns(
     return [name for name in chosen if name in names]
 
 
-def _column(label: str, names: list[str], key: str) -> str | None:
+def _ask_column(label: str, names: list[str], key: str) -> str | None:
     """Ask for one of some columns, or none.
 
     Args:
@@ -169,27 +167,28 @@ def _column(label: str, names: list[str], key: str) -> str | None:
     return column if column in names else None
 
 
-def _household(curator: Curator, current: AnonymizeState) -> str | None:
-    """Ask for the column of households, where groups are to count these."""
+def _ask_household(curator: Curator, current: AnonymizeState) -> str | None:
+    """Ask for the column of households, if groups count households."""
     known = current.quasi_identifiers
     names = [
         name
         for name in current.roles
         if name not in (*known, curator.schema.unit.id_column)
     ]
-    return _column(_("Count households in place of people, by"), names, "household")
+    return _ask_column(_("Count households in place of people, by"), names, "household")
 
 
-def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
-    """Ask for the column that leaves as pseudonyms, and for the tables that have the
-    same ones.
+def _ask_pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
+    """Ask for the column to replace by pseudonyms.
+
+    Tables of one series have the same pseudonyms.
     """
     names = [
         n
         for n, role in current.roles.items()
         if role == "identifier" or n == curator.schema.unit.id_column
     ]
-    column = _column(_("Replace by pseudonyms"), names, "pseudonym")
+    column = _ask_column(_("Replace by pseudonyms"), names, "pseudonym")
     if column is None:
         return None, ""
     return column, st.text_input(
@@ -197,12 +196,10 @@ def _pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, s
     )
 
 
-def _coded(
+def _ask_coded(
     curator: Curator, current: AnonymizeState
 ) -> tuple[dict[str, Coding], dict[str, float]]:
-    """Ask for the columns that leave with coarser numbers or with cells drawn anew, and
-    for these.
-    """
+    """Ask for columns with coarser numbers, or with randomized cells."""
     names = [
         name
         for name, role in current.roles.items()
@@ -215,7 +212,7 @@ def _coded(
     }
     coded = dict[str, Coding]()
     randomized = dict[str, float]()
-    for name in _columns(
+    for name in _ask_columns(
         _("Columns with coarser numbers, or changed at random"), names, "coded"
     ):
         labels = (
@@ -238,16 +235,14 @@ def _coded(
         )
         if percent is not None:
             randomized[name] = percent / 100
-        if any(each is not None for each in given.values()):
+        if any(value is not None for value in given.values()):
             with widgets.errors_shown():
                 coded[name] = Coding(**given)
     return coded, randomized
 
 
-def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
-    """Ask for a demand on all columns that should stay unknown, and for those of single
-    columns.
-    """
+def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
+    """Ask for demands on all sensitive columns, and on single ones."""
     names = current.sensitive
     kinds = SecretForm.kinds()
     if not names:
@@ -256,29 +251,29 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
         kind: _(form.title) for kind, form in kinds.items()
     }
     label = _("What should stay unknown")
-    kind = widgets.by_title(
-        st.selectbox, label, titles, key=SECRET.key, persist_state="session"
+    kind = widgets.ask_by_title(
+        st.selectbox, label, titles, key=SECRET_FIELD.key, persist_state="session"
     )
     if kind == NOTHING:
         return ()
     left, right = st.columns(2)
     with left:
-        columns = _columns(capital("columns"), names, "secret-columns", names[:1])
+        columns = _ask_columns(capital("columns"), names, "secret-columns", names[:1])
     model_of = kinds[kind].choose(right, "")
     own = list[str]()
     if len(columns) > 1:
-        own = _columns(_("Columns with a demand of their own"), columns, "own")
+        own = _ask_columns(_("Columns with a demand of their own"), columns, "own")
     models = [model_of(name) for name in columns if name not in own]
-    return (*models, *map(_own_model, own))
+    return (*models, *map(_ask_own_model, own))
 
 
-def _own_model(column: str) -> PrivacyModel:
+def _ask_own_model(column: str) -> PrivacyModel:
     """Ask for a demand on this column alone."""
     kinds = SecretForm.kinds()
     left, right = st.columns(2)
     titles = {kind: _(form.title) for kind, form in kinds.items()}
     key = f"anonymize-own-{column}"
-    kind = widgets.by_title(
+    kind = widgets.ask_by_title(
         left.selectbox, plain(column), titles, key=key, persist_state="session"
     )
     return kinds[kind].choose(right, f"-{column}")(column)
@@ -287,33 +282,36 @@ def _own_model(column: str) -> PrivacyModel:
 def ways_out(
     current: AnonymizeState, plan: Plan
 ) -> list[tuple[str, Callable[[], None]]]:
-    """Return remedies for demands that cannot be met, each a label and a callback."""
+    """Return remedies for demands that cannot be met: labels with callbacks."""
     ways: list[tuple[str, Callable[[], None]]] = []
-    limit = next((each for each in plans.LIMITS if each > plan.limit), None)
+    limit = next((limit for limit in plans.LIMITS if limit > plan.limit), None)
     if limit is not None:
         label = name_and_text(capital("suppressed, at most"), limit_words(limit))
-        ways.append((label, functools.partial(LIMIT.put, limit)))
+        ways.append((label, functools.partial(LIMIT_FIELD.put, limit)))
     k = max(
         (model.k for model in plan.models if isinstance(model, KAnonymity)), default=2
     )
     if k > 2:
         smaller = max(2, k // 2)
         ways.append(
-            (_("Ask for k = {k}").format(k=smaller), functools.partial(K.put, smaller))
+            (
+                _("Ask for k = {k}").format(k=smaller),
+                functools.partial(K_FIELD.put, smaller),
+            )
         )
-    if SECRET.value() not in (None, NOTHING):
+    if SECRET_FIELD.value() not in (None, NOTHING):
         ways.append(
             (
                 _("Ask for nothing about what should stay unknown"),
-                lambda: SECRET.put(NOTHING),
+                lambda: SECRET_FIELD.put(NOTHING),
             )
         )
     return [] if current.loaded is not None else ways
 
 
-def _metric(current: AnonymizeState) -> Metric:
-    """Ask for the metric to minimize, with a weight per column where it takes any."""
-    kind = widgets.by_title(
+def _ask_metric(current: AnonymizeState) -> Metric:
+    """Ask for the metric to minimize, and its weights per column."""
+    kind = widgets.ask_by_title(
         st.selectbox,
         capital("what is minimized"),
         translate_table(METRIC_WORDS),
@@ -325,9 +323,9 @@ def _metric(current: AnonymizeState) -> Metric:
     if kind == "class size":
         return AverageClassSize()
     label = _("Columns that matter more, with their weights; all others have 1")
-    heavy = _columns(label, current.quasi_identifiers, "heavy")
+    heavy = _ask_columns(label, current.quasi_identifiers, "heavy")
     weights = {
-        name: _number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}")
+        name: _ask_number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}")
         for name in heavy
     }
     if kind == "entropy":
@@ -337,28 +335,31 @@ def _metric(current: AnonymizeState) -> Metric:
     )
 
 
-def _average() -> tuple[PrivacyModel, ...]:
+def _ask_average() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
     label = _("Average risk at most, in percent (100: any)")
     help = _(plans.MESSAGES["average risk"])
-    most = _number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
+    most = _ask_number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
     return (AverageRisk(most=most / 100),) if most < 100 else ()
 
 
-def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
-    """Ask for the column of the rows to be published out of a population, and for
-    demands on that.
+def _ask_population(
+    current: AnonymizeState,
+) -> tuple[str | None, tuple[PrivacyModel, ...]]:
+    """Ask for the column that marks the published rows of a population.
+
+    Demands on the population follow.
     """
     others = [name for name, role in current.roles.items() if role == "insensitive"]
     label = _(
         "The table is a population, and this column marks the rows to be published"
     )
-    subset = _column(label, others, "subset")
+    subset = _ask_column(label, others, "subset")
     if subset is None:
         return None, ()
     models: list[PrivacyModel] = []
     label = _("Every group has at least so many people in the population (k-map)")
-    crowd = _number(label, (1, 1000, 5), "anonymize-kmap")
+    crowd = _ask_number(label, (1, 1000, 5), "anonymize-kmap")
     low, high = st.slider(
         _("Share of the population of a group that is published (delta-presence)"),
         0.0,

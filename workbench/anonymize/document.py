@@ -42,9 +42,7 @@ FEW = 0.001
 def to_html(
     curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]
 ) -> str:
-    """Write the report as one self-contained file to print and sign, without a row of
-    the table.
-    """
+    """Return the report as one file to print and sign, without a row."""
     title, reasons = recommendation(report, outcomes.versions(curator))
     return fragment(
         "internal.html",
@@ -55,7 +53,7 @@ def to_html(
         verdict=title,
         parts=[
             (_("Why this is recommended"), _facts(curator, report), reasons),
-            (_("What was done"), columns(report), done(report)),
+            (_("What was done"), columns(report), method_sentences(report)),
             (
                 _("Singling out: can a person be picked out?"),
                 levels(report),
@@ -74,7 +72,7 @@ def to_html(
             (
                 _("What this does not promise"),
                 pd.DataFrame(),
-                [strip_markdown(each) for each in warnings],
+                [strip_markdown(warning) for warning in warnings],
             ),
         ],
         terms=_(
@@ -139,7 +137,7 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
     ]
 
 
-def done(report: ResidualRiskReport) -> list[str]:
+def method_sentences(report: ResidualRiskReport) -> list[str]:
     """Describe method, models, limits and suppression, in one sentence each."""
     plan = report.plan
     sentences = [plans.words(plan, report.models)]
@@ -191,7 +189,7 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
 
 
 def singling_out(report: ResidualRiskReport) -> list[str]:
-    """Describe the size of groups, and the success that attackers can expect."""
+    """Describe the size of groups, and the success of attackers."""
     whom = _(COUNTED_WORDS[report.plan.counts])
     risk = report.side.risk
     sentences = [
@@ -234,14 +232,14 @@ def levels(report: ResidualRiskReport) -> pd.DataFrame:
     return pd.DataFrame(
         {
             _("risk that a guess is right"): names,
-            _("share, prosecutor"): [percent(each) for each in report.prosecutor],
-            _("share, journalist"): [percent(each) for each in report.journalist],
+            _("share, prosecutor"): [percent(risk) for risk in report.prosecutor],
+            _("share, journalist"): [percent(risk) for risk in report.journalist],
         },
     )
 
 
 def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
-    """Describe what joining rows, tables and releases may do."""
+    """Describe the risk of joining rows, tables and releases."""
     whom = _(COUNTED_WORDS[report.plan.counts])
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
@@ -271,7 +269,7 @@ def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
 
 
 def inference(report: ResidualRiskReport) -> list[str]:
-    """Compare what a group and the whole table tell about sensitive values."""
+    """Compare the sensitive values of groups with those of the whole table."""
     if not report.side.secrets:
         return [
             _(

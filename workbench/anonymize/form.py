@@ -55,7 +55,7 @@ def hierarchies(current: AnonymizeState) -> None:
         hierarchy = current.hierarchies[name]
         if hierarchy.reason:
             st.caption(plain(translate(hierarchy.reason), at_most=300))
-        rules_view.by_rule(current, name)
+        rules_view.ask_rule(current, name)
         grid = st.data_editor(
             state.hierarchy_grid(hierarchy),
             key=f"hierarchy-{name}-{current.version}",
@@ -106,9 +106,7 @@ def load_plan(current: AnonymizeState) -> None:
 
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
-    """Show a loaded plan with the values that it does not know, and say whether it
-    knows all.
-    """
+    """Show a loaded plan with its unknown values; return whether it knows all."""
     st.markdown(_("A plan made earlier"))
     st.write(plain(plans.words(plan, map(str, plan.models)), at_most=500))
     unknown = current.new_values(curator, plan)
@@ -136,8 +134,9 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
-    """Take a hierarchy from a file; values without a line in it are shown, and nothing
-    is taken.
+    """Take a hierarchy from a file.
+
+    If it lacks values, they are shown and nothing is taken.
     """
     missing = sorted(current.table_values(name) - set(hierarchy.values))
     if missing:

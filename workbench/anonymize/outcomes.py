@@ -35,7 +35,7 @@ from workbench.anonymize.plans import (
     size,
     suggested_method,
     too_long,
-    whom,
+    unit_of_groups,
 )
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
@@ -43,13 +43,13 @@ from workbench.language.wording import limit_words, number, percent, plain, whol
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
-from workbench.ui import progress_view, widgets
+from workbench.ui import progress_view
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
 MOST_VALUES = 50
 """Values of a randomized column that are listed, the most frequent ones."""
-FORESEEN = 0.25
+FORECAST_FROM = 0.25
 """The share done from which on the time left is said: right within a factor of 2 in 19
 of 20 searches. Before, it was up to five times too long.
 """
@@ -92,8 +92,8 @@ def frontier(
         plan, method=method, models=(KAnonymity(k=2), *plan.models[1:])
     )
     try:
-        with _told(current, key) as tell:
-            return method, widgets.once_in_line(
+        with _show_progress(current, key) as tell:
+            return method, progress_view.evaluate_in_line(
                 curator,
                 key,
                 lambda: FrontierQuestion(plan=every_k, ks=KS, limits=limits),
@@ -104,8 +104,10 @@ def frontier(
 
 
 @contextmanager
-def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgress]:
-    """Show a bar with a button to stop, for what takes longer than a second.
+def _show_progress(
+    current: AnonymizeState, key: tuple[object, ...]
+) -> Iterator[OnProgress]:
+    """Show a bar and a Stop button, if the work takes longer than a second.
 
     What was stopped is not begun again before something is changed.
     """
@@ -125,20 +127,20 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
         show(stage, share)
 
     stop = functools.partial(current.stopped.add, key)
-    with progress_view.told(
+    with progress_view.show_progress(
         capital("searching"),
         words,
         key=f"stop {key}",
-        patience=progress_view.PATIENCE,
+        patience=progress_view.PATIENCE_SECONDS,
         on_stop=stop,
     ) as show:
         yield tell
 
 
 def stage_words(stage: str, spent: float, share: float) -> str:
-    """Return a stage with the seconds that are left, once these can be foreseen."""
+    """Return a stage, with the remaining seconds once they can be foreseen."""
     left = spent * (1 - share) / max(share, 1e-6)
-    if share < FORESEEN or left < 1:
+    if share < FORECAST_FROM or left < 1:
         return stage
     return _("{stage}, about {seconds:,.0f} s left").format(stage=stage, seconds=left)
 
@@ -146,12 +148,12 @@ def stage_words(stage: str, spent: float, share: float) -> str:
 def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
     """Try a plan, once. Raises: the errors of a plan."""
     key = _key(current, plan)
-    if fails(current, plan):
+    if has_failed(current, plan):
         assert current.failed is not None
         raise current.failed[1]
     try:
-        with _told(current, key) as tell:
-            return widgets.once_in_line(
+        with _show_progress(current, key) as tell:
+            return progress_view.evaluate_in_line(
                 curator, key, lambda: TrialQuestion(plan=plan), tell
             )
     except StoppedError:
@@ -161,7 +163,7 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
         raise
 
 
-def fails(current: AnonymizeState, plan: Plan) -> bool:
+def has_failed(current: AnonymizeState, plan: Plan) -> bool:
     """Say whether this plan was tried last and could not be."""
     return current.failed is not None and current.failed[0] == _key(current, plan)
 
@@ -182,7 +184,7 @@ def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
 def comparison(
     curator: Curator, current: AnonymizeState, plan: Plan
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Compare the methods at the same demands; where one cannot meet them, say why."""
+    """Compare the methods at the same demands; say why one cannot meet them."""
     lines = []
     reasons = []
     predicted = size(curator, current, plan)
@@ -219,15 +221,13 @@ def _figures(
 
 
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Make the table, by the plan with its node filled in; it leaves a line in the
-    ledger.
-    """
+    """Make the table by the plan, with a line in the ledger."""
     try:
         policy = read_policy()
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
         complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
-        with widgets.in_line(), cancelled_by(session.unwanted()):
+        with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
@@ -237,12 +237,10 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
-    """Write the table as a folder, and return its rows; it leaves a line in the
-    ledger.
-    """
+    """Write the table as a folder, with a line in the ledger; return its rows."""
     policy = read_policy()
     policy.check_plan(plan)
-    with widgets.in_line(), cancelled_by(session.unwanted()):
+    with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
         return curator.anonymize_to(
             place, plan, smallest_group=policy.smallest_group(curator.schema.unit)
         )
@@ -251,8 +249,9 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
 def frontier_chart(
     points: tuple[Point, ...], plan: Plan, k: int, loss: float | None
 ) -> Chart:
-    """Draw k against information loss, one line per suppression limit; a click chooses
-    a point.
+    """Draw k against information loss; a click chooses a point.
+
+    There is one line per suppression limit.
 
     Args:
         k, loss: of the choice now, for the ring; no ring without a loss.
@@ -275,12 +274,12 @@ def frontier_chart(
     return (
         drawn
         if loss is None
-        else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
+        else charts.draw_ring(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
     )
 
 
 def _levels(plan: Plan, point: Point) -> str:
-    """Return the level of each column; nothing where ranges are free."""
+    """Return the level of each column; empty for free ranges."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
     return commas(f"{name} {level}" for name, level in levels)
 
@@ -293,8 +292,9 @@ def present_choice(
     points: tuple[Point, ...],
     k: int,
 ) -> tuple[float | None, str]:
-    """Return the loss of the present choice, for the ring, and in words; None where it
-    cannot be drawn.
+    """Return the loss of the current choice, as a number and in words.
+
+    None if it cannot be drawn.
 
     Args:
         drawn: the method of the frontier, which may be another than the chosen one.
@@ -325,9 +325,7 @@ def present_choice(
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Draw the share of people by the size of their smallest group, before and
-    after.
-    """
+    """Draw the share of people by their smallest group, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
@@ -339,18 +337,16 @@ def sizes_chart(report: TrialReport) -> Chart:
             {"group size": label, "of": side, "share": float(share)}
             for label, share in zip(labels, people / len(figures.crowds), strict=True)
         ]
-    return charts.grouped(
+    return charts.grouped_bars(
         pd.DataFrame(frame),
         x="group size",
         x_title=_("size of the smallest group"),
-        y_title=_("share of {whom}").format(whom=whom(report.plan)),
+        y_title=_("share of {whom}").format(whom=unit_of_groups(report.plan)),
     )
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
-    """List what each column lost; in full-domain generalization also its level, and a
-    label of it.
-    """
+    """Return the loss of each column; in full-domain also level and a label."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
         line = {_("column"): name}
@@ -382,8 +378,9 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
 
 
 def randomized_table(report: TrialReport) -> pd.DataFrame:
-    """List how the values of each randomized column were to move, and did, those of all
-    rows first.
+    """Return how values of randomized columns moved, and were expected to.
+
+    Those of all rows come first.
     """
     share = _("share of rows")
     moved = _("moved")
@@ -410,13 +407,13 @@ def neighbors(
     current: AnonymizeState,
     plan: Plan,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
-    """Return a line for the levels of a plan and for each step, and the levels that can
-    be used by name.
-    """
+    """Return a line for the plan's levels and each step, and levels by name."""
     key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
     lines = []
     usable = {}
-    for near in session.once(curator, key, lambda: NeighborsQuestion(plan=plan)):
+    for near in session.evaluate_once(
+        curator, key, lambda: NeighborsQuestion(plan=plan)
+    ):
         name = _("as chosen")
         node = dict(zip(plan.quasi_identifiers, near.node, strict=True))
         for column, level in (plan.node or {}).items():
@@ -438,17 +435,15 @@ def neighbors(
 
 
 def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
-    """Compute the residual risk of the table that was made, once."""
+    """Compute the residual risk of the anonymized table, once."""
     plan = Plan.from_json(table.plan)
-    return widgets.once_in_line(
+    return progress_view.evaluate_in_line(
         curator, ("outcome", table.plan), lambda: ResidualRiskQuestion(plan=plan)
     )
 
 
 def versions(curator: Curator) -> int:
-    """Count the different tables that were anonymized from this one, this one among
-    them.
-    """
+    """Count the different tables anonymized from this one."""
     return len(
         {
             line.content["anonymized"]
@@ -459,16 +454,16 @@ def versions(curator: Curator) -> int:
 
 
 def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
-    """Say that groups reveal a column, and of how many."""
+    """Return the sentence that groups reveal a column."""
     share = percent(risk.homogeneous_people)
     classes = risk.homogeneous_classes
     return _(plans.MESSAGES["reveal"]).format(
-        classes=classes, share=share, column=column, whom=whom(plan)
+        classes=classes, share=share, column=column, whom=unit_of_groups(plan)
     )
 
 
 def more_likely(column: str, risk: AttributeRisk) -> str:
-    """Say how much more likely a group makes some value of a column."""
+    """Return the sentence on how much likelier a group makes a value."""
     times = number(risk.posterior_ratio)
     t = number(risk.t_equal)
     return _(plans.MESSAGES["more likely"]).format(column=column, times=times, t=t)
@@ -477,7 +472,7 @@ def more_likely(column: str, risk: AttributeRisk) -> str:
 def warnings(
     curator: Curator, current: AnonymizeState, plan: Plan, side: Side
 ) -> list[str]:
-    """Return what a table does not promise, with numbers from this very table.
+    """Return what a table does not promise, with figures of this table.
 
     Args:
         plan: with its node filled in.
@@ -508,7 +503,7 @@ def warnings(
     if side.with_others > 0.001:
         sentences.append(
             _(plans.MESSAGES["unique again"]).format(
-                share=percent(side.with_others), whom=whom(plan)
+                share=percent(side.with_others), whom=unit_of_groups(plan)
             )
         )
     table = session.own(session.AnonymizeResult).table

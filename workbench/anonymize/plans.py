@@ -189,7 +189,7 @@ class Demands:
 def plan_of(
     curator: Curator, current: AnonymizeState, demands: Demands, *, method: str
 ) -> Plan:
-    """Return the plan that the page says, by the suggested method or by another.
+    """Return the plan of the page's choices.
 
     Args:
         curator: of the data set.
@@ -232,8 +232,9 @@ def plan_of(
 def take_plan(
     curator: Curator, current: AnonymizeState, note: session.TakePlan
 ) -> None:
-    """Take roles, hierarchies and demands of a project that was read; nothing of
-    another table.
+    """Take roles, hierarchies and demands from an uploaded project.
+
+    Nothing of another table is taken.
     """
     plan = note.plan
     if plan is None or {*plan.roles, *filter(None, [plan.subset])} != set(
@@ -256,18 +257,18 @@ def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
     """Predict the size of a full-domain search."""
     key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
-    return session.once(curator, key, lambda: SearchSizeQuestion(plan=full))
+    return session.evaluate_once(curator, key, lambda: SearchSizeQuestion(plan=full))
 
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
-    """Return full-domain search while it is quick enough, else a method that is."""
+    """Return full-domain search if it is quick enough, else a faster method."""
     if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
         return FullDomain()
     return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
 
 
 def too_long(predicted: Prediction, method: Method, columns: int) -> str:
-    """Say why a method is not tried next to the others; empty where it is."""
+    """Return why a method is not compared; empty if it is."""
     if method.searches and not suggested_method(predicted, columns).searches:
         return _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
@@ -283,7 +284,7 @@ def words(plan: Plan, models: Iterable[str]) -> str:
     """
     return _(MESSAGES["plan"]).format(
         models=translate_stored(*models),
-        whom=whom(plan),
+        whom=unit_of_groups(plan),
         method=_(METHOD_NAMES[plan.method.kind]),
         limit=limit_words(plan.limit),
     )
@@ -296,22 +297,20 @@ def method_label(method: str) -> str:
     return name_and_text(_(METHOD_NAMES[method]), _(METHOD_WORDS[method]))
 
 
-def whom(plan: Plan) -> str:
-    """Return what groups are counted in: households, people, or rows where each row is
-    a person.
-    """
+def unit_of_groups(plan: Plan) -> str:
+    """Return the unit of groups: households, people or rows."""
     return _(COUNTED_WORDS[plan.counts])
 
 
 def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
-    """Describe the size of the search, and the method that is suggested where that is
-    too large.
-    """
+    """Describe the size of the search, and another method if it is too large."""
     predicted = size(curator, current, plan)
     columns = len(plan.quasi_identifiers)
     if predicted.is_feasible:
         forecast = (predicted.seconds, *predicted.search(plan.limit))
-        seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
+        seconds, mostly, most = (
+            number(max(0.1, round(seconds, 1))) for seconds in forecast
+        )
         sentence = _(MESSAGES["search"]).format(
             nodes=predicted.nodes,
             seconds=seconds,
@@ -326,7 +325,7 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
 
 
 def suggestion(method: Method) -> str:
-    """Say which local method is suggested, and why."""
+    """Return the suggested local method, with the reason."""
     return _(MESSAGES["suggested"]).format(
         method=capital(_(METHOD_NAMES[method.kind])), columns=LOCAL_COLUMNS
     )

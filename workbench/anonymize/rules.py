@@ -1,4 +1,4 @@
-"""Hierarchies by a rule that a person chooses, and their groups."""
+"""Hierarchies made by a chosen rule, and their groups."""
 
 import re
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ PERIODS = {
     "year": N_("year"),
     "decade": N_("decade"),
 }
-EXAMPLES = 3
+MAX_EXAMPLES = 3
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def fitting(values: Sequence[str]) -> list[str]:
-    """Return the rules that these values can follow, the likeliest first."""
+def fitting_rules(values: Sequence[str]) -> list[str]:
+    """Return the rules that fit these values, the likeliest first."""
     shown = pd.Series(list(values), dtype="str")
     if not len(shown):
         return []
@@ -55,7 +55,7 @@ def numbers_in(text: str) -> list[float]:
 
     Raises: ParameterError without any.
     """
-    numbers = [float(each) for each in _NUMBER.findall(text)]
+    numbers = [float(digits) for digits in _NUMBER.findall(text)]
     if not numbers:
         raise ParameterError(
             "there is no number in {text!r}",
@@ -65,7 +65,7 @@ def numbers_in(text: str) -> list[float]:
     return numbers
 
 
-def by_intervals(
+def make_intervals(
     values: Sequence[str],
     widths: str,
     low: float | None,
@@ -80,7 +80,7 @@ def by_intervals(
     return intervals(values, numbers_in(widths), low=low, high=high, start=start)
 
 
-def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
+def make_masks(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
     """Mask so many last characters on each level.
 
     Raises: ParameterError without any.
@@ -88,7 +88,7 @@ def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
     return mask(values, sorted(masked))
 
 
-def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
+def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
     """Join neighbors in an order, so many on each level.
 
     Args:
@@ -106,25 +106,23 @@ def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
             line=strange[0],
         )
     complete = list(dict.fromkeys([*lines, *values]))
-    return order(complete, [int(each) for each in numbers_in(sizes)])
+    return order(complete, [int(size) for size in numbers_in(sizes)])
 
 
-def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
+def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
     """Make dates these periods, small to large.
 
     Raises: ParameterError for values that are no dates.
     """
-    return dates(values, [each for each in DATE_LEVELS if each in periods])
+    return dates(values, [level for level in DATE_LEVELS if level in periods])
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:
-    """List the levels with the number of their groups, the size of the largest, and
-    examples.
-    """
+    """Return the levels with number of groups, largest size and examples."""
     lines = []
     for number, labels in enumerate(hierarchy.levels):
         sizes = pd.Series(labels).value_counts(sort=False)
-        examples = " · ".join(map(str, sizes.index[:EXAMPLES]))
+        examples = " · ".join(map(str, sizes.index[:MAX_EXAMPLES]))
         lines.append((number, len(sizes), int(sizes.max()), examples))
     headings = [_("level"), _("groups"), _("values in the largest"), _("such as")]
     return pd.DataFrame(lines, columns=headings)

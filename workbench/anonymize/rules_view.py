@@ -8,17 +8,17 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import _, translate_table
 from workbench.ui import widgets
 
-LONGEST = 200
+MAX_VALUES_SHOWN = 200
 """Values that are listed to be put into an order; more keep the order that they
 have.
 """
 
 
-def by_rule(current: AnonymizeState, name: str) -> None:
+def ask_rule(current: AnonymizeState, name: str) -> None:
     """Choose a rule for a column, look at its groups, and take it."""
     own = current.table_values(name)
     values = [value for value in current.hierarchies[name].values if value in own]
-    fitting = rules.fitting(values)
+    fitting = rules.fitting_rules(values)
     if not fitting:
         return
     key = f"rule-{name}-{current.version}"
@@ -49,7 +49,7 @@ def _intervals(values: list[str], key: str) -> Hierarchy:
     )
     low = middle.number_input(_("One group below"), value=None, key=f"{key}-low")
     high = right.number_input(_("One group from … on"), value=None, key=f"{key}-high")
-    return rules.by_intervals(values, widths, low, high, start=start)
+    return rules.make_intervals(values, widths, low, high, start=start)
 
 
 def _masking(values: list[str], key: str) -> Hierarchy:
@@ -60,7 +60,7 @@ def _masking(values: list[str], key: str) -> Hierarchy:
         list(range(1, max(2, longest)))[:9],
         key=f"{key}-masked",
     )
-    return rules.by_masking(values, masked)
+    return rules.make_masks(values, masked)
 
 
 def _order(values: list[str], key: str) -> Hierarchy:
@@ -69,25 +69,25 @@ def _order(values: list[str], key: str) -> Hierarchy:
         _("Values in a group, level by level"), "2, 4, 8", key=f"{key}-sizes"
     )
     ordered = ""
-    if len(values) <= LONGEST:
+    if len(values) <= MAX_VALUES_SHOWN:
         ordered = right.text_area(
             _("Values in their order, one per line"),
             "\n".join(values),
             key=f"{key}-order",
             height=160,
         )
-    return rules.by_order(values, ordered, sizes)
+    return rules.join_neighbors(values, ordered, sizes)
 
 
 def _dates(values: list[str], key: str) -> Hierarchy:
-    periods = widgets.by_title(
+    periods = widgets.ask_by_title(
         st.multiselect,
         _(rules.RULES["dates"]),
         translate_table(rules.PERIODS),
         list(rules.PERIODS),
         key=f"{key}-periods",
     )
-    return rules.by_dates(values, periods)
+    return rules.make_periods(values, periods)
 
 
 FORMS = {"intervals": _intervals, "masking": _masking, "order": _order, "dates": _dates}

@@ -1,4 +1,4 @@
-"""Forms of demands on columns that should stay unknown.
+"""Forms of demands on sensitive columns.
 
 Each kind of demand registers itself.
 """
@@ -25,8 +25,7 @@ ModelOf = Callable[[str], PrivacyModel]
 
 
 class SecretForm(Registered, ABC):
-    """A kind of demand on a column that should stay unknown, with the form of its
-    strength.
+    """A kind of demand on a sensitive column, with the form of its strength.
 
     Attributes:
         title: what is demanded, as a message.
@@ -37,7 +36,7 @@ class SecretForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        """Draw the fields, and return the demand that they say.
+        """Show the fields; return their demand.
 
         Args:
             place: of the fields.

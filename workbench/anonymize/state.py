@@ -54,24 +54,24 @@ class AnonymizeState(session.OfDataSet):
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """Columns that are generalized."""
+        """Generalized columns."""
         return [name for name, role in self.roles.items() if role == "quasi-identifier"]
 
     @property
     def sensitive(self) -> list[str]:
-        """Columns whose values should stay unknown."""
+        """Columns with sensitive values."""
         return [name for name, role in self.roles.items() if role == "sensitive"]
 
     @property
     def with_hierarchies(self) -> list[str]:
-        """Columns whose values become coarser, or are compared as if they did."""
+        """Columns with a hierarchy: generalized, or compared by one."""
         return [
             *self.quasi_identifiers,
             *(name for name in self.sensitive if name in self.hierarchies),
         ]
 
     def set_roles(self, roles: dict[str, str]) -> bool:
-        """Take the roles that a person chose, and say whether that changed anything."""
+        """Set the roles; return whether any changed."""
         if roles == self.roles or not set(roles.values()) <= set(ROLES):
             return False
         self.roles = roles
@@ -84,9 +84,7 @@ class AnonymizeState(session.OfDataSet):
     def take_columns(
         self, known: Iterable[str], secret: Iterable[str], left_out: Iterable[str] = ()
     ) -> None:
-        """Take the columns that others may know, that should stay unknown, and that do
-        not leave.
-        """
+        """Set known, secret and left-out columns."""
         chosen = dict.fromkeys(known, "quasi-identifier") | dict.fromkeys(
             secret, "sensitive"
         )
@@ -98,8 +96,9 @@ class AnonymizeState(session.OfDataSet):
         )
 
     def take(self, curator: Curator, note: session.TakeColumns) -> None:
-        """Take roles from another page, and the plan of a change of some columns; none
-        of another table.
+        """Take roles from a note, and the plan of a change of columns.
+
+        Nothing of another table is taken.
         """
         if not {*note.known, *note.secret, *note.left_out} <= set(self.roles):
             return
@@ -126,17 +125,17 @@ class AnonymizeState(session.OfDataSet):
             self.use(dataclasses.replace(plan, suppressed="dropped", node=node))
 
     def complete(self, curator: Curator, names: Iterable[str]) -> None:
-        """Take the suggested hierarchies of those of these columns that have none."""
+        """Take suggested hierarchies for those columns without one."""
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
             key = ("hierarchies", missing)
-            suggested = session.once(
+            suggested = session.evaluate_once(
                 curator, key, lambda: HierarchiesQuestion(columns=missing)
             )
             self.hierarchies |= suggested
 
     def table_values(self, name: str) -> set[str]:
-        """Return the values of a column that a hierarchy must have a path for."""
+        """Return a column's values, all of which its hierarchy must hold."""
         suggested = (self.before.get(name) or [self.hierarchies[name]])[0]
         return set(suggested.values) - {MISSING, SUPPRESSED}
 
@@ -175,16 +174,12 @@ class AnonymizeState(session.OfDataSet):
         self.use(plan)
 
     def use(self, plan: Plan | None) -> None:
-        """Use this plan in place of the choices on the page; none for these choices
-        again.
-        """
+        """Use this plan in place of the page's choices; None returns to them."""
         self.loaded = plan
         self.version += 1
 
     def new_values(self, curator: Curator, plan: Plan) -> dict[str, list[str]]:
-        """Return the values of this table that the hierarchies of a plan have no path
-        for, by column.
-        """
+        """Return values without a path in the plan's hierarchies, by column."""
         if not plan.method.needs_hierarchies:
             return {}
         names = plan.quasi_identifiers
@@ -196,8 +191,9 @@ class AnonymizeState(session.OfDataSet):
         return {name: sorted(new) for name, new in values.items() if new}
 
     def extended(self, plan: Plan, names: Iterable[str]) -> Plan:
-        """Return a plan with the suggested hierarchies of some columns, and its levels
-        to be chosen anew.
+        """Return a plan with suggested hierarchies of some columns.
+
+        Its levels are to be chosen anew.
         """
         hierarchies = {
             **plan.hierarchies,
@@ -206,7 +202,7 @@ class AnonymizeState(session.OfDataSet):
         return dataclasses.replace(plan, hierarchies=hierarchies, node=None)
 
     def of_file(self, name: str, hierarchy: Hierarchy) -> Hierarchy:
-        """Return a column's hierarchy from a file, which says so."""
+        """Return a column's hierarchy from a file."""
         return dataclasses.replace(hierarchy, reason=_("From a file."))
 
 
@@ -214,8 +210,8 @@ def state(curator: Curator) -> AnonymizeState:
     """Return the choices for this data set; at first as proposed."""
     current = session.own(AnonymizeState)
     if not current.roles:
-        proposed = session.once(curator, ("roles",), RolesQuestion)
-        current.roles = {each.column: each.role for each in proposed}
+        proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
+        current.roles = {proposal.column: proposal.role for proposal in proposed}
     current.complete(curator, current.quasi_identifiers)
     return current
 
@@ -231,10 +227,10 @@ def read_hierarchy(data: bytes) -> Hierarchy:
 
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """Return a line per column: its role, and why another one was or is proposed."""
-    proposed = session.once(curator, ("roles",), RolesQuestion)
+    proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
     lines = [
-        (each.column, current.roles[each.column], translate(each.reason))
-        for each in proposed
+        (proposal.column, current.roles[proposal.column], translate(proposal.reason))
+        for proposal in proposed
     ]
     return pd.DataFrame(lines, columns=["column", "role", "why"])
 

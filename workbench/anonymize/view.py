@@ -4,6 +4,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.anonymization.models import KAnonymity
@@ -11,6 +12,7 @@ from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.promise import EARLIER, EXCEPT
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
+from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
@@ -30,6 +32,7 @@ from workbench.report import of_table
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
+from workbench.ui.attacker_view import known_people
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -79,13 +82,13 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
-        demands_form.K.put(int(point["k"]))
-        demands_form.LIMIT.put(float(point["share"]))
-        demands_form.METHOD.put(method)
+        demands_form.K_FIELD.put(int(point["k"]))
+        demands_form.LIMIT_FIELD.put(float(point["share"]))
+        demands_form.METHOD_FIELD.put(method)
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Show risk and utility side by side, and what is not promised."""
+    """Show risk and utility side by side, and the limits of the promise."""
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
@@ -120,7 +123,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
             plan.at(report.plan.node, report.plan.gap),
             report.after,
         )
-        st.markdown("\n".join(f"- {each}" for each in warnings))
+        st.markdown("\n".join(f"- {warning}" for warning in warnings))
 
 
 def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -158,7 +161,7 @@ def _figures(report: TrialReport) -> None:
     highest = report.after.risk.highest
     quiet = dict[str, Any](delta_color="off", delta_arrow="off")
     unique.metric(
-        _("Unique {whom}").format(whom=plans.whom(report.plan)),
+        _("Unique {whom}").format(whom=plans.unit_of_groups(report.plan)),
         percent(report.after.risk.uniques),
         name_and_text(_("before"), percent(report.before.risk.uniques)),
         **quiet,
@@ -187,7 +190,7 @@ def _figures(report: TrialReport) -> None:
     st.caption(
         _(plans.MESSAGES["groups"]).format(
             k=risks.k,
-            whom=plans.whom(report.plan),
+            whom=plans.unit_of_groups(report.plan),
             average=number(
                 risks.people * report.after.groups_per_person / risks.classes
             ),
@@ -200,7 +203,7 @@ def _figures(report: TrialReport) -> None:
 def show_result(
     curator: Curator, current: AnonymizeState, table: AnonymizedTable
 ) -> None:
-    """Show the table that was made, with a recommendation and the report to sign."""
+    """Show the anonymized table, a recommendation and the report to sign."""
     try:
         with st.spinner(_("Computing")):
             report = outcomes.residual_risk(curator, table)
@@ -222,7 +225,7 @@ def show_result(
 
 
 def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """Show the table that was made, and offer it with its plan and as a page.
+    """Show the anonymized table; offer it with its plan and as a page.
 
     Args:
         name: of the data set, for the names of files.
@@ -263,15 +266,17 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         page = functools.partial(of_table.file, table.table, table.guarantee, warnings)
         offer(_("Download as one HTML file"), page, made, "html", icon="description")
         if st.button(_("Evaluate"), icon=":material/balance:"):
-            session.leave(session.Judge())
+            session.leave_note(session.Judge())
             st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.leave(session.Offered(made=table, not_promised=tuple(warnings)))
+            session.leave_note(
+                session.Offered(made=table, not_promised=tuple(warnings))
+            )
             st.switch_page(session.page_script("links"))
 
 
 def write(curator: Curator, plan: Plan) -> None:
-    """Offer to write the table at any size, where the settings name a place for it."""
+    """Offer to write the table at any size, if the settings name a place."""
     # they may not hold for all rows
     models = () if plan.suppressed in ("kept", "blanked") else plan.models
     folder_view.offer(
@@ -286,6 +291,37 @@ def write(curator: Curator, plan: Plan) -> None:
     )
 
 
+def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
+    """Ask for a list of known people; show whom it finds in the table.
+
+    Its values are recoded in the same way before.
+    """
+    section = st.expander(
+        _("What would somebody with a list of people find in it?"), key="relink"
+    )
+    with section, widgets.errors_shown():
+        widgets.internal_badge()
+        listed = known_people(curator, key="relink-list")
+        if listed is None:
+            return
+        name, given = listed
+        digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
+        with st.spinner(_("Computing"), show_time=True):
+            match = session.compute_once(
+                ("relinked", *digest), lambda: attack_with_list(table, given)
+            )
+        st.markdown(
+            _(plans.MESSAGES["found"]).format(
+                name=plain(name),
+                unique=match.unique,
+                people=match.people,
+                matched=match.matched,
+                smallest=match.smallest,
+            ),
+        )
+        st.caption(_(plans.MESSAGES["recoded list"]))
+
+
 def guided_example() -> None:
     """Show the small tables of a textbook, step by step."""
     with st.expander(
@@ -297,7 +333,7 @@ def guided_example() -> None:
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
-            counted, results = examples.computed(step, code())
+            counted, results = examples.compute_results(step, code())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for (says, _run), result in zip(step.operations, results, strict=True):
                 right.write(_(says))

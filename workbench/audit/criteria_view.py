@@ -1,6 +1,4 @@
-"""Published criteria on the Audit page: what a table violates, and a place for what
-only people decide.
-"""
+"""Published criteria on the Audit page: violations, and decisions of people."""
 
 from datetime import UTC, datetime
 
@@ -13,15 +11,13 @@ from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules
 from workbench.language.messages import _
 from workbench.language.wording import plain, printable
 from workbench.report import criteria
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 
 
-def measured(
+def ask_criterion(
     curator: Curator, report: AuditReport
 ) -> tuple[Criterion, tuple[Outcome, ...]] | None:
-    """Ask for a criterion, and show the result of each clause; None where none is
-    chosen.
-    """
+    """Ask for a criterion; show the result of each clause, or return None."""
     with (
         st.expander(
             _("Measure against published criteria"),
@@ -31,7 +27,7 @@ def measured(
         widgets.errors_shown(),
     ):
         titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
-        rule = widgets.by_title(
+        rule = widgets.ask_by_title(
             st.selectbox,
             _("Measure against published criteria"),
             titles,
@@ -41,7 +37,7 @@ def measured(
         if rule is not None:
             criterion = Criterion.load(rule)
             evaluation = EvidenceQuestion(rule=rule, year=datetime.now(UTC).year)
-            seen = widgets.once_in_line(
+            seen = progress_view.evaluate_in_line(
                 curator, ("criterion", evaluation), lambda: evaluation
             )
             place = st.container()
@@ -56,7 +52,7 @@ def measured(
 
 
 def _answers(criterion: Criterion) -> dict[str, Answer]:
-    """Ask who decides, and what; nothing is decided without a name."""
+    """Ask for the decision, and for the name of who decides."""
     asked = criteria.questions(criterion.clauses)
     answers = {}
     who = (

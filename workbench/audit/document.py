@@ -16,8 +16,8 @@ from workbench.language.messages import _, capital, commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fragment
-from workbench.ui.rows_view import first_rows_words
-from workbench.ui.verdict import of_table, ways_words
+from workbench.ui.first_rows_view import first_rows_words
+from workbench.ui.verdict import judge_table, search_sentence
 
 
 @printing()
@@ -28,8 +28,7 @@ def to_html(
     listed: str,
     judged: tuple[Criterion, tuple[Outcome, ...]] | None = None,
 ) -> str:
-    """Return the audit as one self-contained file to print, which holds no row of the
-    table.
+    """Return the audit as one file to print, without a row of the table.
 
     Args:
         curator: of the table.
@@ -41,18 +40,20 @@ def to_html(
     sets = pd.DataFrame(
         [
             {
-                _("columns"): commas(each.columns),
-                _("share of people who are unique"): percent(each.uniques),
-                _("distinction"): percent(each.distinction),
-                _("separation"): percent(each.separation),
+                _("columns"): commas(column_set.columns),
+                _("share of people who are unique"): percent(column_set.uniques),
+                _("distinction"): percent(column_set.distinction),
+                _("separation"): percent(column_set.separation),
             }
-            for each in report.sets[:SHOWN_SETS]
+            for column_set in report.sets[:SHOWN_SETS]
         ],
     )
     expected = [
-        each for each in (linkage_words(report, listed), *attackers(report)) if each
+        sentence
+        for sentence in (linkage_words(report, listed), *attackers(report))
+        if sentence
     ]
-    verdict = of_table(report, columns)
+    verdict = judge_table(report, columns)
     return fragment(
         "internal.html",
         title=_("Internal audit of {name}").format(name=curator.name),
@@ -68,7 +69,7 @@ def to_html(
             (
                 _("The change that helps most"),
                 pd.DataFrame(),
-                [*verdict.actions, ways_words()] if verdict.actions else [],
+                [*verdict.actions, search_sentence()] if verdict.actions else [],
             ),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),

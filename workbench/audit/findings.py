@@ -1,6 +1,4 @@
-"""The report of the Audit page for a choice of columns, in sentences, tables and
-charts.
-"""
+"""The audit of a choice of columns, as sentences, tables and charts."""
 
 import pandas as pd
 
@@ -13,15 +11,15 @@ from workbench.language.messages import _, capital, translate
 from workbench.language.wording import people_words, percent
 from workbench.report import charts
 from workbench.report.charts import Chart
-from workbench.ui import widgets
+from workbench.ui import progress_view
 
-KNOWN = session.Widget[list[str]]("audit-columns")
+KNOWN_FIELD = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """Return a proposed role for every column of the table."""
-    return session.once(curator, ("roles",), RolesQuestion)
+    return session.evaluate_once(curator, ("roles",), RolesQuestion)
 
 
 def report(
@@ -35,7 +33,7 @@ def report(
 ) -> AuditReport:
     """Compute the audit for these columns, once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
-    return widgets.once_in_line(
+    return progress_view.evaluate_in_line(
         curator,
         ("audit", tuple(columns), tuple(sensitive), threshold, known, population),
         lambda: AuditQuestion.of(
@@ -53,25 +51,27 @@ def report(
 def change(
     report: AuditReport, columns: list[str], sensitive: list[str]
 ) -> session.TakeColumns:
-    """Return the change that helps most, for the page that carries it out."""
+    """Return the most helpful change, as a note to the page that makes it."""
     given = report.verdict
     steps = given.ways[0].steps if given.ways else ()
-    dropped = (each.column for each in steps if each.labels == 1)
+    dropped = (step.column for step in steps if step.labels == 1)
     return session.TakeColumns(
         known=tuple(columns),
         secret=tuple(sensitive),
         left_out=(*given.naming, *given.texts, *dropped),
-        labels={each.column: each.labels for each in steps if each.labels > 1},
+        labels={step.column: step.labels for step in steps if step.labels > 1},
     )
 
 
 def sets_chart(audit: AuditReport) -> Chart:
-    """Draw the riskiest sets of columns, where any makes somebody unique."""
-    shown = [each for each in audit.sets if each.uniques > 0][:SHOWN_SETS]
-    labels = [" + ".join(each.columns) for each in shown]
+    """Draw the riskiest sets of columns."""
+    shown = [column_set for column_set in audit.sets if column_set.uniques > 0][
+        :SHOWN_SETS
+    ]
+    labels = [" + ".join(column_set.columns) for column_set in shown]
     return charts.bars(
         labels,
-        [each.uniques for each in shown],
+        [column_set.uniques for column_set in shown],
         x_title=_("share of people who are unique"),
         alt=_(
             "Share of people who are unique by sets of columns; the riskiest is "
@@ -105,8 +105,8 @@ def toggle(
 ) -> None:
     """Leave the column of the clicked bar out, or take it in."""
     for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
-        kept = [each for each in columns if each != name]
-        KNOWN.put(kept if name in columns else [*columns, name])
+        kept = [column for column in columns if column != name]
+        KNOWN_FIELD.put(kept if name in columns else [*columns, name])
 
 
 def _label(name: str, columns: list[str]) -> str:
@@ -116,7 +116,7 @@ def _label(name: str, columns: list[str]) -> str:
 
 
 def attackers(audit: AuditReport) -> list[str]:
-    """Say what three attackers can expect, one sentence per attacker."""
+    """Return one sentence per kind of attacker."""
     risk = audit.risk
     listed = audit.listed
     estimates = audit.estimates
@@ -190,21 +190,21 @@ def attackers(audit: AuditReport) -> list[str]:
 
 
 def identifiers(audit: AuditReport) -> pd.DataFrame:
-    """Return the columns that look like identifiers, and why."""
+    """Return the likely identifiers, with reasons."""
     return pd.DataFrame(
         [
             {
-                _("column"): each.column,
-                _("looks like"): translate(each.kind),
-                _("why"): translate(each.reason),
+                _("column"): identifier.column,
+                _("looks like"): translate(identifier.kind),
+                _("why"): translate(identifier.reason),
             }
-            for each in audit.identifiers
+            for identifier in audit.identifiers
         ],
     )
 
 
 def secrets(audit: AuditReport) -> pd.DataFrame:
-    """Return what the groups give away about each sensitive column."""
+    """Return for each sensitive column how much its groups reveal."""
     return pd.DataFrame(
         [
             {
@@ -222,7 +222,7 @@ def secrets(audit: AuditReport) -> pd.DataFrame:
 
 
 def linkage_words(audit: AuditReport, name: str) -> str:
-    """Say what the attacker's list finds.
+    """Return the sentence on the matches of the attacker's list.
 
     Args:
         name: of the list.

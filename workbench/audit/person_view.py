@@ -1,6 +1,4 @@
-"""The group of people that agree with what is known of one person, and its sensitive
-values.
-"""
+"""The group of people that match some known facts, and its sensitive values."""
 
 import re
 
@@ -15,12 +13,12 @@ from workbench.language.wording import percent, plain
 from workbench.ui import widgets
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
-ASKED = 4
+FIRST_FIELDS = 4
 """Fields at first."""
 
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
-    """Ask for what is known, and show the answer in sentences."""
+    """Ask for known facts about a person; show the matching group."""
     title = _("What would somebody learn about one person?")
     section = st.expander(title, icon=":material/person_search:", key="one-person")
     with section, widgets.errors_shown():
@@ -31,16 +29,16 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             )
         )
         known = []
-        cells = st.columns(min(ASKED, len(columns)))
+        cells = st.columns(min(FIRST_FIELDS, len(columns)))
         for place, name in enumerate(columns):
             text = cells[place % len(cells)].text_input(
                 plain(name), key=f"person-{name}"
             )
             if text.strip():
-                known.append(parsed(name, text.strip()))
+                known.append(parse_value(name, text.strip()))
         if not known:
             return
-        report = session.once(
+        report = session.evaluate_once(
             curator,
             ("one person", tuple(known), tuple(sensitive)),
             lambda: OnePersonQuestion(known=tuple(known), sensitive=tuple(sensitive)),
@@ -52,7 +50,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
 
 
-def parsed(column: str, text: str) -> Known:
+def parse_value(column: str, text: str) -> Known:
     """Read a range of numbers, a prefix with a star, or a value of a column."""
     between = _RANGE.fullmatch(text)
     if between is not None:
@@ -64,7 +62,7 @@ def parsed(column: str, text: str) -> Known:
 
 
 def sentences(report: OnePersonReport) -> list[str]:
-    """Say how large the group is, and what it gives away for certain."""
+    """Return the size of the group, and the values it reveals for certain."""
     if not report.people:
         return [
             _(
@@ -109,11 +107,11 @@ def tables(report: OnePersonReport) -> dict[str, pd.DataFrame]:
         name: pd.DataFrame(
             [
                 {
-                    _("value"): each.value,
-                    _("chance in this group"): percent(each.chance),
-                    _("in the whole table"): percent(each.before),
+                    _("value"): secret.value,
+                    _("chance in this group"): percent(secret.chance),
+                    _("in the whole table"): percent(secret.before),
                 }
-                for each in secrets
+                for secret in secrets
             ],
         )
         for name, secrets in report.secrets.items()

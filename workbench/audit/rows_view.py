@@ -1,6 +1,4 @@
-"""The risk of each row, as a file for the owner of the table, and the part of each
-column in it.
-"""
+"""The risk of each row, as a file for the owner, and each column's share."""
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +12,7 @@ from workbench.language.wording import number, percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.report.files import file_name
-from workbench.ui import file_view, widgets
+from workbench.ui import file_view, progress_view, widgets
 
 HEADINGS = {
     "people": N_("people in the group"),
@@ -44,7 +42,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
             return
         with st.spinner(_("Computing"), show_time=True):
             key = ("risk of each row", evaluation)
-            report = widgets.once_in_line(curator, key, lambda: evaluation)
+            report = progress_view.evaluate_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
         if any(report.part.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")
@@ -93,7 +91,7 @@ def _ask(columns: list[str], others: list[str]) -> RowRiskQuestion:
 
 
 def sentences(report: RowRiskReport) -> list[str]:
-    """Say what the figures mean for all people together."""
+    """Return the meaning of the figures for all people together."""
     lines = [
         _(
             "Unique by one or two columns alone: {share} of the people. These are "
@@ -151,9 +149,7 @@ def parts_chart(report: RowRiskReport) -> Chart:
 
 
 def to_csv(report: RowRiskReport) -> bytes:
-    """Return one line per row, numbered as in the table; private, and without any of
-    its values.
-    """
+    """Return one numbered line per row, without any of its values. Private."""
     figures = report.rows.rename(columns=dict(translate_table(HEADINGS).items()))
     parts = {
         _("part of {column}").format(column=name): report.parts[name].round(4)

@@ -15,8 +15,9 @@ from workbench.ui import verdict, widgets
 
 
 def changes(report: AuditReport, columns: list[str]) -> None:
-    """Show one column less, or one more; a click on a bar leaves its column out, or
-    takes it in.
+    """Show the effect of one column less, or one more.
+
+    A click on a bar leaves its column out, or takes it in.
     """
     if not report.changes:
         return
@@ -39,7 +40,7 @@ def changes(report: AuditReport, columns: list[str]) -> None:
 
 
 def without_known(curator: Curator) -> None:
-    """Say before any column is taken as known whether columns name people."""
+    """Say whether columns name people, before any is taken as known."""
     text = verdict.naming_sentences(
         *who_is_named(findings.roles(curator), curator.schema)
     )
@@ -50,8 +51,8 @@ def without_known(curator: Curator) -> None:
 
 
 def show_verdict(report: AuditReport, columns: list[str]) -> None:
-    """Show the answer in its color, its reasons, and the change that helps most."""
-    judged = verdict.of_table(report, columns)
+    """Show the verdict in its color, its reasons, and the best change."""
+    judged = verdict.judge_table(report, columns)
     color = {"poor": "red", "mixed": "orange", "good": "green"}[judged.level]
     st.markdown(f"### :{color}-background[{plain(judged.sentence, at_most=1_000)}]")
     st.markdown(
@@ -62,7 +63,7 @@ def show_verdict(report: AuditReport, columns: list[str]) -> None:
         return
     st.markdown(f"**{_('The change that helps most')}**")
     st.markdown(plain(best, at_most=600))
-    st.caption(verdict.ways_words())
+    st.caption(verdict.search_sentence())
     if others:
         with st.expander(_("Other changes"), key="other-changes"):
             st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))

@@ -1,5 +1,6 @@
-"""Cards of the verdict, for one column or one group of pairs each, on a scale that
-begins at perfect.
+"""Cards of the comparison, one per column or group of pairs.
+
+Their scale begins at perfect.
 """
 
 import html
@@ -10,15 +11,15 @@ from typing import Any
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
-from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
+from workbench.evaluate.report import BARELY_KEPT, WELL_KEPT, is_misleading, kept_share
 from workbench.language.messages import _, name_and_text
 from workbench.language.wording import percent
 from workbench.report.charts import dot
 from workbench.report.document import fragment
 
-SHORTEST = 0.05
+MIN_SCALE_END = 0.05
 """Distance at the end of the scale, at least: less would make chance look large."""
-RIGHT = 0.02
+UNMENTIONED_SHARE = 0.02
 """Share of the rows in a column that may be wrong without a word."""
 COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
 CHANCE = "#8A8A8A"
@@ -47,18 +48,18 @@ class Card:
     lines: tuple[str, ...] = ()
 
 
-def of_columns(similarity: SimilarityReport) -> list[Card]:
+def column_cards(similarity: SimilarityReport) -> list[Card]:
     """Return a card per column, worst first."""
-    return [_of_column(each) for each in similarity.columns]
+    return [_column_card(column) for column in similarity.columns]
 
 
-def _of_column(each: ColumnSimilarity) -> Card:
+def _column_card(each: ColumnSimilarity) -> Card:
     level = "mixed"
     word = _("use with care")
-    if is_off(each):
+    if is_misleading(each):
         level = "poor"
         word = _("do not use")
-    elif each.distance <= max(RIGHT, 2 * each.floor):
+    elif each.distance <= max(UNMENTIONED_SHARE, 2 * each.floor):
         level = "good"
         word = _("right")
     lines = []
@@ -82,10 +83,8 @@ def _of_column(each: ColumnSimilarity) -> Card:
     )
 
 
-def of_pairs(similarity: SimilarityReport) -> list[Card]:
-    """Return a card per column for its pairs with all others, worst first; none where
-    there are no pairs.
-    """
+def pair_cards(similarity: SimilarityReport) -> list[Card]:
+    """Return a card per column for its pairs with all others, worst first."""
     if similarity.score(measures.RELATIONS) is None:
         return []
     cards: list[tuple[float, Card]] = []
@@ -96,7 +95,13 @@ def of_pairs(similarity: SimilarityReport) -> list[Card]:
         level = "good"
         word = name_and_text(_("relations kept"), "–")
         if kept is not None:
-            level = "good" if kept >= KEPT else "mixed" if kept >= LOST else "poor"
+            level = (
+                "good"
+                if kept >= WELL_KEPT
+                else "mixed"
+                if kept >= BARELY_KEPT
+                else "poor"
+            )
             word = name_and_text(_("relations kept"), percent(kept))
         card = Card(
             title=name,
@@ -110,15 +115,13 @@ def of_pairs(similarity: SimilarityReport) -> list[Card]:
     return [card for _kept, card in sorted(cards, key=lambda each: each[0])]
 
 
-def matching(cards: Sequence[Card], text: str) -> list[Card]:
-    """Return the cards whose title holds a text."""
+def filter_cards(cards: Sequence[Card], text: str) -> list[Card]:
+    """Return the cards with a text in their title."""
     return [card for card in cards if text.casefold() in card.title.casefold()]
 
 
-def drawn(cards: Sequence[Card], *, end: float) -> str:
-    """Draw the cards as HTML, with the distance `end` at the right end of every
-    scale.
-    """
+def cards_html(cards: Sequence[Card], *, end: float) -> str:
+    """Draw the cards as HTML, all with the distance `end` at the right end."""
     marks = {
         "floor": (_("another sample"), CHANCE),
         "independent": (_("independent columns"), INDEPENDENT),
@@ -132,11 +135,11 @@ def drawn(cards: Sequence[Card], *, end: float) -> str:
     return fragment("cards.html", Path(__file__).parent, cards=cards, end=end, **words)
 
 
-def end_of(cards: Sequence[Card]) -> float:
-    """Return the right end of a scale that holds all of them."""
+def scale_end(cards: Sequence[Card]) -> float:
+    """Return the right end of a scale for all of the cards."""
     return max(
         [
-            SHORTEST,
+            MIN_SCALE_END,
             *(max(card.value, card.floor, card.independent or 0) for card in cards),
         ]
     )

@@ -1,6 +1,4 @@
-"""Charts of the Evaluate page: two distributions in one, measures on a scale, scores,
-attacks.
-"""
+"""Charts of the Evaluate page: distributions, measures, scores, attacks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,13 +23,14 @@ from workbench.report.charts import (
 )
 from workbench.ui.method_charts import COLORS
 
-STEPS = 30
+LINES_FROM_CELLS = 30
 """Cells from which on lines are clearer than bars."""
 
 
-def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> Chart:
-    """Draw one column as several sources have it: bars side by side, or steps where
-    there are many cells.
+def sources_chart(
+    frame: pd.DataFrame, *, column: str, y_title: str, shares: bool
+) -> Chart:
+    """Draw one column of several sources, as bars or, with many cells, as steps.
 
     Args:
         frame: cell, of (the source), rows; in the order of the cells and of the
@@ -54,7 +53,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     )
     color = series_color("of", names, [ORIGINAL, *COLORS], columns=2, labelLimit=0)
     tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
-    if len(cells) > STEPS:
+    if len(cells) > LINES_FROM_CELLS:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
         marks = chart.mark_line(interpolate="step").encode(
             x=x,
@@ -74,7 +73,7 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
     return Chart(spec=marks.properties(height=320), alt=alt, table=with_headings(frame))
 
 
-def dots(frame: pd.DataFrame, *, title: str) -> Chart:
+def distances_chart(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw distances: a line for each figure, and a mark on it for each table."""
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
@@ -91,9 +90,10 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
-def scales(figures: pd.DataFrame) -> Chart:
-    """Draw each measure of the release and of another sample, from perfect (0) to
-    independent columns (1).
+def measures_chart(figures: pd.DataFrame) -> Chart:
+    """Draw each measure between perfect (0) and independent columns (1).
+
+    Another sample of the original is drawn beside the release.
     """
     colors = {"release": SYNTHETIC, "another sample": ORIGINAL}
     long = figures.melt(
@@ -124,10 +124,8 @@ def scales(figures: pd.DataFrame) -> Chart:
     )
 
 
-def scores(frame: pd.DataFrame, *, title: str) -> Chart:
-    """Draw scores of learners with their spread: a line for each learner, four marks on
-    it.
-    """
+def scores_chart(frame: pd.DataFrame, *, title: str) -> Chart:
+    """Draw scores of learners with their spread, a line for each learner."""
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
     colors = [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
@@ -145,9 +143,10 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
-def attacks(frame: pd.DataFrame) -> Chart:
-    """Draw the success of each attack with its interval: for people in it, for others,
-    and without it.
+def attacks_chart(frame: pd.DataFrame) -> Chart:
+    """Draw the success of each attack with its interval.
+
+    The three groups are people in the release, others, and a guess without it.
     """
     altair, chart = drawing(frame)
     names = list(frame["of"].unique())
@@ -183,8 +182,7 @@ def _marks(
     colors: Sequence[str],
     tooltip: Any,
 ) -> tuple[Any, Any, Any]:
-    """Return a chart with a line for each value of a field, points on it, and rules
-    from `low` to `high`.
+    """Return a chart with points and intervals, a line for each value of a field.
 
     Color and shape tell the `of` of a point, which still has to get its place.
     """

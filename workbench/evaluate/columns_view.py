@@ -1,6 +1,4 @@
-"""The tab Columns, with a card of each column, all figures, and one column from every
-source.
-"""
+"""The tab Columns: a card per column, all figures, and one column drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,16 +16,16 @@ from dpcore.tables.counts import Values
 from workbench import session
 from workbench.evaluate import cards
 from workbench.evaluate.cards import Card
-from workbench.evaluate.charts import several
+from workbench.evaluate.charts import sources_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.language.messages import _, capital, commas, name_and_text, ngettext
 from workbench.language.wording import percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
-from workbench.ui import releases, widgets
+from workbench.ui import progress_view, releases, widgets
 
-SHOWN = 20
+MAX_CARDS_SHOWN = 20
 """Cards at once; others are found by name, or shown when asked for."""
 
 
@@ -36,8 +34,8 @@ def columns(
 ) -> None:
     """Show every column before and after, and draw one of them."""
     worst = similarity.columns[0]
-    farthest([worst.column], worst.distance)
-    show_cards(cards.of_columns(similarity), key="cards-columns")
+    farthest_sentence([worst.column], worst.distance)
+    show_cards(cards.column_cards(similarity), key="cards-columns")
     with st.expander(
         name_and_text(_("The same as a table"), f"{_('original')} → {_('release')}"),
         key="all-figures",
@@ -45,17 +43,18 @@ def columns(
         st.dataframe(
             columns_table(curator, similarity), hide_index=True, key="columns-table"
         )
-    _one(curator, candidate, [each.column for each in similarity.columns])
+    _one(curator, candidate, [column.column for column in similarity.columns])
 
 
-def counted(curator: Curator, candidate: Candidate) -> None:
-    """Show the distances of columns and pairs, which counts alone tell of an original
-    of any size.
+def show_count_distances(curator: Curator, candidate: Candidate) -> None:
+    """Show distances of columns and pairs, from counts alone.
+
+    So they are known for an original of any size.
     """
     st.subheader(_("Counts of all rows"))
     shares, left_out = distances(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
-    farthest(columns[0], shares[columns[0]])
+    farthest_sentence(columns[0], shares[columns[0]])
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
         st.caption(
@@ -68,8 +67,8 @@ def counted(curator: Curator, candidate: Candidate) -> None:
     _one(curator, candidate, [name for (name,) in columns])
 
 
-def farthest(columns: Sequence[str], distance: float) -> None:
-    """Say which column, or pair of columns, is farthest from the original."""
+def farthest_sentence(columns: Sequence[str], distance: float) -> None:
+    """Return the sentence about the worst column, or pair of columns."""
     words = _(
         "**Farthest from the original is {columns}: {distance} of the rows would "
         "have to change.**"
@@ -82,33 +81,31 @@ def farthest(columns: Sequence[str], distance: float) -> None:
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
-    """Show the worst cards, or those that a person looks for."""
-    end = cards.end_of(all_)
+    """Show the worst cards, or those that match a search."""
+    end = cards.scale_end(all_)
     shown = list(all_)
-    if len(all_) > SHOWN:
+    if len(all_) > MAX_CARDS_SHOWN:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
         text = left.text_input(_("Find a column by its name"), key=f"{key}-find")
         everything = right.toggle(
             _("All {number} cards").format(number=len(all_)), key=f"{key}-all"
         )
-        shown = cards.matching(all_, text)
+        shown = cards.filter_cards(all_, text)
         if not text and not everything:
             st.caption(
                 _("The first {shown} of {all} are shown.").format(
-                    shown=SHOWN, all=len(all_)
+                    shown=MAX_CARDS_SHOWN, all=len(all_)
                 )
             )
-            shown = shown[:SHOWN]
-    st.html(cards.drawn(shown, end=end))
+            shown = shown[:MAX_CARDS_SHOWN]
+    st.html(cards.cards_html(shown, end=end))
     st.html(
         cards.legend(has_independent=any(card.independent is not None for card in all_))
     )
 
 
 def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
-    """Draw one column from several sources: original, noisy counts, drawn rows, other
-    releases of it.
-    """
+    """Draw one column from the original, the release and other releases."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(
@@ -136,15 +133,14 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
 def distances(
     curator: Curator, candidate: Candidate
 ) -> tuple[dict[Clique, float], int]:
-    """Return the distance of each column and pair, the farthest first, from counts
-    alone.
+    """Return the distance of each column and pair, from counts, worst first.
 
     Also returns how many pairs are left out, since their tables are too large together.
     """
     names = compared_columns(curator, candidate)
     pairs = pairs_to_count(curator.schema.domain.project(names))
     cliques = (*((name,) for name in names), *pairs)
-    shares = widgets.once_in_line(
+    shares = progress_view.evaluate_in_line(
         curator,
         ("distances", candidate.key),
         lambda: DistancesQuestion(cliques=cliques, table=candidate.table),
@@ -168,36 +164,34 @@ def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
 
 
 def compared_columns(curator: Curator, candidate: Candidate) -> Clique:
-    """Return the declared columns that the candidate has."""
+    """Return the declared columns of the candidate."""
     return tuple(
         name for name in curator.schema.domain.names if name in candidate.table.frame
     )
 
 
 def counts_of(curator: Curator, candidate: Candidate, column: str) -> CountsReport:
-    """Return the rows of each cell of one column, in the original and in the
-    candidate.
-    """
+    """Return the rows per cell of one column, in the original and the candidate."""
     cliques = tuple((name,) for name in compared_columns(curator, candidate))
-    counts = session.once(
+    counts = session.evaluate_once(
         curator,
         ("columns", candidate.key),
         lambda: CountsQuestion(cliques=cliques, table=candidate.table),
     )
-    return next(each for each in counts if each.columns == (column,))
+    return next(table for table in counts if table.columns == (column,))
 
 
 def sources_of(
     curator: Curator, candidate: Candidate, column: str
 ) -> dict[str, Values]:
-    """Return the rows of each cell of a column, by the title of what counted them."""
+    """Return the rows per cell of a column, by title of the source."""
     counts = counts_of(curator, candidate, column)
     release = candidate.release
     assert counts.other is not None
     own = counts.original.astype(float)
     other = counts.other.astype(float)
     sources = {_("original"): own, _("drawn rows"): other}
-    for line in releases.earlier(curator):
+    for line in releases.list_releases(curator):
         earlier = curator.release(line["request_id"])
         if any(column in clique for clique in earlier.marginals):
             is_this = release is not None and earlier.request_id == release.request_id
@@ -211,9 +205,7 @@ def sources_of(
 def column_chart(
     labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool
 ) -> Chart:
-    """Draw one column from several sources; neighboring cells are added up where there
-    are many.
-    """
+    """Draw one column from several sources; many cells are joined."""
     parts = []
     cells = charts.fold_labels(labels)
     for title, rows in chosen.items():
@@ -223,7 +215,7 @@ def column_chart(
             pd.DataFrame({"cell": cells, "of": title, "rows": values / (total or 1)})
         )
     y_title = _("share of rows") if shares else _("rows")
-    return several(
+    return sources_chart(
         pd.concat(parts, ignore_index=True),
         column=column,
         y_title=y_title,

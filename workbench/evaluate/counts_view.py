@@ -1,6 +1,4 @@
-"""Exact counts of one or two columns of the original, next to what is judged, or before
-any release.
-"""
+"""Exact counts of one or two columns of the original, next to the candidate."""
 
 import streamlit as st
 
@@ -35,7 +33,7 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
             if candidate and set(columns) <= set(candidate.table.frame)
             else None
         )
-        (counts,) = session.once(
+        (counts,) = session.evaluate_once(
             curator,
             ("together", tuple(columns), None if of is None else of.key),
             lambda: CountsQuestion(
@@ -76,7 +74,7 @@ def _two(counts: CountsReport) -> None:
         _("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values)
     )
     places = [
-        widgets.by_title(
+        widgets.ask_by_title(
             side.selectbox,
             name_and_text(_("Only rows with"), plain(name)),
             dict(enumerate(labels)),

@@ -1,6 +1,4 @@
-"""The tab Disclosure, with attacks on a release or file, and canaries for the recipe of
-a release.
-"""
+"""The tab Disclosure: attacks on a release, and canaries in its recipe."""
 
 from fractions import Fraction
 
@@ -18,14 +16,14 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate import rerun
-from workbench.evaluate.charts import attacks
+from workbench.evaluate.charts import attacks_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import known, progress
+from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import N_, _, capital, commas
 from workbench.language.wording import percent, whole
-from workbench.ui import widgets
+from workbench.ui import file_view, progress_view, widgets
 
-CANARIES = 1_000
+CANARY_COUNT = 1_000
 ATTACKS = {
     "exact copies": N_("a released row is somebody's row"),
     "closest record": N_("a released row is closer to people in it"),
@@ -44,7 +42,7 @@ ATTACKS = {
 def disclosure(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Attack the release, or the file that was brought."""
+    """Attack the release, or the uploaded file."""
     st.markdown(
         _(
             "An attack can show a leak. Finding none proves nothing. Each one is "
@@ -52,7 +50,11 @@ def disclosure(
             "be harmed by it: only what works better on the first is a leak."
         )
     )
-    make = rerun.maker(candidate.release, curator.schema) if candidate.release else None
+    make = (
+        rerun.run_that_made(candidate.release, curator.schema)
+        if candidate.release
+        else None
+    )
     names = [
         _("all in turn"),
         *(name for name in curator.schema.domain.names if name in candidate.rows),
@@ -72,7 +74,7 @@ def disclosure(
         source = "half"
         evaluation = HeldOutAttacksQuestion(make=make.rows, secret=secret)
     else:
-        control = widgets.table_uploader(
+        control = file_view.table_uploader(
             _(
                 "People of the same kind who are not in the release, with the same "
                 "headers"
@@ -84,18 +86,20 @@ def disclosure(
             table=PublicTable(candidate.rows), control=control, secret=secret
         )
     key = ("attacks", candidate.key, secret, source)
-    report = known(key)
+    report = computed_report(key)
     if report is not None:
-        _attacked(report)
+        _attack_once(report)
     elif st.button(capital("attack"), type="primary", key="attack"):
         with progress(capital("attacking"), key="stop-heavy") as on_progress:
-            widgets.once_in_line(curator, key, lambda: evaluation, on_progress)
+            progress_view.evaluate_in_line(
+                curator, key, lambda: evaluation, on_progress
+            )
         st.rerun()  # the overview above has a figure now
     if make is not None:
         _canaries(candidate)
 
 
-def _attacked(report: AttacksReport) -> None:
+def _attack_once(report: AttacksReport) -> None:
     if not report.control:
         st.warning(
             _(
@@ -105,7 +109,7 @@ def _attacked(report: AttacksReport) -> None:
             )
         )
     elif report.successful:
-        worst = commas(_(ATTACKS[each.attack]) for each in report.successful)
+        worst = commas(_(ATTACKS[attack.attack]) for attack in report.successful)
         st.warning(
             _(
                 "**People in it are exposed: {attacks}.** Do not publish this table."
@@ -120,11 +124,11 @@ def _attacked(report: AttacksReport) -> None:
             ).format(people=whole(report.people), control=whole(report.control)),
             icon=":material/shield:",
         )
-    widgets.show_chart(attacks(attacks_table(report)), key="attacks")
+    widgets.show_chart(attacks_chart(attacks_table(report)), key="attacks")
 
 
 def _canaries(candidate: Candidate) -> None:
-    report: CanaryReport | None = known(("canaries", candidate.key))
+    report: CanaryReport | None = computed_report(("canaries", candidate.key))
     if report is None:
         st.caption(
             _(
@@ -135,7 +139,9 @@ def _canaries(candidate: Candidate) -> None:
             )
         )
         if not st.button(
-            _("Audit the recipe with {number} canaries").format(number=whole(CANARIES))
+            _("Audit the recipe with {number} canaries").format(
+                number=whole(CANARY_COUNT)
+            )
         ):
             return
         with st.spinner(_("Computing")):
@@ -157,15 +163,16 @@ def _canaries(candidate: Candidate) -> None:
 
 
 def audit_with_canaries(candidate: Candidate) -> CanaryReport:
-    """Run the candidate's recipe once on rows drawn from it, with canaries; reads
-    nothing private.
+    """Run the candidate's recipe once on its own rows with canaries.
+
+    It reads nothing private.
     """
     release = candidate.release
     assert release is not None
-    recipe_run = rerun.maker(release, rerun.without_people(release.schema))
+    recipe_run = rerun.run_that_made(release, rerun.drop_people(release.schema))
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
-    report = widgets.compute_in_line(
-        rerun.audit, recipe_run, candidate.rows, CANARIES, delta
+    report = progress_view.compute_in_line(
+        rerun.audit, recipe_run, candidate.rows, CANARY_COUNT, delta
     )
     session.session().reports["canaries", candidate.key] = report
     return report
@@ -174,16 +181,16 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
 def attacks_table(report: AttacksReport) -> pd.DataFrame:
     """Return one line per attack and group of people, with the interval of its rate."""
     lines = []
-    for each in report.attacks:
+    for attack in report.attacks:
         for name, rate in (
-            (_("people in the release"), each.rate),
-            (_("other people (control)"), each.control),
-            (_("without the release (baseline)"), each.baseline),
+            (_("people in the release"), attack.rate),
+            (_("other people (control)"), attack.control),
+            (_("without the release (baseline)"), attack.baseline),
         ):
             if rate is not None:
                 lines.append(
                     (
-                        _(ATTACKS[each.attack]),
+                        _(ATTACKS[attack.attack]),
                         name,
                         rate.value,
                         *rate.interval(),

@@ -5,19 +5,17 @@ import math
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate.report import columns_table, placed, score_words
+from workbench.evaluate.report import columns_table, place_measures, score_words
 from workbench.language.messages import _, capital, percent_sign
 from workbench.language.wording import printable, printing, strip_markdown
 from workbench.report.document import Document, Picture, TextTable, page
-from workbench.ui.rows_view import first_rows_words
+from workbench.ui.first_rows_view import first_rows_words
 from workbench.ui.verdict import Verdict
 
 
 @printing()
 def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> bytes:
-    """Return the page as a file, with shares in whole percent and without a value of a
-    row.
-    """
+    """Return the printed page, in whole percent and without values of rows."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
@@ -26,7 +24,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> byt
             (capital("impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
         ),
     )
-    places = placed(similarity)
+    places = place_measures(similarity)
     tables = [
         (capital("figure"), figures),
         (

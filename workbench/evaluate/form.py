@@ -1,6 +1,7 @@
-"""The form at the head of the Evaluate page, which chooses what is judged.
+"""The form of the Evaluate page, which chooses the table to judge.
 
-That is a release of the open data set, its anonymized table, or a file made elsewhere.
+That is a release of the open data set, its anonymized table, or a file made
+elsewhere.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from workbench.language.messages import (
     translate_stored,
 )
 from workbench.language.wording import percent, plain
-from workbench.ui import releases, widgets
+from workbench.ui import file_view, releases, widgets
 
 ANONYMIZED = "anonymized"
 FILE = "file"
@@ -63,9 +64,9 @@ class EvaluateState(session.OfDataSet):
 
 def choose(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; None while there is none."""
-    made = releases.earlier(curator)
+    made = releases.list_releases(curator)
     shown = session.session().runs.shown
-    if session.take(session.Judge) is not None:
+    if session.take_note(session.Judge) is not None:
         shown = ANONYMIZED
     titles = _titles(made)
     of_parts = sum(bool(line["part"]) for line in made)
@@ -81,7 +82,7 @@ def choose(curator: Curator) -> Candidate | None:
         st.page_link(session.page_script("synthesize"), icon=":material/arrow_forward:")
     index = list(titles).index(shown) if shown in titles else 0
     field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
-    key = widgets.by_title(
+    key = widgets.ask_by_title(
         st.selectbox, capital("release"), titles, index=index, key=field
     )
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
@@ -89,14 +90,14 @@ def choose(curator: Curator) -> Candidate | None:
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask for another table to show next to it; None while none is chosen."""
-    every = _titles(releases.earlier(curator)).items()
+    every = _titles(releases.list_releases(curator)).items()
     titles = {
         key: title
         for key, title in every
         if not candidate.key.startswith(key) or key == FILE
     }
     field = f"evaluate-other-{candidate.key[:16]}-{len(titles)}"
-    key = widgets.by_title(
+    key = widgets.ask_by_title(
         st.selectbox, _("Side by side"), titles, index=None, key=field
     )
     return (
@@ -107,7 +108,7 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
 
 
 def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
-    """Return names of two candidates in one chart, which are never the same."""
+    """Return different names of two candidates, for one chart."""
     return (
         f"A: {plain(first.title, at_most=80)}",
         f"B: {plain(second.title, at_most=80)}",
@@ -115,7 +116,7 @@ def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
 
 
 def _titles(made: list[dict[str, str]]) -> dict[str, str]:
-    """Return the titles of all that can be judged, by key.
+    """Return the titles of all candidates, by key.
 
     Args:
         made: as `releases.earlier` has them.
@@ -142,26 +143,26 @@ def _candidate(
     field: str,
     asks_rows: bool = False,
 ) -> Candidate | None:
-    """Return the chosen one.
+    """Return the chosen candidate.
 
     Args:
         field: for a file.
         asks_rows: whether to ask for the rows to draw.
     """
     if key == FILE:
-        frame = widgets.table_uploader(
+        frame = file_view.table_uploader(
             _("The synthetic or anonymized table, with the headers of the original"),
             key=field,
         )
         return (
             None
             if frame is None
-            else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
+            else uploaded_candidate(curator, f"{FILE}-{digest(frame)}", title, frame)
         )
     made = session.own(session.AnonymizeResult).table
     if key == ANONYMIZED and made is not None:
         frame = made.table.frame
-        return foreign(
+        return uploaded_candidate(
             curator,
             f"{ANONYMIZED}-{digest(frame)}",
             title,
@@ -181,15 +182,15 @@ def _candidate(
             min(own, 1_000_000),
             key=f"evaluate-rows-{key[:16]}",
         )
-    table = _drawn(release, int(rows), field)
+    table = _draw_rows(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
     return Candidate(
         key=key, title=title, rows=table.frame, table=table, release=release
     )
 
 
-def _drawn(release: Release, rows: int, field: str) -> PublicTable:
-    """Draw its rows, once as long as it is looked at.
+def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
+    """Draw the candidate's rows once, and keep them while it is chosen.
 
     Args:
         field: where it was chosen.
@@ -202,16 +203,14 @@ def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     return drawn[field][1]
 
 
-def foreign(
+def uploaded_candidate(
     curator: Curator,
     key: str,
     title: str,
     frame: pd.DataFrame,
     plan: Plan | None = None,
 ) -> Candidate:
-    """Return the candidate of a table that no release of ours drew, as far as it fits
-    the schema.
-    """
+    """Return a candidate for a table from elsewhere, if it fits the schema."""
     declared = fit_to_schema(frame, curator.schema, plan.hierarchies if plan else None)
     notes = []
     if declared.left_out:
@@ -243,5 +242,5 @@ def foreign(
 
 
 def digest(frame: pd.DataFrame) -> str:
-    """Return a text that changes with the rows, whatever their order."""
+    """Return a digest of the rows that ignores their order."""
     return f"{pd.util.hash_pandas_object(frame, index=False).sum():x}-{len(frame)}"

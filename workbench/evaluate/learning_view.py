@@ -1,4 +1,4 @@
-"""The tab Learning, with models that learned from the release and from the original."""
+"""The tab Learning: models trained on the release and on the original."""
 
 from collections.abc import Sequence
 
@@ -17,9 +17,9 @@ from dpcore.evaluation.utility.learning import (
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import GaussianModel
 from workbench import session
-from workbench.evaluate.charts import scores
+from workbench.evaluate.charts import scores_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import LEARNERS, Learned, known, progress
+from workbench.evaluate.report import LEARNERS, Learned, computed_report, progress
 from workbench.language.messages import (
     N_,
     _,
@@ -29,10 +29,10 @@ from workbench.language.messages import (
     translate_table,
 )
 from workbench.language.wording import plain
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
 
-SPLITS = 3
+TEST_SPLITS = 3
 MEASURES = {
     "accuracy": N_("accuracy, share of right answers"),
     "f1": N_("F1, mean over the classes"),
@@ -40,7 +40,7 @@ MEASURES = {
     "r2": N_("R², share of the variance explained"),
     "nmi": N_("agreement of the groups (NMI)"),
 }
-COMPARED = {
+COMPARED_TITLES = {
     "release": N_("release"),
     "original": N_("original, no privacy"),
     "majority": N_("one answer for all"),
@@ -60,25 +60,27 @@ def learning(
         target = st.selectbox(
             _("Column to predict"), names, key=f"learn-target-{candidate.key[:8]}"
         )
-        tasks = widgets.by_title(
+        tasks = widgets.ask_by_title(
             st.multiselect,
             capital("learner"),
             translate_table(LEARNERS),
             list(TASKS[:3]),
             key="learn-tasks",
         )
-        splits = st.number_input(capital("splits"), 1, 10, SPLITS, key="learn-splits")
+        splits = st.number_input(
+            capital("splits"), 1, 10, TEST_SPLITS, key="learn-splits"
+        )
     column = curator.schema.column(target)
     idle = [task for task in tasks if not can_predict(task, column)]
     if idle:
-        learners = commas(_(LEARNERS[each]) for each in idle)
+        learners = commas(_(LEARNERS[learner]) for learner in idle)
         st.caption(
             _("Not for {column}: {learners}.").format(
                 column=plain(target), learners=learners
             )
         )
     tasks = [task for task in tasks if task not in idle]
-    if known(learning_key(candidate, target, tasks, int(splits))) is None:
+    if computed_report(learning_key(candidate, target, tasks, int(splits))) is None:
         if not tasks or not st.button(_("Learn"), type="primary", key="learn"):
             st.caption(
                 _(
@@ -89,14 +91,14 @@ def learning(
             return
         learn(curator, candidate, target, tasks, int(splits))
         st.rerun()  # the overview above has a figure now
-    scored: tuple[Score, ...] = known(
+    scored: tuple[Score, ...] = computed_report(
         learning_key(candidate, target, tasks, int(splits))
     )
     measured = {score.measure for score in scored}
     titles = {
-        each: title
-        for each, title in translate_table(MEASURES).items()
-        if each in measured
+        measure: title
+        for measure, title in translate_table(MEASURES).items()
+        if measure in measured
     }
     measure = widgets.choose(_("Measure"), titles, key="learn-measure")
     better = name_and_text(_("better"), "↑" if HIGHER_IS_BETTER[measure] else "↓")
@@ -104,7 +106,7 @@ def learning(
         st.markdown(f"**{_(SCENARIOS[str(scenario)])}** ({better})")
         frame = scores_table(scored, measure, scenario)
         widgets.show_chart(
-            scores(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}"
+            scores_chart(frame, title=_(MEASURES[measure])), key=f"scores-{scenario}"
         )
     st.caption(
         _(
@@ -124,11 +126,12 @@ def learn(
     splits: int,
     patience: float = 0.0,
 ) -> None:
-    """Train models on the candidate and on the original, with a bar after `patience`
-    seconds.
+    """Train models on the candidate and the original, with a progress bar.
+
+    The bar appears after `patience` seconds.
     """
     with progress(_("Learning"), key="stop-heavy", patience=patience) as on_progress:
-        widgets.once_in_line(
+        progress_view.evaluate_in_line(
             curator,
             learning_key(candidate, target, tasks, splits),
             lambda: LearningQuestion(
@@ -144,11 +147,11 @@ def learn(
 def learning_key(
     candidate: Candidate, target: str, tasks: Sequence[str], splits: int
 ) -> tuple[object, ...]:
-    """Return the key under which the session keeps the scores."""
+    """Return the session's key of the scores."""
     return ("learning", candidate.key, target, tuple(tasks), splits)
 
 
-def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
+def last_scores(candidate: Candidate, target: str | None = None) -> Learned | None:
     """Return the last scores of the candidate; None before any.
 
     Args:
@@ -159,36 +162,32 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
             continue
         for measure in ("accuracy", "r2"):
             tested = [
-                each
-                for each in known(key)
-                if (each.scenario, each.measure) == (2, measure)
+                score
+                for score in computed_report(key)
+                if (score.scenario, score.measure) == (2, measure)
             ]
-            of = {each.of: each.mean for each in tested}  # of the last learner
+            of = {score.of: score.mean for score in tested}  # of the last learner
             if of:
                 return Learned(target=str(key[2]), measure=measure, of=of)
     return None
 
 
-def learned_quickly(
+def scores_or_quick(
     curator: Curator, candidate: Candidate, label: str, patience: float
 ) -> Learned:
-    """Return the last scores of one target; of the first learner that applies, where
-    there are none.
-    """
-    if learned(candidate, label) is None:
+    """Return the last scores of a target; without any, train the first learner."""
+    if last_scores(candidate, label) is None:
         task = next(
             task for task in TASKS if can_predict(task, curator.schema.column(label))
         )
-        learn(curator, candidate, label, (task,), SPLITS, patience)
-    scores = learned(candidate, label)
+        learn(curator, candidate, label, (task,), TEST_SPLITS, patience)
+    scores = last_scores(candidate, label)
     assert scores is not None
     return scores
 
 
 def targets(curator: Curator, candidate: Candidate) -> list[str]:
-    """Return the columns that can be predicted, first the label that a release was made
-    for.
-    """
+    """Return the columns that can be predicted, the release's own label first."""
     names = [
         name for name in curator.schema.domain.names if name in candidate.table.frame
     ]
@@ -199,26 +198,24 @@ def targets(curator: Curator, candidate: Candidate) -> list[str]:
 
 
 def made_for(candidate: Candidate) -> str | None:
-    """Return the label of a release that was made to learn from; None for every other
-    table.
-    """
+    """Return the label of a release for learning; None for other tables."""
     model = None if candidate.release is None else candidate.release.model
     return model.label if isinstance(model, GaussianModel) else None
 
 
 def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
-    """Return one line per learner and what it is compared with."""
+    """Return one line per learner and table."""
     return pd.DataFrame(
         [
             {
-                "task": _(LEARNERS[each.task]),
-                "of": _(COMPARED[each.of]),
-                "mean": each.mean,
-                "low": each.mean - each.spread,
-                "high": each.mean + each.spread,
-                "runs": each.runs,
+                "task": _(LEARNERS[score.task]),
+                "of": _(COMPARED_TITLES[score.of]),
+                "mean": score.mean,
+                "low": score.mean - score.spread,
+                "high": score.mean + score.spread,
+                "runs": score.runs,
             }
-            for each in scored
-            if each.measure == measure and each.scenario == scenario
+            for score in scored
+            if score.measure == measure and score.scenario == scenario
         ],
     )

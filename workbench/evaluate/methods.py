@@ -29,16 +29,16 @@ from dpcore.schema import (
 from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
-from workbench.evaluate.rerun import run
+from workbench.evaluate.rerun import run_in_memory
 from workbench.language.messages import N_, _, translate_table
 from workbench.language.wording import SAMPLE_TITLES
-from workbench.ui import widgets
+from workbench.ui import progress_view
 from workbench.ui.method_charts import SCENARIOS
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
 KS = (25, 50, 100)
-ROWS = 3_000
+MAX_ROWS_USED = 3_000
 """Of a table that take part, so that a sweep takes minutes at most."""
 SPLITS = 2
 SHAPES = {
@@ -60,7 +60,7 @@ MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublicSource:
-    """A table that may be read without a charge, and the column to learn."""
+    """A free table without a charge, and its column to learn."""
 
     title: str
     frame: pd.DataFrame
@@ -78,9 +78,7 @@ def titles() -> dict[str, str]:
 
 
 def tables() -> dict[str, str]:
-    """Return the titles of the invented samples, and of tables of the shape of the
-    book's three.
-    """
+    """Return the titles of the invented tables."""
     numeric = {
         key: _("{rows} rows, {features} numbers and a label").format(
             rows=rows, features=features
@@ -91,38 +89,39 @@ def tables() -> dict[str, str]:
 
 
 def table(key: str) -> PublicSource:
-    """Build one of them."""
+    """Build an invented table by its key."""
     title = tables()[key]
     if key in SHAPES:
-        return public_table(title, shaped(*SHAPES[key]))
+        return public_table(title, invent_shape(*SHAPES[key]))
     return public_table(
         title, next(sample for sample in samples.SAMPLES if sample.key == key).build()
     )
 
 
-def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
-    """Build numbers in [-1, 1] that tell a label of 1 and -1, the first of them
-    best.
+def invent_shape(rows: int, features: int, share: float) -> pd.DataFrame:
+    """Build numbers in [-1, 1] that predict a label of 1 or -1.
+
+    The first of them predicts it best.
     """
     rng = np.random.default_rng(features)
     label = np.where(rng.random(rows) < share, 1, -1)
     centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
     values = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
     return pd.DataFrame(
-        {f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label}
+        {f"x{i + 1}": values_of_column for i, values_of_column in enumerate(values.T)}
+        | {"label": label}
     )
 
 
 def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
-    """Return a public table with its schema as it is suggested, whose facts are public
-    too.
+    """Return a public table with its suggested schema, all of it public.
 
     Its target is the last column with two to ten classes.
 
     Raises: ParameterError when there is no such column.
     """
     frame = frame.iloc[
-        np.random.default_rng(0).permutation(len(frame))[:ROWS]
+        np.random.default_rng(0).permutation(len(frame))[:MAX_ROWS_USED]
     ].reset_index(drop=True)
     # rows of a public table may say where no value is missing
     columns = tuple(
@@ -151,8 +150,7 @@ def sweep(
     epsilons: Sequence[float],
     on_progress: OnProgress,
 ) -> pd.DataFrame:
-    """Return one line per table, method, epsilon, scenario and measure, with mean and
-    spread over the splits.
+    """Return mean and spread by table, method, epsilon, scenario and measure.
 
     "original" stands for no privacy; methods without an epsilon have the same figures
     at every epsilon.
@@ -167,7 +165,7 @@ def sweep(
             on_progress(
                 f"{table.title}: {title}", (number + place / len(runs)) / len(jobs)
             )
-            scores, errors = widgets.compute(
+            scores, errors = progress_view.compute(
                 figures,
                 table.frame,
                 table.schema,
@@ -203,10 +201,12 @@ def sweep(
 
 def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
     """Return the figures of the scores of the release or of the original."""
-    theirs = [each for each in scores if each.of == of]
+    theirs = [score for score in scores if score.of == of]
     return [
-        _figure(_(SCENARIOS[str(each.scenario)]), each.measure, each.mean, each.spread)
-        for each in theirs
+        _figure(
+            _(SCENARIOS[str(score.scenario)]), score.measure, score.mean, score.spread
+        )
+        for score in theirs
     ]
 
 
@@ -224,8 +224,7 @@ def figures(
     epsilon: float,
     splits: int,
 ) -> tuple[tuple[Score, ...], list[float]]:
-    """Return scores of the learners, and the mean distance of all pairs of columns on
-    each split.
+    """Return scores of learners, and the mean distance of pairs, per split.
 
     Args:
         frame: a public table.
@@ -240,11 +239,13 @@ def figures(
     for split in random_splits(frame, frame, times=splits):
         train = split.train.reset_index(drop=True)
         if method in MICROAGGREGATION:
-            release = _microaggregated(schema, MICROAGGREGATION[method], train)
+            release = _microaggregate(schema, MICROAGGREGATION[method], train)
         else:
             recipe = _recipe(method, schema, target)
             loss = PureDP(epsilon=repr(epsilon))
-            release = run(recipe, loss, schema, train).sample(len(train), seed=0)
+            release = run_in_memory(recipe, loss, schema, train).sample(
+                len(train), seed=0
+            )
         cuts.append(Split(train=train, test=split.test, release=release))
         errors.append(
             marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean
@@ -261,8 +262,9 @@ def _recipe(method: str, schema: Schema, target: str) -> Recipe:
 
 
 def _gaussian(schema: Schema, target: str) -> Recipe:
-    """Return the recipe by class; columns without an order, or with missing values, by
-    their cells.
+    """Return the recipe by class.
+
+    Columns without an order, or with missing values, are used by their cells.
     """
     others = [column for column in schema.columns if column.name != target]
     numbers = [
@@ -274,10 +276,8 @@ def _gaussian(schema: Schema, target: str) -> Recipe:
     return Gaussian.of(schema, label=target, one_hot=cells)
 
 
-def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
-    """Apply MDAV to the complete columns of numbers; the others stay as they are, as in
-    the book.
-    """
+def _microaggregate(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
+    """Apply MDAV to the complete number columns, as in the book."""
     numbers = [
         column.name
         for column in schema.columns

@@ -1,6 +1,4 @@
-"""Methods compared against epsilon before anything is spent, on tables in which nobody
-is.
-"""
+"""Methods compared against epsilon on public tables, before anything is spent."""
 
 import streamlit as st
 
@@ -8,14 +6,14 @@ from workbench import session
 from workbench.evaluate import methods
 from workbench.evaluate.form import digest
 from workbench.evaluate.learning_view import MEASURES
-from workbench.evaluate.report import known, progress
+from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital, translate_table
-from workbench.ui import widgets
+from workbench.ui import file_view, progress_view, widgets
 from workbench.ui.method_charts import against_epsilon
 
 
 def compare_methods() -> None:
-    """Compare methods against epsilon, on tables in which nobody is."""
+    """Compare methods against epsilon on public tables."""
     st.markdown(
         _(
             "Before you spend: the methods on invented people, at several epsilons. "
@@ -24,14 +22,14 @@ def compare_methods() -> None:
         )
     )
     tables = methods.tables()
-    own = widgets.table_uploader(
+    own = file_view.table_uploader(
         _("A public table with a column of labels"), key="sweep-file"
     )
-    chosen = widgets.by_title(
+    chosen = widgets.ask_by_title(
         st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables"
     )
     titles = methods.titles()
-    names = widgets.by_title(
+    names = widgets.ask_by_title(
         st.multiselect, capital("method"), titles, list(titles), key="sweep-methods"
     )
     epsilons = st.multiselect(
@@ -42,7 +40,7 @@ def compare_methods() -> None:
     )
     of_own = "" if own is None else digest(own)
     key = ("sweep", tuple(chosen), tuple(names), tuple(sorted(epsilons)), of_own)
-    frame = known(key)
+    frame = computed_report(key)
     if frame is None:
         if (
             not (chosen or of_own)
@@ -56,15 +54,15 @@ def compare_methods() -> None:
             public.append(methods.public_table(_("table"), own))
         with (
             progress(_("Computing"), key="stop-heavy") as on_progress,
-            widgets.in_line(),
+            progress_view.wait_in_line(),
         ):
             frame = methods.sweep(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
     measures = {"pairs": _("distance of pairs of columns"), **translate_table(MEASURES)}
     titles = {
-        each: title
-        for each, title in measures.items()
-        if (frame["measure"] == each).any()
+        measure: title
+        for measure, title in measures.items()
+        if (frame["measure"] == measure).any()
     }
     measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")

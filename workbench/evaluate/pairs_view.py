@@ -1,6 +1,4 @@
-"""The tab Pairs, with the pairs of columns that came out wrong, and values that never
-go together.
-"""
+"""The tab Pairs: wrong pairs of columns, and impossible pairs of values."""
 
 import numpy as np
 import pandas as pd
@@ -13,26 +11,24 @@ from dpcore.evaluation.utility.propensity import PropensityQuestion
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
-from workbench.evaluate.columns_view import farthest, show_cards
+from workbench.evaluate.columns_view import farthest_sentence, show_cards
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import known, progress
+from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital
 from workbench.language.wording import percent
 from workbench.report import charts
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 
 
 def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
-    """Show the pairs of columns that came out wrong, and values that never go
-    together.
-    """
+    """Show the worst pairs of columns, and impossible pairs of values."""
     score = similarity.score(measures.PAIRS)
     if score is None:
         st.info(_("This release has one column only."))
         return
-    farthest(score.worst, similarity.marginals.ways[1].worst)
-    show_cards(cards.of_pairs(similarity), key="cards-pairs")
-    shown = widgets.choose_readable(
+    farthest_sentence(score.worst, similarity.marginals.ways[1].worst)
+    show_cards(cards.pair_cards(similarity), key="cards-pairs")
+    shown = widgets.choose_map_columns(
         similarity.marginals.columns,
         similarity.marginals.pairs,
         key="pairs-columns",
@@ -48,7 +44,7 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
                 np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1
             )
         )
-    end = max(0.01, *(float(each.max(initial=0)) for each in maps))
+    end = max(0.01, *(float(distances.max(initial=0)) for distances in maps))
     left, right = st.columns(2)
     with left:
         st.markdown(capital("rows that would have to change"))
@@ -75,12 +71,12 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
 
 def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     key = ("propensity", candidate.key)
-    scored: Scored | None = known(key)
+    scored: Scored | None = computed_report(key)
     if scored is None:
         if not st.button(capital("telling the tables apart"), key="tell-apart"):
             return
         with progress(_("Computing"), key="stop-heavy") as on_progress:
-            scored = widgets.once_in_line(
+            scored = progress_view.evaluate_in_line(
                 curator,
                 key,
                 lambda: PropensityQuestion(table=candidate.table),
@@ -98,7 +94,7 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
 
 
 def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
-    """Return the pairs of values that the original does not have."""
+    """Return pairs of values that never occur in the original."""
     lines = [
         (f"{first} = {value}, {second} = {other}", percent(share))
         for first, value, second, other, share in similarity.impossible

@@ -1,6 +1,4 @@
-"""The tab Questions, with ranges of one column against the original and against direct
-questions.
-"""
+"""The tab Questions: the error of ranges, from the release and asked directly."""
 
 import pandas as pd
 import streamlit as st
@@ -57,7 +55,7 @@ def questions(curator: Curator, candidate: Candidate) -> None:
         capital("source"), titles, key=f"question-source-{candidate.key[:20]}-{name}"
     )
     paid = loss_from_fields(release.guarantee.loss) if release else None
-    errors = session.once(
+    errors = session.evaluate_once(
         curator,
         ("ranges", candidate.key, name, low, high, key),
         lambda: RangeErrorsQuestion(

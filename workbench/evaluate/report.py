@@ -1,6 +1,4 @@
-"""The report on a release, with its figures next to the original and a sentence to act
-on. Internal.
-"""
+"""The comparison of a release with the original, and its verdict. Internal."""
 
 import datetime
 import math
@@ -24,11 +22,11 @@ from workbench.evaluate.form import Candidate
 from workbench.language.messages import N_, _, digits, translate_table
 from workbench.language.wording import number, percent, plain, printing
 from workbench.ui import progress_view
-from workbench.ui.charged import OFF
+from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
 
-KEPT = 0.8
-LOST = 0.4
+WELL_KEPT = 0.8
+BARELY_KEPT = 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the
 second.
 """
@@ -43,7 +41,7 @@ LEARNERS = {
     "trees": N_("boosted trees"),
     "svm": N_("support vector machine"),
 }
-PLACED = {
+PLACED_MEASURES = {
     "pairs": N_("pairs of columns"),
     "triples": N_("triples of columns"),
     "relations": N_("pairs of columns, in wide cells"),
@@ -68,7 +66,7 @@ def progress(
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
-    return progress_view.told(
+    return progress_view.show_progress(
         title, translate_table(LEARNERS), key=key, patience=patience
     )
 
@@ -77,9 +75,9 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
     with progress(
-        _("Computing"), key=key, patience=progress_view.PATIENCE
+        _("Computing"), key=key, patience=progress_view.PATIENCE_SECONDS
     ) as on_progress:
-        return session.once(
+        return session.evaluate_once(
             curator,
             ("similarity", candidate.key),
             lambda: SimilarityQuestion(table=candidate.table),
@@ -87,15 +85,16 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         )
 
 
-def known(key: tuple[Any, ...]) -> Any:
-    """Return the content of a report that was computed in this session; None before."""
+def computed_report(key: tuple[Any, ...]) -> Any:
+    """Return a report's content if it was computed in this session."""
     report = session.session().reports.get(key)
     return getattr(report, "content", report)
 
 
-def placed(similarity: SimilarityReport) -> pd.DataFrame:
-    """Return each measure, and chance, with its place between perfect (0) and
-    independent columns (1).
+def place_measures(similarity: SimilarityReport) -> pd.DataFrame:
+    """Return each measure placed between perfect (0) and independent (1).
+
+    Another sample of the original has its place beside it.
     """
     lines = []
     for score in similarity.scores:
@@ -107,7 +106,12 @@ def placed(similarity: SimilarityReport) -> pd.DataFrame:
             for value in (score.value, score.floor)
         )
         lines.append(
-            (_(PLACED[score.measure.key]), *places, score.value, score.independent)
+            (
+                _(PLACED_MEASURES[score.measure.key]),
+                *places,
+                score.value,
+                score.independent,
+            )
         )
     return pd.DataFrame(
         lines,
@@ -121,23 +125,24 @@ def columns_table(
     *,
     with_values: bool = True,
 ) -> pd.DataFrame:
-    """Return one line per column, with its distance, and mean, median, zeros and
-    missing before and after.
+    """Return one line per column, with its figures before and after.
 
     Args:
         with_values: with means and medians; the median may be one person's value, which
             no file holds.
     """
     lines = []
-    for each in similarity.columns:
-        days = isinstance(curator.schema.column(each.column), Date)
+    for column in similarity.columns:
+        days = isinstance(curator.schema.column(column.column), Date)
         line: dict[str, str] = {
-            _("column"): each.column,
-            _("rows that would have to change"): percent(each.distance),
-            _("another sample"): percent(each.floor),
+            _("column"): column.column,
+            _("rows that would have to change"): percent(column.distance),
+            _("another sample"): percent(column.floor),
         }
         values = (
-            ((_("mean"), each.mean), (_("median"), each.median)) if with_values else ()
+            ((_("mean"), column.mean), (_("median"), column.median))
+            if with_values
+            else ()
         )
         for title, pair in values:
             line[title] = (
@@ -145,28 +150,29 @@ def columns_table(
                 if pair is None
                 else " → ".join(_value(value, days=days) for value in pair)
             )
-        for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
+        for title, shares in (
+            (_("zeros"), column.zeros),
+            (_("missing"), column.missing),
+        ):
             line[title] = (
                 "" if shares is None else " → ".join(percent(share) for share in shares)
             )
         line[_("deciles off by, of the range")] = (
-            "" if each.deciles is None else percent(each.deciles)
+            "" if column.deciles is None else percent(column.deciles)
         )
         line[_("rare values that are there")] = (
-            f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
+            f"{column.rare[1]} / {column.rare[0]}" if column.rare[0] else ""
         )
         lines.append(line)
     return pd.DataFrame(lines)
 
 
 def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
-    """Return the column whose share of zeros moved most, if by more than a tenth of the
-    rows.
-    """
+    """Return the column whose zeros changed most, by over a tenth of the rows."""
     moved = [
-        each
-        for each in similarity.columns
-        if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1
+        column
+        for column in similarity.columns
+        if column.zeros and abs(column.zeros[0] - column.zeros[1]) > 0.1
     ]
     return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
 
@@ -179,7 +185,7 @@ def score_words(similarity: SimilarityReport, measure: measures.Measure) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Learned:
-    """The score of a model that learned from a release and was tested on the original.
+    """Score of a model trained on a release and tested on the original.
 
     Attributes:
         measure: "accuracy", or "r2" where no classes were predicted.
@@ -193,20 +199,18 @@ class Learned:
 
     @property
     def kept(self) -> float | None:
-        """Share, 0 to 1, of what the original teaches beyond one answer for all; None
-        where it is nothing.
-        """
+        """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
         best, own = (
-            self.of[each] - self.of["majority"] for each in ("original", "release")
+            self.of[side] - self.of["majority"] for side in ("original", "release")
         )
         return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
 
 
 def kept_relations(similarity: SimilarityReport) -> float | None:
-    """Return the share, 0 to 1, that is kept of what pairs tell beyond single columns;
-    None without any.
+    """Return the kept share, 0 to 1, of relations between columns.
 
-    Distances that chance would bring between two samples are no loss.
+    None without relations. The distance between two samples of the original is no
+    loss.
     """
     pairs = similarity.score(measures.RELATIONS)
     if pairs is None or pairs.independent is None or pairs.floor is None:
@@ -215,8 +219,9 @@ def kept_relations(similarity: SimilarityReport) -> float | None:
 
 
 def kept_share(value: float, *, floor: float, independent: float) -> float | None:
-    """Return the same of any distance of pairs, given that of a bootstrap and of
-    independent columns.
+    """Return the kept share of relations, given distances of pairs.
+
+    `floor` is the distance of a bootstrap, `independent` of independent columns.
     """
     # two samples differ by that much more than a sample and its bootstrap
     chance = math.sqrt(2) * floor
@@ -225,15 +230,14 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
     return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
 
-def is_off(column: ColumnSimilarity) -> bool:
-    """Tell whether figures about a column mislead."""
-    return column.distance > max(OFF, 2 * column.floor)
+def is_misleading(column: ColumnSimilarity) -> bool:
+    """Return whether figures about a column mislead."""
+    return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
 
 
 @printing()
 def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
-    """Judge a release that was made to learn from, by that first and then by its worth
-    for counting.
+    """Judge a release made for learning, first by that, then by counting.
 
     Args:
         counting: for a table that no recipe made, so that it says nothing of a larger
@@ -246,15 +250,15 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
         sentence = _(
             "Made for learning {label}, of which the original teaches next to nothing."
         )
-    elif kept >= KEPT:
+    elif kept >= WELL_KEPT:
         level = "good"
         sentence = _("Fit for learning {label}.")
-    elif kept >= LOST:
+    elif kept >= BARELY_KEPT:
         sentence = _("Fit for learning {label}, with losses.")
     else:
         level = "poor"
         sentence = _("Not fit for learning {label}.")
-    if kept is not None and kept < KEPT:
+    if kept is not None and kept < WELL_KEPT:
         actions.insert(
             0,
             _(
@@ -285,14 +289,14 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
 
 @printing()
 def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdict:
-    """Judge the quick report.
+    """Judge a release by its similarity to the original.
 
     Args:
         ours: whether the release came from a recipe, whose budget can be changed.
     """
     worst = similarity.columns[0]
     kept = kept_relations(similarity)
-    off = is_off(worst)
+    off = is_misleading(worst)
     pairs = similarity.score(measures.RELATIONS)
     actions = []
     if off:
@@ -324,7 +328,7 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
             "Not fit for questions about two columns: columns drawn one by one would "
             "do as well."
         )
-    elif off and (kept is None or kept < KEPT):
+    elif off and (kept is None or kept < WELL_KEPT):
         level = "poor"
         sentence = _("Fit for few questions: at least one column came out wrong.")
     elif kept is None:
@@ -334,18 +338,18 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
                 "Fit for counting. The columns of the original have next to nothing "
                 "in common."
             )
-    elif kept >= KEPT:
+    elif kept >= WELL_KEPT:
         sentence = _(
             "Fit for counting and for relations between columns: {kept} of them are "
             "kept."
         )
     else:
-        level = "poor" if kept < LOST else "mixed"
+        level = "poor" if kept < BARELY_KEPT else "mixed"
         sentence = _(
             "Fit for single columns only: {kept} of the relations between columns "
             "are kept."
         )
-    if ours and (level == "poor" or (kept is not None and kept < KEPT)):
+    if ours and (level == "poor" or (kept is not None and kept < WELL_KEPT)):
         actions.append(
             _(
                 "Release it again with a larger share of the budget, or with fewer "

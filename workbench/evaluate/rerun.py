@@ -1,6 +1,4 @@
-"""Recipes that run again in memory, on half of the people, on rows with canaries, or on
-public tables.
-"""
+"""Recipes that run again in memory, on other rows."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -16,15 +14,15 @@ from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
 
 
-def without_people(schema: Schema) -> Schema:
-    """Return the schema of rows that name nobody, of whom a person may have as many as
-    before.
-    """
+def drop_people(schema: Schema) -> Schema:
+    """Return the schema without the column of people, at the same cap."""
     return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
-def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
-    """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
+def run_in_memory(
+    recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame
+) -> Release:
+    """Run a recipe under a temporary ledger; its result is not for publication."""
     columns = tuple(
         dataclasses.replace(column, found=None) for column in schema.columns
     )
@@ -38,26 +36,22 @@ def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> R
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecipeRun:
-    """The recipe, loss and schema of a release, to be run again on other rows; it goes
-    to workers.
-    """
+    """Recipe, loss and schema of a release, to run on other rows in a worker."""
 
     recipe: Recipe
     loss: AnyLoss
     schema: Schema
 
     def __call__(self, frame: pd.DataFrame) -> Release:
-        return run(self.recipe, self.loss, self.schema, frame)
+        return run_in_memory(self.recipe, self.loss, self.schema, frame)
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return rows drawn from the new release."""
         return self(frame).sample(seed=0)
 
 
-def maker(release: Release, schema: Schema) -> RecipeRun | None:
-    """Return the run that made a release, to be repeated; None where that cannot be
-    told from it.
-    """
+def run_that_made(release: Release, schema: Schema) -> RecipeRun | None:
+    """Return the run that made a release; None if the release does not tell it."""
     recipe = None if release.part else load_recipe(release.recipe)
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None
@@ -69,8 +63,7 @@ def maker(release: Release, schema: Schema) -> RecipeRun | None:
 def audit(
     recipe_run: RecipeRun, frame: pd.DataFrame, canaries: int, delta: float
 ) -> CanaryReport:
-    """Run once on rows with canaries, and bound epsilon by the guesses which of them
-    are in.
+    """Run once on rows with canaries, and bound epsilon by guesses about them.
 
     Args:
         recipe_run: of a recipe whose rows name nobody.

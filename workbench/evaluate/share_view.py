@@ -1,6 +1,4 @@
-"""Figures about a release that are charged and may be shared: those on offer, and those
-bought.
-"""
+"""Charged figures about a release, which may be shared."""
 
 import streamlit as st
 
@@ -9,37 +7,35 @@ from dpcore.release import Release
 from workbench.language.messages import _, capital
 from workbench.language.wording import plain
 from workbench.ui import charged, epsilon_view, widgets
-from workbench.ui.progress_view import being_computed
+from workbench.ui.progress_view import say_being_computed
 
 
 def share(curator: Curator, release: Release) -> None:
-    """Offer a figure with noise, which is charged and may be shared, and show those
-    that were bought.
-    """
+    """Offer charged figures about a release, and show the bought ones."""
     _offer(curator, release)
-    if running := charged.running(curator):
-        being_computed(lambda: charged.running(curator) != running)
-    for report in charged.reports(curator):
+    if running := charged.running_requests(curator):
+        say_being_computed(lambda: charged.running_requests(curator) != running)
+    for report in charged.bought_reports(curator):
         st.markdown(
-            f"**{plain(charged.title(report), at_most=200)}**  "
-            f"\n{charged.words(report)}"
+            f"**{plain(charged.question_title(report), at_most=200)}**  "
+            f"\n{charged.answer_sentence(report)}"
         )
         widgets.private_badge(report)
 
 
 @widgets.errors_shown()
 def _offer(curator: Curator, release: Release) -> None:
-    offers = charged.offers(curator, release)
+    offers = charged.offered_figures(curator, release)
     title = st.selectbox(
         capital("figure"), list(offers), key=f"share-figure-{release.request_id[:8]}"
     )
-    left = epsilon_view.left(curator)
+    left = epsilon_view.remaining_epsilon(curator)
     if left <= 0:
         st.info(
             _("Nothing is left of the budget. What was released stays free to use.")
         )
         return
-    epsilon = epsilon_view.picker(
+    epsilon = epsilon_view.ask_epsilon(
         _("Share of the budget, epsilon"), key="share", default=0.1, largest=left
     )
     loss = epsilon_view.loss(curator, epsilon)
@@ -47,7 +43,7 @@ def _offer(curator: Curator, release: Release) -> None:
     st.button(
         _("Pay epsilon {epsilon:g} for this figure").format(epsilon=epsilon),
         key=f"share-pay-{request_id}",
-        disabled=epsilon > left or request_id in charged.running(curator),
+        disabled=epsilon > left or request_id in charged.running_requests(curator),
         on_click=charged.pay,
         args=(curator, offers[title], loss, request_id),
     )

@@ -7,7 +7,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import form
-from workbench.evaluate.charts import dots
+from workbench.evaluate.charts import distances_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import kept_relations, report, verdict_of_similarity
 from workbench.language.messages import _
@@ -15,7 +15,7 @@ from workbench.language.wording import percent
 from workbench.report.charts import Chart
 from workbench.ui import widgets
 
-SHOWN = 20
+MAX_COLUMNS_SHOWN = 20
 """Columns in the chart: those in which the two differ most."""
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
@@ -23,7 +23,7 @@ FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOS
 def side_by_side(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Show another release, table or file next to the one that is judged."""
+    """Show another release, table or file next to the candidate."""
     other = form.choose_other(curator, candidate)
     if other is None:
         return
@@ -80,20 +80,22 @@ def _figures(
 def _chart(
     titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport
 ) -> Chart | None:
-    other = {each.column: each.distance for each in second.columns}
+    other = {column.column: column.distance for column in second.columns}
     both = [
-        (each.column, each.distance, other[each.column])
-        for each in first.columns
-        if each.column in other
+        (column.column, column.distance, other[column.column])
+        for column in first.columns
+        if column.column in other
     ]
     both.sort(key=lambda each: abs(each[1] - each[2]), reverse=True)
     frame = pd.DataFrame(
         [
             {"figure": name, "of": title, "distance": value}
-            for name, *values in both[:SHOWN]
+            for name, *values in both[:MAX_COLUMNS_SHOWN]
             for title, value in zip(titles, values, strict=True)
         ],
     )
     return (
-        None if frame.empty else dots(frame, title=_("rows that would have to change"))
+        None
+        if frame.empty
+        else distances_chart(frame, title=_("rows that would have to change"))
     )

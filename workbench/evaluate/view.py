@@ -1,6 +1,4 @@
-"""The head of the Evaluate page, with the verdict on a release and at most six
-figures.
-"""
+"""The head of the Evaluate page: the verdict, and at most six figures."""
 
 import streamlit as st
 
@@ -10,13 +8,13 @@ from dpcore.evaluation import AttacksReport
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
-from workbench.evaluate.charts import scales
+from workbench.evaluate.charts import measures_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.learning_view import learned, learned_quickly, made_for
+from workbench.evaluate.learning_view import last_scores, made_for, scores_or_quick
 from workbench.evaluate.report import (
+    computed_report,
     kept_relations,
-    known,
-    placed,
+    place_measures,
     score_words,
     verdict_of_learning,
     verdict_of_similarity,
@@ -24,19 +22,19 @@ from workbench.evaluate.report import (
 from workbench.language.messages import _, capital, digits
 from workbench.language.wording import percent, plain
 from workbench.ui import widgets
-from workbench.ui.progress_view import PATIENCE
+from workbench.ui.progress_view import PATIENCE_SECONDS
 from workbench.ui.verdict import Verdict
 
 
-def judged(
+def judge(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> Verdict:
-    """Return the verdict; of a release that was made to learn from, by that first."""
+    """Return the verdict; a release for learning is first judged by that."""
     label = made_for(candidate)
     if label is None:
         return verdict_of_similarity(similarity, ours=candidate.release is not None)
     try:
-        scores = learned_quickly(curator, candidate, label, PATIENCE)
+        scores = scores_or_quick(curator, candidate, label, PATIENCE_SECONDS)
     except DpcoreError as error:  # too few people to test on, for instance
         widgets.error_box(error)
         return verdict_of_similarity(similarity, ours=True)
@@ -105,10 +103,10 @@ def overview(
     )
     for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
         cell.metric(title, figure, help=explanation)
-    places = placed(similarity)
+    places = place_measures(similarity)
     if len(places):
         with st.expander(capital("between perfect (0) and independent (1)")):
-            widgets.show_chart(scales(places), key="figures")
+            widgets.show_chart(measures_chart(places), key="figures")
             st.caption(
                 _(
                     "Another sample: what chance alone brings between two samples of "
@@ -119,14 +117,15 @@ def overview(
 
 
 def _learning_words(candidate: Candidate) -> tuple[str, str]:
-    """Return the accuracy of the last learner, or R² where no classes were predicted,
-    and its explanation.
+    """Return the last learner's score, and its explanation.
+
+    It is the accuracy, or R² if no classes were predicted.
     """
     about = _(
         "Accuracy, or R², of a model that learned from the release; in brackets, "
         "from the original."
     )
-    scores = learned(candidate)
+    scores = last_scores(candidate)
     if scores is None:
         return _("not computed"), about
     own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
@@ -144,7 +143,7 @@ def _attack_words(candidate: Candidate) -> str:
     ]
     if not keys:
         return _("not computed")
-    report: AttacksReport = known(keys[-1])
+    report: AttacksReport = computed_report(keys[-1])
     return (
         f"{len(report.successful)} / {len(report.attacks)}"
         if report.control

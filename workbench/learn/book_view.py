@@ -1,5 +1,6 @@
-"""Figures 6.19 to 6.21 of the book, measured anew: ours, microaggregation and the
-book's code.
+"""Figures 6.19 to 6.21 of the book, measured anew.
+
+They compare ours, microaggregation and the book's code.
 """
 
 import json
@@ -30,8 +31,9 @@ MEASURES = {
 
 
 def lines() -> pd.DataFrame:
-    """One line per table, method, k, measure, scenario and epsilon; 0 where there is no
-    k or scenario.
+    """Return one line per table, method, k, measure, scenario and epsilon.
+
+    k and scenario are 0 if they do not apply.
     """
     frame = pd.DataFrame(json.loads(FIGURES.read_text(encoding="utf-8"))["lines"])
     parts = frame["score"].str.partition("_")
@@ -41,9 +43,7 @@ def lines() -> pd.DataFrame:
 
 
 def show() -> None:
-    """One measure against epsilon: three tables, two scenarios, one line a method and
-    k.
-    """
+    """Show a measure against epsilon, for three tables and two scenarios."""
     frame = lines()
     measure = widgets.choose(
         _("Measure"), translate_table(MEASURES), key="book-measure"
@@ -65,9 +65,7 @@ def show() -> None:
 
 
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
-    """Draw a measure against epsilon; color tells the method, dashes and shapes
-    tell k.
-    """
+    """Draw a measure against epsilon; colors are methods, dashes and shapes k."""
     parts = [
         frame[frame["method"] == key].assign(method=_(METHODS[key])) for key in METHODS
     ]

@@ -5,9 +5,10 @@ import pandas as pd
 from workbench.report.charts import PRIVATE, Chart, describe_chart, drawing
 
 
-def lying_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
-    """One horizontal bar per row: `titles` names the fields of the label and of the
-    value, in this order.
+def horizontal_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
+    """Draw one horizontal bar per row.
+
+    `titles` names the fields of label and value, in this order.
     """
     altair, chart = drawing(frame)
     label, value = list(titles)[:2]

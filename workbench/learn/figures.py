@@ -32,43 +32,42 @@ from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Ma
 from workbench import samples
 from workbench.language.messages import N_
 
-SHARED = ["zip", "birth_date", "sex"]
-GROWING = ("age", "marital", "occupation", "education")
+LINKED_COLUMNS = ["zip", "birth_date", "sex"]
+ADDED_COLUMNS = ("age", "marital", "occupation", "education")
 CAN_BE_EMPTY = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
-DRAWS = 2_000
+RELEASES_DRAWN = 2_000
 CLASS = N_("class")
 
 
 @functools.cache
 def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Return the laws of a noisy count with and without one person, and their largest
-    ratio.
-    """
+    """Return the laws of a noisy count with and without a person, and their ratio."""
     laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
     laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
     reach = max(4, math.ceil(4 / epsilon))
     shown = pd.concat(
         [
-            _shown(law, count - reach, count + 1 + reach).assign(table=name)
+            _law_between(law, count - reach, count + 1 + reach).assign(table=name)
             for name, law in laws.items()
         ],
     )
     return shown, math.exp(largest_loss(*laws.values()))
 
 
-def _shown(law: Law, low: float, high: float) -> pd.DataFrame:
+def _law_between(law: Law, low: float, high: float) -> pd.DataFrame:
     inside = (law.outcomes >= low) & (law.outcomes <= high)
     return pd.DataFrame({"answer": law.outcomes[inside], "chance": law.chances[inside]})
 
 
 def float_leak(count: int) -> tuple[float, float, bool]:
-    """(share of textbook releases that rule out one person less, one such release,
-    whether it does).
+    """Return the share of leaking textbook releases, one release, and if it leaks.
+
+    A release leaks if its last bits rule out one person less.
     """
     rng = np.random.default_rng()
     share = share_ruled_out(
-        count=float(count), neighbor=count - 1.0, draws=DRAWS, rng=rng
+        count=float(count), neighbor=count - 1.0, draws=RELEASES_DRAWN, rng=rng
     )
     release = float(textbook_noise(float(count), 1, rng)[0])
     return share, release, not is_possible_release(release, count - 1.0)
@@ -76,8 +75,9 @@ def float_leak(count: int) -> tuple[float, float, bool]:
 
 @functools.cache
 def laws() -> dict[str, Law]:
-    """Return F1, F2, F3 and F combined of the source documents: epsilon 1, 1, 2, and 2
-    together.
+    """Return F1, F2, F3 and F combined of the source documents.
+
+    Their epsilon is 1, 1, 2, and 2 together.
     """
     once = laplace_law(0, noise_scale=1.0)
     better = laplace_law(0, noise_scale=0.5)
@@ -92,8 +92,7 @@ def laws() -> dict[str, Law]:
 
 
 def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return chances per row of some of the laws, up to 4 rows off, and the spread of
-    each.
+    """Return chances per row of some laws, up to 4 rows off, and their spreads.
 
     The average of two answers has steps of half a row.
     """
@@ -101,7 +100,7 @@ def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     lines = []
     for name in names:
         law = laws()[name]
-        shown = _shown(law, -4, 4)
+        shown = _law_between(law, -4, 4)
         shown["chance"] /= shown["answer"].diff().iloc[1]
         frames.append(shown.assign(law=name))
         lines.append((name, law.variance, float(np.abs(law.outcomes) @ law.chances)))
@@ -109,8 +108,9 @@ def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def loss_of_two() -> float:
-    """Return the loss of two answers at epsilon 1, reached where both are at or below
-    the smaller count.
+    """Return the loss of two answers at epsilon 1.
+
+    It is reached if both are at or below the smaller count.
     """
     one = laplace_law(0, noise_scale=1.0)
     other = laplace_law(1, noise_scale=1.0)
@@ -118,8 +118,9 @@ def loss_of_two() -> float:
 
 
 def loss_of_average(below: int) -> float:
-    """Return the loss of their average alone, `below` rows under the smaller count; it
-    is below 2 everywhere.
+    """Return the loss of the average, `below` rows under the smaller count.
+
+    It is below 2 everywhere.
 
     Of two noises, P(sum = t) is in proportion to q^|t| (|t| + (1 + q^2) / (1 - q^2))
     with q = exp(-1); one person more moves the sum by 2.
@@ -129,9 +130,7 @@ def loss_of_average(below: int) -> float:
 
 
 def losses() -> pd.DataFrame:
-    """Return the loss of the average of two answers by where it lies, beside that of
-    both answers.
-    """
+    """Return the loss of the average by its place, and the loss of both answers."""
     lines = []
     for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
         lines.append(
@@ -148,10 +147,10 @@ def losses() -> pd.DataFrame:
 
 
 @functools.cache
-def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
-    """Return the cost of 1 to `most` answers at `epsilon` each, by three ways to add
-    up.
-    """
+def compose_losses(
+    epsilon: float, delta: float = 1e-6, most: int = 100
+) -> pd.DataFrame:
+    """Return the cost of 1 to `most` answers at `epsilon`, added in three ways."""
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
     for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
@@ -168,8 +167,7 @@ def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFra
 
 
 def parts(groups: int, epsilon: float) -> tuple[float, float]:
-    """Return epsilon of one count in each of some groups, if these are disjoint and if
-    they may overlap.
+    """Return the cost of a count in disjoint, and in overlapping groups.
 
     Args:
         groups: how many there are.
@@ -183,12 +181,10 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
 
 @functools.cache
 def afterwards(epsilon: float) -> pd.DataFrame:
-    """Return the privacy loss of an answer as it is, and after steps computed from
-    it.
-    """
+    """Return the loss of an answer, and after steps computed from it."""
     count = 3
     law, neighbor = (
-        laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1)
+        laplace_law(center, noise_scale=1 / epsilon) for center in (count, count + 1)
     )
     steps = {
         N_("as it is"): lambda answers: answers,
@@ -209,7 +205,7 @@ def afterwards(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def _census() -> tuple[pd.DataFrame, Schema]:
-    frame = samples.census()[[*GROWING]]
+    frame = samples.census()[[*ADDED_COLUMNS]]
     columns = (
         column if column.name in CAN_BE_EMPTY else without_missing(column)
         for column in suggest_schema(frame).columns
@@ -226,9 +222,7 @@ def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
 
 @functools.cache
 def by_width(epsilon: float) -> pd.DataFrame:
-    """Error of range questions by their width: from one histogram, and asked one by
-    one.
-    """
+    """Return errors of range questions by width, from a histogram and direct."""
     curator = _curator(*_census())
     loss = PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
@@ -248,8 +242,7 @@ def by_width(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def by_columns(epsilon: float) -> pd.DataFrame:
-    """Return how far ages move when they are counted alone and with one, two, three
-    more columns.
+    """Return the error of ages, counted with no to three more columns.
 
     The error of a cell is in percent of the rows of a mean one.
     """
@@ -258,8 +251,8 @@ def by_columns(epsilon: float) -> pd.DataFrame:
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
-    for ways in range(1, len(GROWING) + 1):
-        clique = GROWING[:ways]
+    for ways in range(1, len(ADDED_COLUMNS) + 1):
+        clique = ADDED_COLUMNS[:ways]
         marginal = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[
             clique
         ]
@@ -280,8 +273,9 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def ways_of_rows(epsilon: float) -> pd.DataFrame:
-    """Return the mean error in percent of a count of ages 20 to 64, from ten drawn
-    tables of each length.
+    """Return the mean error in percent of a count, by length of the drawn table.
+
+    It is the count of ages 20 to 64, in ten tables of each length.
     """
     release = _curator(*_census()).run(
         Histogram("age"), loss=PureDP(epsilon=repr(epsilon))
@@ -310,19 +304,18 @@ def _patients() -> pd.DataFrame:
 @functools.cache
 def linkage() -> Linkage:
     """Link the invented voter list with the invented hospital's visits."""
-    return link(_patients(), samples.voter_list(), SHARED)
+    return link(_patients(), samples.voter_list(), LINKED_COLUMNS)
 
 
 @functools.cache
 def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Hold the voter list against the visits and against a table drawn from a private
-    release of them.
+    """Match the voter list with the visits, and with a private release of them.
 
     Returns: a line per table, with the people found and the share of them whose
         diagnosis is that of the row, in percent; and the share of the most frequent
         diagnosis.
     """
-    frame = _patients()[[*SHARED, "diagnosis"]]
+    frame = _patients()[[*LINKED_COLUMNS, "diagnosis"]]
     schema = Schema(
         columns=suggest_schema(frame, missing=False).columns,
         unit=PrivacyUnit(max_rows=1),
@@ -332,11 +325,13 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
         loss=PureDP(epsilon=repr(epsilon)),
     )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
-    known = samples.voter_list().drop_duplicates(SHARED, keep=False)
+    known = samples.voter_list().drop_duplicates(LINKED_COLUMNS, keep=False)
     lines = []
     for name, table in ((N_("original"), frame), (N_("drawn rows"), drawn)):
-        claims = known.merge(table.drop_duplicates(SHARED, keep=False), on=SHARED)
-        right = claims.merge(_patients(), on=["name", *SHARED, "diagnosis"])
+        claims = known.merge(
+            table.drop_duplicates(LINKED_COLUMNS, keep=False), on=LINKED_COLUMNS
+        )
+        right = claims.merge(_patients(), on=["name", *LINKED_COLUMNS, "diagnosis"])
         lines.append((name, len(claims), 100 * len(right) / max(1, len(claims))))
     guess = float(frame["diagnosis"].value_counts(normalize=True).iloc[0])
     return pd.DataFrame(lines, columns=["table", "found", "right"]), guess
@@ -344,8 +339,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
 
 @functools.cache
 def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
-    """Return the likelihood of each true share, beside its largest, and the estimate of
-    1,000 people.
+    """Return the likelihood of each true share, and the estimate of 1,000 people.
 
     Of 1,000 people and of 100, three in ten of whom are a yes, with as many reports of
     it as are expected.
@@ -371,8 +365,7 @@ def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
 
 @functools.cache
 def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Release four invented features by class, and compare the table, the noisy laws
-    and drawn rows.
+    """Release four invented features by class; compare table, laws and rows.
 
     Returns: shares of places of `a` in the class 1; features that are joined, with 1 -
         correlation in drawn rows; and means, spreads and the correlation of `a` and `b`
@@ -407,8 +400,8 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
             for table in (frame, drawn)
         ]
         noisy = np.diff(ndtr((edges - center[0]) / math.sqrt(law[0, 0])))
-        counted = [np.histogram(each["a"], edges)[0] / len(each) for each in rows]
-        moments = [(each.mean().to_numpy(), each.cov().to_numpy()) for each in rows]
+        counted = [np.histogram(frame["a"], edges)[0] / len(frame) for frame in rows]
+        moments = [(frame.mean().to_numpy(), frame.cov().to_numpy()) for frame in rows]
         for of, share, (mean, covariance) in (
             (N_("original"), counted[0], moments[0]),
             (N_("release"), noisy, (center, law)),
@@ -442,9 +435,7 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 
 @functools.cache
 def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
-    """Return the standard error of a share from answers perturbed by each person and
-    from a trusted count.
-    """
+    """Return standard errors of a share, by local answers and by a curator."""
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):

@@ -1,4 +1,4 @@
-"""The lessons as data, and what each of them shows at the places of its controls."""
+"""The lessons as data, and their results for values of their controls."""
 
 import math
 import tomllib
@@ -18,7 +18,9 @@ from workbench.report.document import Document, page
 _DATA = tomllib.loads(
     Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8")
 )
-LESSONS: dict[str, dict[str, Any]] = {each["key"]: each for each in _DATA["lesson"]}
+LESSONS: dict[str, dict[str, Any]] = {
+    lesson["key"]: lesson for lesson in _DATA["lesson"]
+}
 WALK: list[dict[str, str]] = _DATA["walk"]
 """How one company shares its customers, and another asks about them."""
 
@@ -47,14 +49,14 @@ def noise(epsilon: float) -> Shown:
 
 
 def floats(count: int) -> Shown:
-    """Show what the last bits of floating-point noise reveal."""
+    """Show how the last bits of floating-point noise reveal a person."""
     share, release, caught = figures.float_leak(count)
     return Shown(
         fields={
             "other": count - 1,
             "count": count,
             "share": percent(share),
-            "draws": figures.DRAWS,
+            "draws": figures.RELEASES_DRAWN,
             "release": f"{release!r}",
         },
         unsaid=(2,) if caught else (1,),
@@ -66,7 +68,7 @@ def sequential(names: list[str], epsilon: float) -> Shown:
     laws, spreads = figures.overlaid(names or list(figures.laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
     return Shown(
-        frames=(laws, figures.losses(), figures.composed(epsilon)),
+        frames=(laws, figures.losses(), figures.compose_losses(epsilon)),
         fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
         table=spreads.rename(
             columns={
@@ -85,7 +87,7 @@ def parallel(groups: int) -> Shown:
 
 
 def after(epsilon: float) -> Shown:
-    """Show that what is computed afterwards is free, and how many rows to draw."""
+    """Show that post-processing is free, and how many rows to draw."""
     return Shown(frames=(figures.afterwards(epsilon), figures.ways_of_rows(epsilon)))
 
 
@@ -105,9 +107,7 @@ def columns(epsilon: float) -> Shown:
 
 
 def holes(epsilon: float) -> Shown:
-    """Show what a list of people finds in the visits, and in a private release of
-    them.
-    """
+    """Show the matches of a list in the visits, and in a private release."""
     linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
     return Shown(
         frames=(attack,),
@@ -150,8 +150,8 @@ def classes(epsilon: float) -> Shown:
 
 
 RESULTS: dict[str, Callable[..., Shown]] = {
-    each.__name__: each
-    for each in (
+    function.__name__: function
+    for function in (
         noise,
         floats,
         sequential,
@@ -167,9 +167,7 @@ RESULTS: dict[str, Callable[..., Shown]] = {
 
 
 def sentences(key: str, shown: Shown) -> list[str]:
-    """Return what a lesson says of its results; empty where a sentence does not
-    hold.
-    """
+    """Return the sentences of a lesson; one that does not hold is empty."""
     return [
         "" if place in shown.unsaid else _(text).format(**shown.fields)
         for place, text in enumerate(LESSONS[key]["says"])
@@ -181,10 +179,8 @@ def right_answer(key: str) -> str:
     return _(LESSONS[key]["answers"][LESSONS[key]["right"]])
 
 
-def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
-    """Return the questions that were answered, and those that were answered rightly, by
-    lesson.
-    """
+def count_answers(given: Mapping[str, int | None]) -> tuple[int, int]:
+    """Return the answered and the rightly answered questions, by lesson."""
     right = [
         place == LESSONS[key]["right"]
         for key, place in given.items()
@@ -193,14 +189,16 @@ def answered(given: Mapping[str, int | None]) -> tuple[int, int]:
     return len(right), sum(right)
 
 
-def printed() -> bytes:
-    """Return the course as one page to print: texts at the first places of all
-    controls, and questions.
+def print_course() -> bytes:
+    """Return the course as one page to print.
+
+    Texts are those at the first values of all controls.
     """
     boxes = []
     for key, lesson in LESSONS.items():
         values = [
-            each.get("default", each.get("options")) for each in lesson["controls"]
+            control.get("default", control.get("options"))
+            for control in lesson["controls"]
         ]
         asked = f"{_(lesson['asks'])} " + " / ".join(
             _(answer) for answer in lesson["answers"]

@@ -1,5 +1,6 @@
-"""Lessons on the page: one idea, controls, charts, sentences and a question; a control
-computes one only.
+"""Lessons on the page: an idea, controls, charts, sentences and a question.
+
+A control computes its own lesson only.
 """
 
 from collections.abc import Mapping
@@ -13,32 +14,30 @@ from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
 from workbench.language.wording import plain
 from workbench.learn import lessons
-from workbench.learn.charts import lying_bars
+from workbench.learn.charts import horizontal_bars
 from workbench.learn.lessons import LESSONS
 from workbench.report.charts import Chart, lines
 from workbench.report.files import file_name
 from workbench.ui import examples, file_view, widgets
-from workbench.ui.notebooks import in_cells
+from workbench.ui.notebooks import write_notebook
 
 ARROW = ":material/arrow_forward:"
 
 
 @st.fragment
 def lesson(key: str) -> None:
-    """Show a lesson with a link to the page that does it, and with its word of the
-    glossary.
-    """
+    """Show a lesson, with a link to its page and its glossary term."""
     data = LESSONS[key]
     st.header(_(data["title"]))
     shown = lessons.RESULTS[key](*map(_control, data["controls"]))
     said = lessons.sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
         widgets.show_chart(
-            _drawn(chart, shown.frames[place]), key=f"learn-{key}-{place}"
+            _draw_chart(chart, shown.frames[place]), key=f"learn-{key}-{place}"
         )
         if place == 0 and shown.table is not None:
             widgets.show_table(
-                shown.table.assign(**_translated(shown.table)),
+                shown.table.assign(**_translate_texts(shown.table)),
                 key=f"learn-{key}-figures",
             )
         st.write(said.pop(0))
@@ -55,11 +54,11 @@ def lesson(key: str) -> None:
         )
         cells = [
             ("markdown", _(data["title"])),
-            *(("code", each.strip()) for each in cells_of(key)),
+            *(("code", cell.strip()) for cell in cells_of(key)),
         ]
         file_view.download(
             _("Notebook"),
-            in_cells(cells),
+            write_notebook(cells),
             file_name(data["title"], "lesson", "ipynb"),
             key=f"learn-{key}-notebook",
         )
@@ -73,15 +72,13 @@ def walk() -> None:
 
 
 def cells_of(key: str) -> list[str]:
-    """Return the cells of a lesson's notebook, which need `dpcore` alone."""
+    """Return the cells of a lesson's notebook, which needs only `dpcore`."""
     notebook: str = LESSONS[key]["notebook"]
     return notebook.split("# %%\n")
 
 
 def _control(given: Mapping[str, Any]) -> Any:
-    """Return the value of a control: a place on a scale, a whole number, or some of a
-    list.
-    """
+    """Return the value of a control: a step, a whole number, or list entries."""
     key = f"learn-{given['key']}"
     if "options" in given:
         return st.pills(
@@ -112,7 +109,7 @@ def _control(given: Mapping[str, Any]) -> Any:
     )
 
 
-def _translated(frame: pd.DataFrame) -> dict[str, pd.Series]:
+def _translate_texts(frame: pd.DataFrame) -> dict[str, pd.Series]:
     """Return the columns of texts in the language of the reader."""
     return {
         str(name): texts.map(_)
@@ -120,11 +117,11 @@ def _translated(frame: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
+def _draw_chart(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     titles = {name: _(title) for name, title in chart["titles"].items()}
-    table = frame.assign(**_translated(frame))[list(titles)]
+    table = frame.assign(**_translate_texts(frame))[list(titles)]
     if chart["kind"] == "bars":
-        return lying_bars(table, titles)
+        return horizontal_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
     return lines(
         table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines"
@@ -132,13 +129,11 @@ def _drawn(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
 
 
 def _question(key: str) -> None:
-    """Ask the question of a lesson, say at once whether the answer is right, and count
-    what was answered.
-    """
+    """Ask the question of a lesson, judge the answer, and count it."""
     data = LESSONS[key]
     answers = dict(enumerate(map(_, data["answers"])))
     field = f"learn-{key}-answer"
-    answer = widgets.by_title(
+    answer = widgets.ask_by_title(
         st.radio,
         _(data["asks"]),
         answers,
@@ -153,9 +148,10 @@ def _question(key: str) -> None:
     else:
         st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {
-        each: session.Widget[int](f"learn-{each}-answer").value() for each in LESSONS
+        lesson_key: session.Widget[int](f"learn-{lesson_key}-answer").value()
+        for lesson_key in LESSONS
     }
-    done, right = lessons.answered(given)
+    done, right = lessons.count_answers(given)
     st.caption(
         _("{done} of {all} questions answered, {right} rightly.").format(
             done=done,

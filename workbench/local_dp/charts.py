@@ -28,9 +28,7 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
-    """Draw one line per protocol on logarithmic scales, and a rule where the survey
-    is.
-    """
+    """Draw one line per protocol on logarithmic scales, and mark the survey."""
     named = frame.replace({"protocol": translate_table(TITLES)})
     titles = {
         over: title,
@@ -43,9 +41,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
 
 
 def shares(frame: pd.DataFrame) -> Chart:
-    """Draw corrected shares with intervals, next to true and reported ones where they
-    are known.
-    """
+    """Draw corrected shares with intervals, next to true and reported ones."""
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
     kinds = [kind for kind in tones if kind in frame]
     names = {kind: _(HEADINGS[kind]) for kind in kinds}

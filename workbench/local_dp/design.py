@@ -10,7 +10,7 @@ import pandas as pd
 import dpcore.local as dl
 from dpcore.errors import DpcoreError
 
-Z = NormalDist().inv_cdf(0.975)
+Z_95 = NormalDist().inv_cdf(0.975)
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 MAX_ASKED = 100
 """Possible answers of a question on the page: more do not fit a form that a person
@@ -39,26 +39,25 @@ def answers_in(text: str) -> list[str]:
 
 
 def chance_of_truth(epsilon: float, categories: int) -> float:
-    """Return the chance that randomized response lets a true answer through."""
+    """Return the probability of a true answer under randomized response."""
     return 1 / (1 + (categories - 1) * math.exp(-min(epsilon, 700)))
 
 
 def epsilon_of(chance: float, categories: int) -> float:
-    """Return the epsilon of randomized response with this chance of the truth, to six
-    digits; at most 40.
-    """
+    """Return the epsilon of this probability of truth, to six digits, at most 40."""
     odds = chance * (categories - 1) / max(1 - chance, 1e-17)
     return min(40.0, max(0.0, round(math.log(max(odds, 1.0)), 6)))
 
 
 def half_width(standard_error: float) -> float:
-    """Return half of an interval that holds the truth in 95 of 100 cases."""
-    return Z * standard_error
+    """Return half of a 95 % interval."""
+    return Z_95 * standard_error
 
 
 def people_for(option: dl.Option, people: int, half: float) -> int:
-    """Return the people that it takes for this half width, where `option` was computed
-    for `people`.
+    """Return the number of people for this half width.
+
+    `option` was computed for `people`.
     """
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
@@ -93,9 +92,7 @@ def links_csv(root: str, tokens: Iterable[str]) -> str:
 
 
 def chances(protocol: dl.Protocol, labels: Sequence[str], answer: int) -> list[float]:
-    """Return the chance that a report speaks for each answer, where this one is
-    true.
-    """
+    """Return the probability that a report supports each answer, given the true one."""
     return [
         float(protocol.p if code == answer else protocol.q)
         for code in range(len(labels))

@@ -1,5 +1,8 @@
 """Form of a survey, its expected error and its links."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -17,13 +20,13 @@ from workbench.language.wording import (
     whole,
 )
 from workbench.local_dp import charts, design
-from workbench.local_dp.sheet import MOST, sheet
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
+from workbench.report.document import fragment
 from workbench.report.files import file_name
 from workbench.store.links.surveys import MAX_PEOPLE, links_work
-from workbench.ui import addresses, epsilon_view, file_view, widgets
+from workbench.ui import epsilon_view, file_view, link_addresses, widgets
 
-DAYS = (7, 30, 90)
+MAX_CODES = 500  # on a sheet; who asks more people has other ways to reach them
 
 
 def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
@@ -46,7 +49,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         height=150,
         persist_state="session",
     )
-    epsilon = epsilon_view.picker(
+    epsilon = epsilon_view.ask_epsilon(
         capital("epsilon per answer"), key="local", default=1.0, largest=8.0
     )
     with experts:
@@ -65,9 +68,7 @@ def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
 
 
 def _coin(categories: int, epsilon: float) -> None:
-    """Show the chance that randomized response lets the truth through, from which
-    epsilon may be set.
-    """
+    """Show the probability of a true answer, from which epsilon can be set."""
     if categories < 2 or epsilon <= 0:
         return
     chance = session.Widget[float]("local-truth-chance")
@@ -79,7 +80,7 @@ def _coin(categories: int, epsilon: float) -> None:
         step=0.05,
         format="%.4g",
         key=chance.key,
-        on_change=lambda: epsilon_view.box("local").put(
+        on_change=lambda: epsilon_view.number_field("local").put(
             design.epsilon_of(chance.value() or 0.0, categories)
         ),
     )
@@ -92,7 +93,7 @@ def expect(
     people: int,
     experts: DeltaGenerator,
 ) -> dl.Question:
-    """Show the error to expect, and let a protocol be chosen among what few need.
+    """Show the expected error, and let experts choose a protocol.
 
     Raises: DpcoreError for a question that cannot be asked.
     """
@@ -102,7 +103,7 @@ def expect(
     by_name = {option.protocol.kind: option for option in options}
     titles = {name: _(TITLES[name]) for name in by_name}
     key = f"local-protocol-{options[0].protocol.kind}"
-    name = widgets.by_title(
+    name = widgets.ask_by_title(
         experts.selectbox, capital("protocol"), titles, key=key, help=reason(options)
     )
     option = by_name[name]
@@ -138,7 +139,7 @@ def curves(categories: int, epsilon: float, people: int) -> None:
     with right:
         epsilons = sorted({*design.EPSILONS, epsilon})
         frame = design.expected_errors(
-            categories, [(people, each) for each in epsilons]
+            categories, [(people, epsilon_step) for epsilon_step in epsilons]
         )
         chart = charts.errors(
             frame, over="epsilon", title=_("epsilon per answer"), at=epsilon
@@ -190,7 +191,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     if isinstance(key, DpcoreError):
         widgets.error_box(key)
         return
-    root = addresses.link_root(str(st.context.url), "answer")
+    root = link_addresses.link_root(str(st.context.url), "answer")
     widgets.show_link_ready(
         _(
             "The survey is open. Keep the links and the key now: only their digests "
@@ -199,7 +200,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         root,
     )
     with st.container(horizontal=True):
-        if len(tokens) <= MOST:
+        if len(tokens) <= MAX_CODES:
             name = file_name(text, "survey codes", "html")
             help = _(
                 "One code per person, to print and to cut up. A telephone must be "
@@ -209,7 +210,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             file_view.download(
                 label,
                 lambda: sheet(
-                    text, root, tokens, here_only=addresses.is_here_only(root)
+                    text, root, tokens, here_only=link_addresses.is_here_only(root)
                 ),
                 name,
                 icon="qr_code",
@@ -225,3 +226,33 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         )
     st.text(_("Key to read the answers"))
     st.code(key, language=None)
+
+
+def sheet(
+    question: str, root: str, tokens: Iterable[str], *, here_only: bool = False
+) -> str:
+    """Return a page to print and cut up, with one QR code per link.
+
+    Args:
+        here_only: whether the links open on this computer only; the page then says so.
+    """
+    import segno
+
+    codes = [
+        segno.make(root + token, micro=False).svg_inline(omitsize=True, light="white")
+        for token in tokens
+    ]
+    return fragment(
+        "sheet.html",
+        Path(__file__).parent,
+        question=question,
+        codes=codes,
+        warning=_(
+            "These addresses open on this computer only: nobody else can follow them."
+        )
+        if here_only
+        else "",
+    )
+
+
+DAYS = (7, 30, 90)

@@ -23,7 +23,7 @@ MECHANISMS = (dl.RoundedResponse, dl.Duchi, dl.Piecewise)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedSurvey:
-    """A survey that everybody in a column answered.
+    """A simulated survey of everybody in a column.
 
     Attributes:
         truth: (answers,) the true share of each answer.
@@ -36,9 +36,7 @@ class SimulatedSurvey:
 
     @property
     def shares(self) -> pd.DataFrame:
-        """True, reported and corrected shares of every answer, with the interval of the
-        corrected one.
-        """
+        """True, reported and corrected shares per answer, with intervals."""
         frame = estimated_shares(self.question, self.estimate)
         frame.insert(1, "true", self.truth)
         frame.insert(2, "reported", self.estimate.support / self.estimate.people)
@@ -46,9 +44,7 @@ class SimulatedSurvey:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Say whether a column is asked for its mean, and not for the shares of its
-    answers.
-    """
+    """Return whether a column is asked for its mean, not for shares."""
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(
         column
     )
@@ -62,8 +58,9 @@ def surveys(
     epsilon: float,
     way: Way = "split",
 ) -> list[SimulatedSurvey]:
-    """Let everybody answer the questions of some columns; rows without an answer to one
-    are left out.
+    """Simulate answers to questions on some columns.
+
+    Rows with a missing answer are left out.
 
     The possible answers are those of the columns, which a real survey would have to
     know beforehand.
@@ -90,7 +87,9 @@ def surveys(
         for place, name in enumerate(str(column.name) for column in columns)
     ]
     codes = [question.encode(given[place]) for place, question in enumerate(questions)]
-    several = dl.Several(protocols=tuple(each.protocol for each in questions), way=way)
+    several = dl.Several(
+        protocols=tuple(question.protocol for question in questions), way=way
+    )
     return [
         SimulatedSurvey(
             question=question,
@@ -128,9 +127,7 @@ def _kinds(name: str, given: pd.Series) -> list[Any]:
 
 
 def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
-    """Return the corrected share of every answer with its interval, and the nearest
-    distribution.
-    """
+    """Return corrected shares with intervals, and the nearest distribution."""
     low, high = estimate.interval(0.95)
     return pd.DataFrame(
         {
@@ -146,8 +143,9 @@ def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFra
 def means(
     column: pd.Series, *, low: float, high: float, epsilon: float
 ) -> pd.DataFrame:
-    """Return the mean of a column of numbers: true, rounded in two ways without
-    privacy, by each mechanism.
+    """Return the mean of a number column: true, rounded, and by each mechanism.
+
+    It is rounded in two ways without privacy.
 
     Args:
         column: a true number a row.

@@ -39,7 +39,7 @@ def respondent(question: dl.Question) -> None:
     with left:
         st.markdown(f"**{plain(question.text, at_most=200)}**")
         answers = dict(enumerate(map(plain, question.categories)))
-        answer = widgets.by_title(
+        answer = widgets.ask_by_title(
             st.radio, capital("answer"), answers, key="local-true"
         )
         st.button(_("Change it at random"), type="primary", key="local-try")
@@ -70,14 +70,14 @@ def respondent(question: dl.Question) -> None:
         st.caption(answer_words(question.protocol.real_epsilon))
 
 
-def simulated() -> None:
+def simulate_survey() -> None:
     """Play a survey through on a column of true answers."""
     if st.toggle(_("Use a table of my own"), key="local-own"):
         label = _(
             "A table with true answers (CSV or Parquet): used in this tab only, and "
             "not stored"
         )
-        frame = widgets.table_uploader(label, key="local-truth")
+        frame = file_view.table_uploader(label, key="local-truth")
         if frame is None:
             return
         widgets.internal_badge()
@@ -90,9 +90,9 @@ def simulated() -> None:
         names = [name]
         if not simulate.is_number(frame[name]):
             others = [
-                str(each)
-                for each in frame
-                if each != name and not simulate.is_number(frame[each])
+                str(column)
+                for column in frame
+                if column != name and not simulate.is_number(frame[column])
             ]
             names += st.multiselect(
                 _("Further questions to the same people"), others, key="local-others"
@@ -103,17 +103,17 @@ def simulated() -> None:
                     "{rows} of {all} rows have an answer; the others are left out."
                 ).format(rows=whole(given), all=whole(len(frame)))
             )
-        epsilon = epsilon_view.picker(
+        epsilon = epsilon_view.ask_epsilon(
             capital("epsilon"), key="local-sim", default=1.0, largest=8.0
         )
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:
-        _categories([frame[each] for each in names], epsilon, left, right)
+        _categories([frame[column] for column in names], epsilon, left, right)
 
 
 def _start(frame: pd.DataFrame) -> int:
-    """Return the place of the first column whose answers can be counted."""
+    """Return the position of the first countable column."""
     kinds = frame.nunique()
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
@@ -130,9 +130,9 @@ def _categories(
             }
             ways = {way: _(WAYS[way]).format(**fields) for way in get_args(Way)}
             label = _("A person loses epsilon {epsilon} in all").format(**fields)
-            way = widgets.by_title(st.radio, label, ways, key="local-way")
+            way = widgets.ask_by_title(st.radio, label, ways, key="local-way")
         protocols = {kind: _(TITLES[kind]) for kind in dl.Protocol.kinds()}
-        protocol = widgets.by_title(
+        protocol = widgets.ask_by_title(
             st.selectbox, capital("protocol"), protocols, key="local-sim-protocol"
         )
         st.button(_("Ask everybody again"), key="local-again")
@@ -175,13 +175,13 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
         )
 
 
-def collected() -> None:
-    """Read the answers of a survey that was made here."""
+def show_collected() -> None:
+    """Show the answers to a survey from this tab."""
     keys = session.own(design.LocalState).survey_keys
     key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:
         known = {"": _("none"), **keys}
-        known_key = widgets.by_title(
+        known_key = widgets.ask_by_title(
             st.selectbox, _("A survey made here"), known, key="local-known"
         )
         key = key or known_key
@@ -219,10 +219,10 @@ def _survey(key: str, survey: Survey) -> None:
                 _("Close the survey"), on_click=session.surveys().close, args=(key,)
             )
     if survey.answered:
-        decoded(lines)
+        show_estimates(lines)
 
 
-def uploaded() -> None:
+def decode_upload() -> None:
     """Decode a file of reports."""
     file = file_view.file_uploader(
         _("Reports as JSON lines, one per answer"),
@@ -231,10 +231,10 @@ def uploaded() -> None:
     )
     if file is None:
         return
-    decoded(file.getvalue())
+    show_estimates(file.getvalue())
 
 
-def decoded(lines: str | bytes) -> None:
+def show_estimates(lines: str | bytes) -> None:
     """Show the estimates of collected reports.
 
     Raises: DpcoreError for lines that are no reports of one question.

@@ -58,13 +58,13 @@ def reason(options: Sequence[dl.Option]) -> str:
     """Explain with numbers why the first of the recommended protocols comes first."""
     best = options[0]
     other = options[1]
-    alike = [each for each in options[1:] if each.times_best < 1.005]
+    alike = [option for option in options[1:] if option.times_best < 1.005]
     if alike:
         return _(
             "{best} errs least, and no more than {others}, which is less simple."
         ).format(
             best=_(TITLES[best.protocol.kind]),
-            others=commas(_(TITLES[each.protocol.kind]) for each in alike),
+            others=commas(_(TITLES[option.protocol.kind]) for option in alike),
         )
     return _(
         "{best} errs least, on average over the answers: {least}, against {more} of "

@@ -20,7 +20,7 @@ ORIGINS = {
 
 
 def table(declaration: Declaration) -> pd.DataFrame:
-    """Return one line per column that may be released."""
+    """Return one line per releasable column."""
     return pd.DataFrame(
         [
             {

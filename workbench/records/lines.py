@@ -74,8 +74,9 @@ _KINDS = {
 
 
 def charges(data_set: DataSet) -> pd.DataFrame:
-    """Return one line per charge, newest first, with its time, content, columns, cost
-    and state.
+    """Return one line per charge, newest first.
+
+    Each has time, content, columns, cost and state.
     """
     lines = data_set.lines()
     ends = {
@@ -129,8 +130,8 @@ def notes(data_set: DataSet) -> pd.DataFrame:
     )
 
 
-def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
-    """Return the lines of a table in which every word occurs."""
+def filter_lines(table: pd.DataFrame, words: str) -> pd.DataFrame:
+    """Return the lines of a table with every one of these words."""
     matches = table
     for word in words.lower().split():
         texts = matches.astype(str).agg(" ".join, axis="columns").str.lower()
@@ -139,9 +140,7 @@ def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
 
 
 def _people_of(line: Line) -> dict[str, str]:
-    """Return who wrote a line, and who declared that each row of the source comes from
-    one person.
-    """
+    """Return the writer of a line, and who declared one person per row."""
     named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
     return {
         title: line.content[key] for key, title in named.items() if key in line.content
@@ -158,7 +157,7 @@ def _is_silent(line: Line) -> bool:
 
 
 def _outside(content: dict[str, Any]) -> str:
-    """Describe a line outside the total, or one that opened an account anew."""
+    """Describe a line outside the total, or one that reopened an account."""
     if "account" in content:
         return _(
             (
@@ -196,7 +195,7 @@ def _outside(content: dict[str, Any]) -> str:
 
 
 def not_covered(data_set: DataSet) -> list[str]:
-    """List what the total does not cover, with facts of this data set."""
+    """List what the total does not cover in this data set."""
     outside = sum(
         line.state == "outside"
         and "sketch" not in line.content
@@ -251,7 +250,7 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 
 def export(data_set: DataSet) -> str:
-    """Write all lines as JSON, with what of each may be seen without the table."""
+    """Return all lines as JSON, with marks of what is visible without the table."""
     lines = data_set.lines()
     partitions = dict[str, str]()
     name = public_name(lines)

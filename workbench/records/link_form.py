@@ -1,6 +1,4 @@
-"""A link before it is made: what it shows, how long it works, what it gives, who may
-open it.
-"""
+"""A link before it is made: its contents, duration and readers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,8 +29,8 @@ from workbench.store.links.surveys import links_work
 from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
 
-DAYS = (7, 30, 90)
-COMPARED = 50
+DAYS_TO_CHOOSE = (7, 30, 90)
+MAX_COMPARED = 50
 """Lives of a link to choose from, and how many data sets, used last, a release can be
 compared with.
 """
@@ -52,7 +50,7 @@ class LinksState:
 
 def choose(data_set: DataSet) -> Release | Offered | None:
     """Choose a release or the anonymized table to be shown; None without either."""
-    earlier = releases.earlier(data_set)
+    earlier = releases.list_releases(data_set)
     offered = session.read_note(session.Offered)
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
@@ -75,21 +73,19 @@ def choose(data_set: DataSet) -> Release | Offered | None:
             icon=":material/bar_chart:",
         )
         return None
-    wanted = session.take(session.ShowRelease)
+    wanted = session.take_note(session.ShowRelease)
     named = {
         line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier
     }
     if wanted is not None and wanted.request_id in named:
         RELEASE.put(wanted.request_id)
     return data_set.release(
-        widgets.by_title(st.selectbox, capital("release"), named, key=RELEASE.key)
+        widgets.ask_by_title(st.selectbox, capital("release"), named, key=RELEASE.key)
     )
 
 
 def ask(chosen: Release | Offered) -> LinkDraft | None:
-    """Ask for title, note, time, contents and readers, with usual values; None while
-    one is wrong.
-    """
+    """Ask for title, note, time, contents and readers; None if one is wrong."""
     if isinstance(chosen, Release):
         key = chosen.request_id
         usual = releases.describe(chosen.recipe)
@@ -114,7 +110,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
     given = st.multiselect(
         _("It also offers"),
         contents,
-        [each for each in contents if each != PREVIEW],
+        [content for content in contents if content != PREVIEW],
         format_func=translate_table(CONTENTS).__getitem__,
         key=f"links-contents-{len(contents)}",
     )
@@ -130,7 +126,9 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
             given.append(EXPLORE)
     try:
         shown = (
-            _shown(chosen) if isinstance(chosen, Release) and chosen.marginals else {}
+            _ask_charts(chosen)
+            if isinstance(chosen, Release) and chosen.marginals
+            else {}
         )
         readers = _readers() if sign_in_needed() else ()
         offered = frozenset(given)
@@ -147,10 +145,8 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         return None
 
 
-def _shown(release: Release) -> dict[str, Any]:
-    """Ask for the charts and their order, and for a release of this person's to compare
-    with.
-    """
+def _ask_charts(release: Release) -> dict[str, Any]:
+    """Ask for the charts, their order, and a release to compare with."""
     there = of_release.chart_columns(release)
     pictures = st.multiselect(
         _("Charts, the most important first"),
@@ -162,12 +158,12 @@ def _shown(release: Release) -> dict[str, Any]:
     ledger = session.ledger()
     others = {
         line["request_id"]: (
-            each.data_set,
-            "{name} · {what} · {when} UTC".format(name=each.data_set.name, **line),
+            entry.data_set,
+            "{name} · {what} · {when} UTC".format(name=entry.data_set.name, **line),
         )
-        for each in known(ledger, ledger.datasets()[:COMPARED])[0]
-        if ledger.is_mine(each.data_set.id)
-        for line in releases.of_lines(each.lines, each.data_set.account)
+        for entry in known(ledger, ledger.datasets()[:MAX_COMPARED])[0]
+        if ledger.is_mine(entry.data_set.id)
+        for line in releases.list_from_lines(entry.lines, entry.data_set.account)
         if line["request_id"] != release.request_id
     }
     wanted = (
@@ -193,11 +189,11 @@ def _shown(release: Release) -> dict[str, Any]:
 
 def _expires() -> datetime:
     """Ask when the link ends, after some days or with the end of a day."""
-    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {
+    titles = {days: _("{days} days").format(days=days) for days in DAYS_TO_CHOOSE} | {
         0: _("Last day")
     }
     if days := widgets.choose(
-        _("The link works for"), titles, default=DAYS[1], key="links-days"
+        _("The link works for"), titles, default=DAYS_TO_CHOOSE[1], key="links-days"
     ):
         return in_days(days)
     today = datetime.now(UTC).date()
@@ -212,15 +208,13 @@ def _expires() -> datetime:
 
 
 def _readers() -> tuple[str, ...]:
-    """Ask who may open the link, where people sign in so that the server can
-    distinguish them.
-    """
+    """Ask who may open the link, if people sign in."""
     ways = {
         "anybody": _("anybody with the link"),
         "listed": _("people who sign in, of these addresses"),
     }
     if (
-        widgets.by_title(st.radio, _("Who may open it"), ways, key="links-who")
+        widgets.ask_by_title(st.radio, _("Who may open it"), ways, key="links-who")
         == "anybody"
     ):
         return ()
@@ -235,14 +229,15 @@ def _readers() -> tuple[str, ...]:
 
 
 def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
-    """Show the button that makes the link; for a syntactic table, after its box was
-    read.
+    """Show the button that makes the link.
+
+    A syntactic table needs a ticked checkbox first.
     """
     understood = True
     if isinstance(chosen, Offered):
         with st.container(border=True):
             st.subheader(_("What this does not promise"))
-            st.markdown("\n".join(f"- {each}" for each in chosen.not_promised))
+            st.markdown("\n".join(f"- {sentence}" for sentence in chosen.not_promised))
         understood = st.checkbox(
             _(
                 "I have read this, and share the table all the same; the box will be "
@@ -293,9 +288,7 @@ def revoke(dataset: str, share: str) -> None:
 
 
 def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
-    """Do something to the links of a data set of this person; a token that comes of it
-    is shown once.
-    """
+    """Change the links of a data set; show once the token that results."""
     with session.noticing("links"):
         session.ledger().check_mine(dataset)
         token = step(session.shares())

@@ -1,6 +1,4 @@
-"""Links on the page: exactly what will be seen, the link once it is made, and those
-that were made before.
-"""
+"""Links: a preview, the new link, and all earlier ones."""
 
 from typing import Any
 
@@ -17,7 +15,7 @@ from workbench.report.document import page
 from workbench.session import Offered
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.links.shares import LinkDraft, Share
-from workbench.ui import addresses, widgets
+from workbench.ui import link_addresses, widgets
 
 ENDS = {
     "revoked": N_("revoked"),
@@ -48,9 +46,9 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
         )
 
 
-def made(title: str, token: str) -> None:
-    """Show a link that was just made, once."""
-    root = addresses.link_root(str(st.context.url), "share")
+def show_new_link(title: str, token: str) -> None:
+    """Show a new link, once."""
+    root = link_addresses.link_root(str(st.context.url), "share")
     ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
     widgets.show_link_ready(ready.format(title=plain(title, at_most=120)), root)
     titles = {"": _("the reader's own")} | languages()
@@ -60,10 +58,8 @@ def made(title: str, token: str) -> None:
     st.link_button(_("Open it"), address, icon=":material/open_in_new:")
 
 
-def listed(data_set: DataSet, *, mine: bool) -> None:
-    """List the links of this data set, with buttons to revoke them or make them
-    again.
-    """
+def list_links(data_set: DataSet, *, mine: bool) -> None:
+    """List the links of this data set, with buttons to revoke or renew them."""
     dataset = data_set.id
     shares = session.shares().links_of(dataset)
     if not shares:
@@ -75,7 +71,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
         with st.container(border=True):
             left, right = st.columns([5, 2], vertical_alignment="center")
             left.markdown(f"**{plain(share.title, at_most=120)}**  \n{_state(share)}")
-            left.caption(_seen(share))
+            left.caption(_opened_words(share))
             if not mine:
                 continue
             with right.container(horizontal=True):
@@ -112,7 +108,7 @@ def _state(share: Share) -> str:
     )
 
 
-def _seen(share: Share) -> str:
+def _opened_words(share: Share) -> str:
     if share.last_opened is None:
         return _("never opened")
     return ngettext(

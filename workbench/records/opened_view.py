@@ -1,6 +1,4 @@
-"""A release file, opened: the page that its link would show, and questions, without
-table or database.
-"""
+"""An uploaded release file: its page, and questions, without table or database."""
 
 import streamlit as st
 
@@ -13,7 +11,7 @@ from workbench.ui import file_view, questions_view, widgets
 
 
 def show() -> None:
-    """Show a field for a release file, and the release that it holds."""
+    """Ask for a release file, and show its release."""
     with (
         st.expander(_("Open a release"), icon=":material/file_open:"),
         widgets.errors_shown(),

@@ -1,6 +1,4 @@
-"""Whose a data set is, where people sign in: who may see its releases, and whom it is
-handed to.
-"""
+"""The people of a data set: readers of its releases, and its next owner."""
 
 import streamlit as st
 
@@ -17,9 +15,7 @@ _HAND: session.Widget[str] = session.Widget("people-hand")
 
 
 def show(dataset: str) -> None:
-    """Show the section to the steward of the data set; nothing to others, or where
-    people do not sign in.
-    """
+    """Show this section to the steward of the data set, if people sign in."""
     ledger = session.ledger()
     if not ledger.person.address or not ledger.is_mine(dataset):
         return

@@ -1,6 +1,6 @@
-"""The only module that touches session state.
+"""The state of one browser tab; the only module that touches session state.
 
-Everything here is of one browser tab, and ends with it.
+It ends with the tab.
 """
 
 import time
@@ -73,14 +73,14 @@ class OpenTable:
 
 @dataclass(kw_only=True)
 class _FileFields:
-    """The number of files that this tab has read by its fields."""
+    """Number of files read so far by the fields of this tab."""
 
     read: int = 0
 
 
 @dataclass(kw_only=True, eq=False)
 class Session:
-    """State of one tab that its pages share, and a slot for the state of each page.
+    """State shared by the pages of one tab, with a slot for each page.
 
     Attributes:
         data_sets: data sets of this tab, by fingerprint, with or without rows.
@@ -120,7 +120,7 @@ class Session:
 
     @property
     def data_set(self) -> DataSet | None:
-        """Data set that the pages work on, if there is one."""
+        """Current data set; None if there is none."""
         return self.data_sets.get(self.current or "")
 
     @property
@@ -151,7 +151,7 @@ class Session:
         self.notices.clear()
 
     def remove(self, dataset: str) -> None:
-        """Forget a data set that is no longer this person's."""
+        """Forget a data set that now belongs to somebody else."""
         self.open_tables.pop(dataset, None)
         self.data_sets.pop(dataset, None)
         self.choose("")
@@ -174,7 +174,7 @@ class Session:
         }
 
     def own(self, kind: type[Value]) -> Value:
-        """Return the state that a page keeps in this tab, made at its first use.
+        """Return a page's state in this tab, made at its first use.
 
         Args:
             kind: its class, which no other page uses; a subclass of `OfDataSet` ends
@@ -194,7 +194,7 @@ class Session:
         self.tables.pop(key, None)
 
     def sizes(self) -> list[int]:
-        """Return the bytes of each table that this tab holds."""
+        """Return the bytes of each table in this tab."""
         drafts = [self.draft.bytes_held()] if self.draft else []
         return [*(table.size for table in self.open_tables.values()), *drafts]
 
@@ -234,7 +234,7 @@ def session() -> Session:
 
 
 def own(kind: type[Value]) -> Value:
-    """Return the state that a page keeps in this tab: see `Session.own`."""
+    """Return a page's state in this tab; see `Session.own`."""
     return session().own(kind)
 
 
@@ -243,12 +243,12 @@ def page_script(name: str) -> Path:
     return PAGES / f"{name}.py"
 
 
-def leave(note: object) -> None:
+def leave_note(note: object) -> None:
     """Leave a note for another page, in place of an earlier one of its class."""
     session().slots[type(note)] = note
 
 
-def take(kind: type[Value]) -> Value | None:
+def take_note(kind: type[Value]) -> Value | None:
     """Take the note of this class away; None if there is none."""
     return cast("Value | None", session().slots.pop(kind, None))
 
@@ -269,14 +269,15 @@ def _need_guard() -> None:
         st.stop()
 
 
-def once(
+def evaluate_once(
     curator: Curator,
     key: Key,
     evaluation: Callable[[], Evaluation[Any, Result]],
     on_progress: OnProgress = silent,
 ) -> Result:
-    """Compute an internal report once per session; it leaves a line in the ledger,
-    outside the total.
+    """Compute an internal report once per session.
+
+    It leaves a line in the ledger, outside the total.
     """
     draft = session().draft
     audit = None if draft is None else draft.audit
@@ -287,15 +288,15 @@ def once(
     )
     if key not in reports:
         first_rows = FIRST_ROWS if session().on_first_rows else 0
-        with cancelled_by(unwanted()):
+        with cancelled_by(make_cancel_poll()):
             reports[key] = curator.evaluate(
                 evaluation(), on_progress, first_rows=first_rows
             )
     return cast("InternalReport[Result]", reports[key]).content
 
 
-def kept(key: Key, make: Callable[[], Value]) -> Value:
-    """Compute something of public numbers once per session."""
+def compute_once(key: Key, make: Callable[[], Value]) -> Value:
+    """Compute a result of public numbers once per session."""
     reports = session().reports
     if key not in reports:
         reports[key] = make()
@@ -312,7 +313,7 @@ def language() -> str:
 
 
 def browser_language() -> str:
-    """Return the language that the browser of this tab prefers."""
+    """Return the preferred language of this tab's browser."""
     return choose_language(None, st.context.headers.get("Accept-Language", ""))
 
 
@@ -323,41 +324,35 @@ def is_dark() -> bool:
 
 @dataclass(frozen=True)
 class Widget(Generic[Value]):
-    """A widget whose value other code reads or sets than the line that draws it: its
-    key, and a type.
-    """
+    """Key and type of a widget that other code reads or sets."""
 
     key: str
 
     def value(self) -> Value | None:
-        """Return the value of this run; None before the widget is drawn for the first
-        time.
-        """
+        """Return the value in this run; None before the widget is first drawn."""
         value: Value | None = st.session_state.get(self.key)
         return value
 
     def put(self, value: Value) -> None:
-        """Set it from a callback, before it is drawn."""
+        """Set the value from a callback, before the widget is drawn."""
         st.session_state[self.key] = value
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A chart in which something can be clicked: its key, and the name of the
-    selection.
-    """
+    """A clickable chart: its key, and the name of the selection."""
 
     key: str
     name: str
 
     def points(self) -> list[dict[str, Any]]:
-        """Return the fields of what is clicked."""
+        """Return the fields of the clicked marks."""
         state = st.session_state.get(self.key) or {}
         return list(state.get("selection", {}).get(self.name) or [])
 
 
 def file_field(name: str) -> Widget[UploadedFile]:
-    """Return a field for files; it is a new one after every file that was read.
+    """Return a field for files; every file that was read makes it a new one.
 
     So the server forgets the file before.
     """
@@ -371,7 +366,7 @@ def renew_file_fields() -> None:
 
 @contextmanager
 def noticing(page: str) -> Iterator[None]:
-    """Keep an error of the library that ends the block, for a page to show."""
+    """Keep an error of the block for a page to show."""
     notices = session().notices  # before the block: another click may end this run
     try:
         yield
@@ -395,7 +390,7 @@ def set_address(parameters: dict[str, str]) -> None:
     st.query_params.from_dict(parameters)
 
 
-def unwanted() -> Callable[[], bool]:
+def make_cancel_poll() -> Callable[[], bool]:
     """Return a poll of whether this run's tab was closed.
 
     Where the person did something else meanwhile, the poll raises what ends the run.
@@ -411,14 +406,14 @@ def unwanted() -> Callable[[], bool]:
 
 
 def drop_uploads() -> None:
-    """Forget the bytes of every file that this tab has sent."""
+    """Forget the bytes of every file from this tab."""
     context = get_script_run_ctx()
     if context is not None:
         tabs.forget_uploads(context.session_id)
 
 
 def forget_person() -> None:
-    """Drop everything that this tab holds."""
+    """Forget everything in this tab."""
     drop_uploads()
     st.session_state.clear()
 

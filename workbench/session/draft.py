@@ -15,7 +15,7 @@ from workbench.store.people.likeness import Alike
 
 @dataclass(kw_only=True)
 class RowFacts:
-    """Facts about a draft that were computed from its rows so far. Private.
+    """Facts computed from the rows of a draft so far. Private.
 
     Attributes:
         outside: rows outside each declaration.
@@ -35,7 +35,7 @@ class RowFacts:
 
 @dataclass(kw_only=True)
 class FactAnswers:
-    """Answers to the questions about facts that were taken from the table.
+    """Answers to questions about facts taken from the table.
 
     Attributes:
         as_taken: columns that stay as they were taken from the table.
@@ -76,7 +76,7 @@ class DraftAudit:
 
 @dataclass(kw_only=True)
 class Draft:
-    """Base of a table that is being declared and is not opened yet.
+    """Base of a table that is declared and not opened yet.
 
     Attributes:
         name: its name for people.
@@ -127,11 +127,11 @@ class Draft:
 
     @property
     def declared_unit(self) -> PrivacyUnit | None:
-        """Privacy unit that cannot be weakened here, as an operator declared it."""
+        """Privacy unit declared by an operator, which cannot be weakened here."""
         return None
 
     def bytes_held(self) -> int:
-        """Return the bytes that the draft takes of the server's memory."""
+        """Return the draft's bytes in the server's memory."""
         return self.size
 
     def declaration(self, schema: Schema) -> Declaration:
@@ -141,7 +141,7 @@ class Draft:
 
 @dataclass(kw_only=True)
 class FileDraft(Draft):
-    """A draft whose rows come from a file, or from a sample.
+    """A draft with rows from a file or a sample.
 
     Attributes:
         read: result of reading the file; None for a sample.
@@ -172,7 +172,7 @@ class FileDraft(Draft):
 
 @dataclass(kw_only=True)
 class SourceDraft(Draft):
-    """A draft of a connected source, of which the first rows are shown.
+    """A draft of a connected source, with its first rows.
 
     Attributes:
         source: the place of all rows.
@@ -189,7 +189,7 @@ class SourceDraft(Draft):
 
 @dataclass(kw_only=True)
 class NamesDraft(Draft):
-    """A table that is planned by the names of its columns; it has no rows.
+    """A table planned by the names of its columns, without rows.
 
     Attributes:
         rows: expected number of rows.

@@ -1,4 +1,4 @@
-"""Notes that one page leaves for another; see `workbench.session.leave`."""
+"""Notes from one page to another; see `workbench.session.leave_note`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from dpcore.release import AnonymizedTable
 
 
 class OfDataSet:
-    """Base of a state that ends with the data set of the tab, or with its rows."""
+    """Base of a page's state that ends with the data set or its rows."""
 
 
 @dataclass(kw_only=True)
@@ -62,8 +62,7 @@ class PlanRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should
-    stay unknown.
+    """A note to the Anonymize page: take these columns as known and secret.
 
     Attributes:
         left_out: columns that do not leave.
@@ -78,8 +77,7 @@ class TakeColumns:
 
 @dataclass(frozen=True)
 class TakePlan:
-    """A note to the Anonymize page: take the plan of the file that was read, if it has
-    one.
+    """A note to the Anonymize page: take the plan of the file, if it has one.
 
     Attributes: notes: what a person should know of it.
     """
@@ -102,7 +100,7 @@ class ShowRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class Offered(OfDataSet):
-    """A note to the Links page: an anonymized table that may be shared.
+    """A note to the Links page: offer this anonymized table.
 
     Attributes:
         not_promised: sentences that have to be read first, as Markdown.

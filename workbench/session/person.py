@@ -1,4 +1,4 @@
-"""The person of a tab, and the ledger as that person may use it."""
+"""The person of a tab, and the ledger with the rights of that person."""
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -48,9 +48,7 @@ def is_steward() -> bool:
 
 
 def is_shared() -> bool:
-    """Return whether others than the person at this computer may reach, or run, this
-    server.
-    """
+    """Return whether other people may reach or run this server."""
     return roles.sign_in_needed() or read_settings().hosts != LOOPBACK
 
 
@@ -60,7 +58,7 @@ def is_demo() -> bool:
 
 
 def signed_in_as() -> str | None:
-    """Return the address that signed in with this browser, with or without a role."""
+    """Return the signed-in address of this browser, with or without a role."""
     return roles.address_of(st.user.to_dict())
 
 

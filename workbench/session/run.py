@@ -50,9 +50,7 @@ class Run:
     done: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
-        """Begin in a thread; the release is in the ledger whatever becomes of the
-        tab.
-        """
+        """Begin in a thread; the release reaches the ledger whatever the tab does."""
         threading.Thread(target=self._work, daemon=False).start()
 
     def _work(self) -> None:
@@ -93,7 +91,7 @@ class Run:
         return start.ledger().is_kept(self.request_id)
 
     def kept_text(self) -> str | None:
-        """Return the release that waits for the database, as text."""
+        """Return the waiting release as text; None if it does not wait."""
         return (
             start.ledger()
             .kept_releases(self.curator.account.dataset)
@@ -119,7 +117,7 @@ def _new_id() -> str:
 
 @dataclass(kw_only=True)
 class Runs:
-    """Releases that a tab makes and shows, one at a time.
+    """Releases of a tab, one at a time.
 
     Attributes:
         next_id: request id of the next run, minted before its click.

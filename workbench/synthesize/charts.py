@@ -22,11 +22,11 @@ from workbench.report.charts import (
 )
 
 
-def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
-    """Draw the error of a cell over the rows of a mean cell, for tables of (name,
-    cells, half-width).
+def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
+    """Draw the error of a cell relative to a mean cell, one bar per table.
 
-    Without a number of rows the bars are in rows.
+    Tables are (name, cells, half-width). Without a number of rows, the bars are in
+    rows.
     """
     frame = pd.DataFrame(tables, columns=["table", "cells", "half"])
     frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
@@ -58,7 +58,9 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     )
 
 
-def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
+def cells_with_errors(
+    labels: Sequence[str], values: Any, half: float, *, column: str
+) -> Chart:
     """Draw cells in a public shape, in gray, each with the error to expect."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
     frame["low"], frame["high"] = (
@@ -87,8 +89,9 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
 
 
 def pair_grid(names: Sequence[str]) -> Chart:
-    """Draw a square for each pair of columns, to be clicked; a click with Shift adds to
-    the choice.
+    """Draw a clickable square for each pair of columns.
+
+    A click with Shift adds to the choice.
     """
     order = list(names)
     pairs_of = [(b, a) for i, a in enumerate(order) for b in order[:i]]
@@ -118,9 +121,7 @@ def pair_grid(names: Sequence[str]) -> Chart:
 
 
 def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
-    """Draw columns on a circle, with a line between those whose relation was
-    measured.
-    """
+    """Draw columns on a circle, with lines for measured relations."""
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
     at = {
         name: (float(np.cos(a)), float(np.sin(a)))

@@ -18,15 +18,13 @@ from workbench.ui import releases
 
 
 def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
-    """Show the figures with their intervals, and the same from rows of another
-    release.
-    """
+    """Show the figures with intervals, and those of drawn rows beside them."""
     st.dataframe(figures_table(model), hide_index=True)
     st.caption(_("Each interval holds in 95 of 100 cases."))
     column = release.schema.column(model.column)
     others = [
         line
-        for line in releases.earlier(data_set)
+        for line in releases.list_releases(data_set)
         if line["request_id"] != release.request_id
         and model.column in data_set.release(line["request_id"]).model.columns
     ]
@@ -57,9 +55,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
 
 
 def show_classes(release: Release, model: GaussianModel) -> None:
-    """Show means and deviations of the features of each class, on the scale of their
-    columns.
-    """
+    """Show means and deviations of each class, in the units of the columns."""
     laws = model.moments
     means, variances = laws.drawn_moments
     scales = np.sqrt(np.diagonal(laws.covariances, axis1=1, axis2=2))
@@ -89,8 +85,9 @@ def show_classes(release: Release, model: GaussianModel) -> None:
 def on_scale(
     column: IntervalColumn, center: float, scale: float
 ) -> tuple[float, float]:
-    """Return the mean and the standard deviation of a column in its unit, of drawn
-    cells at their middle.
+    """Return mean and standard deviation of a column in its unit.
+
+    They are those of drawn cells, at the middle of each cell.
 
     Args:
         column: an interval column.

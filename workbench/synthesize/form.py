@@ -1,4 +1,4 @@
-"""Cards of the kinds of releases, and the part of the table that is read."""
+"""Cards of the kinds of releases, and the choice of a part of the table."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from workbench.ui import epsilon_view
 
 
 def choose_card() -> type[RecipeForm]:
-    """Show the kinds, and return the one that is chosen."""
+    """Show the kinds of releases; return the chosen one."""
     kinds = RecipeForm.kinds()
     current = session.own(SynthesizeState).kind
     with st.container(horizontal=True, gap="xsmall"):
@@ -33,15 +33,13 @@ def choose_card() -> type[RecipeForm]:
 
 
 def choose_part(curator: Curator) -> dict[str, str]:
-    """Return the one part of the table that is read, {column: category}; empty for the
-    whole table.
-    """
+    """Return the chosen part, {column: category}; empty for all rows."""
     columns = [
-        each
-        for each in curator.schema.columns
-        if isinstance(each, Categorical | Boolean)
+        column
+        for column in curator.schema.columns
+        if isinstance(column, Categorical | Boolean)
     ]
-    names = [each.name for each in columns if each.values_origin != Origin.DATA]
+    names = [column.name for column in columns if column.values_origin != Origin.DATA]
     if not names:
         return {}
     key = f"part-{curator.account.dataset}"
@@ -68,9 +66,9 @@ def choose_part(curator: Curator) -> dict[str, str]:
     return {name: label}
 
 
-def take_note() -> None:
-    """Plan the kind of release that another page proposed, if any."""
-    note = session.take(session.PlanRelease)
+def plan_from_note() -> None:
+    """Plan the kind of release that a note proposes, if there is a note."""
+    note = session.take_note(session.PlanRelease)
     curator = planning_curator() or session.session().curator
     if note is None:
         return
@@ -78,7 +76,9 @@ def take_note() -> None:
     choose_kind(note.kind)
     if note.epsilon is not None and curator is not None:
         dataset = curator.account.dataset
-        left = epsilon_view.left(curator)
-        epsilon_view.box(f"loss-{dataset}").put(min(note.epsilon, left) or note.epsilon)
+        left = epsilon_view.remaining_epsilon(curator)
+        epsilon_view.number_field(f"loss-{dataset}").put(
+            min(note.epsilon, left) or note.epsilon
+        )
         names = list(note.columns or curator.schema.domain.names)
         RecipeForm.of_kind(note.kind).fill_in(names, dataset)

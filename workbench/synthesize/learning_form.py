@@ -32,7 +32,7 @@ MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
 best.
 """
 
-ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
+QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 CLASS_ROWS = (100, 1_000, 10_000)
 USUAL_ROWS = 1_000
 """Rows that the error of a mean is about where their number is not known."""
@@ -162,7 +162,7 @@ class StatisticsForm(RecipeForm):
         )
         orders = st.multiselect(
             _("Quantiles; half of the rows lie below the 50 % one"),
-            ORDERS,
+            QUANTILE_ORDERS,
             ["1/2"],
             format_func=lambda order: hundredths(float(100 * Fraction(order))),
             key="figures-orders",

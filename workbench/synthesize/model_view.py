@@ -1,4 +1,4 @@
-"""Views of a synthetic table's model, which are free and may be published."""
+"""Free views of a synthetic table's model, which may be published."""
 
 from collections.abc import Callable
 
@@ -14,15 +14,13 @@ from workbench.synthesize.charts import graph
 from workbench.ui import widgets
 from workbench.ui.widgets import show_noise
 
-COLUMNS = 12
-ABREAST = 3
+MAX_COLUMNS_SHOWN = 12
+CHARTS_PER_LINE = 3
 """Columns that are drawn, and how many of them beside each other."""
 
 
 def show(release: Release, model: SyntheticModel) -> None:
-    """Show each column, the graph of the model, its answers, or the error that its
-    noise explains.
-    """
+    """Show each column, the graph of the model, its answers, or its noise."""
     st.subheader(_("Columns and relations"))
     looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
         capital("columns"): _columns,
@@ -38,16 +36,19 @@ def show(release: Release, model: SyntheticModel) -> None:
 
 def _columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
-    for name in model.columns[:COLUMNS]:
+    for name in model.columns[:MAX_COLUMNS_SHOWN]:
         (labels,), counts = release.chart_cells(release.answer((name,)))
         cells, counts = charts.fold_cells(labels, counts)
         pictures.append(
             charts.counts(cells, counts.values, counts.low, counts.high, column=name)
         )
-    lines = [pictures[i : i + ABREAST] for i in range(0, len(pictures), ABREAST)]
+    lines = [
+        pictures[i : i + CHARTS_PER_LINE]
+        for i in range(0, len(pictures), CHARTS_PER_LINE)
+    ]
     widgets.show_pictures(charts.Pictures(lines=lines, legend=[]), key="model-columns")
-    if len(model.columns) > COLUMNS:
-        shown = COLUMNS
+    if len(model.columns) > MAX_COLUMNS_SHOWN:
+        shown = MAX_COLUMNS_SHOWN
         all_ = len(model.columns)
         st.caption(
             _("The first {shown} of {all} are shown.").format(shown=shown, all=all_)
@@ -81,13 +82,13 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             )
         )
     names = list(model.columns)
-    if len(names) > widgets.READABLE:  # all at once would be a tangle
+    if len(names) > widgets.MAX_MAP_COLUMNS:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}
         names.sort(key=lambda name: -len(links_of[name]))
         name = st.selectbox(capital("column"), names, key="graph-column")
         links = links_of[name]
         names = sorted(
-            {name, *(each for link in links for each in link)}, key=names.index
+            {name, *(name for link in links for name in link)}, key=names.index
         )
     widgets.show_chart(graph(names, links), key="model-graph")
 
@@ -106,9 +107,7 @@ def _answers(release: Release, model: SyntheticModel) -> None:
 
 
 def choose_cells(release: Release) -> dict[str, list[int]]:
-    """Return the cells that drawn rows are to have, by column; none where all rows are
-    meant.
-    """
+    """Return the cells to which drawn rows are limited, by column."""
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"
@@ -116,7 +115,7 @@ def choose_cells(release: Release) -> dict[str, list[int]]:
         _("Only rows with"), list(release.model.columns), key=key
     ):
         labels = release.schema.column(name).labels
-        cells[name] = widgets.by_title(
+        cells[name] = widgets.ask_by_title(
             right.multiselect,
             plain(name),
             dict(enumerate(labels)),

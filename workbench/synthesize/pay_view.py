@@ -35,7 +35,7 @@ def offer(preview: Preview) -> None:
     )
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     report = charged.verdict_on(curator, curator.release(stored)) if stored else None
-    judged = None if report is None else verdict.of_release(report)
+    judged = None if report is None else verdict.judge_release(report)
     is_unfit = judged is not None and judged.level == "poor"
     with st.container(horizontal=True):
         if stored:
@@ -76,7 +76,7 @@ def offer(preview: Preview) -> None:
 
 
 def _confirm(preview: Preview) -> None:
-    """Ask for the last time, with what is read and published, and what it costs."""
+    """Ask for the last time, with the data read, the result and its cost."""
     runs = session.session().runs
     request_id = runs.next_id
     curator = preview.curator
@@ -111,7 +111,7 @@ def _confirm(preview: Preview) -> None:
             ),
         )
         if quote.expected:
-            worst = max(each.half_width() for each in quote.expected)
+            worst = max(table.half_width() for table in quote.expected)
             st.write(
                 _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(
                     half=number(worst)
@@ -224,7 +224,7 @@ def _progress() -> None:
 
 
 def _take_along(preview: Preview) -> None:
-    """Offer what makes a release where the rows are, that was planned without them."""
+    """Offer files that make the planned release next to its rows."""
     curator = preview.curator
     job = Job(
         table="table.csv",

@@ -10,7 +10,8 @@ from workbench.language.wording import guarantee_words, loss_words
 from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.ui import file_view
-from workbench.ui.widgets import by_title, compute, errors_shown, show_rows
+from workbench.ui.progress_view import compute
+from workbench.ui.widgets import ask_by_title, errors_shown, show_rows
 
 PEOPLE = {
     "unknown": N_("nobody can say"),
@@ -43,7 +44,7 @@ def show(name: str, release: Release) -> None:
         )
         if not files:
             return
-        people = by_title(
+        people = ask_by_title(
             st.radio,
             _("Who is in these tables?"),
             translate_table(PEOPLE),
@@ -59,7 +60,7 @@ def show(name: str, release: Release) -> None:
             min(round(pooled.total), 1_000_000),
             key=f"{key}-rows",
         )
-        shown = session.kept(
+        shown = session.compute_once(
             (key, people, int(rows), *(file.file_id for file in files)),
             lambda: compute(drawing.head, pooled, int(rows)),
         )

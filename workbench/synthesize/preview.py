@@ -1,4 +1,4 @@
-"""A release before it is paid, as public facts and its quote describe it."""
+"""A release before it is paid: its public facts and its quote."""
 
 from dataclasses import dataclass
 
@@ -70,7 +70,7 @@ def rows_of(curator: Curator) -> float:
 
     It comes from the latest release that tells it, or is one digit of the file's.
     """
-    for line in releases.earlier(curator):
+    for line in releases.list_releases(curator):
         release = curator.release(line["request_id"])
         if release.part is None and release.marginals and release.tells_rows:
             return release.model.total

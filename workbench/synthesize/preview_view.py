@@ -24,19 +24,19 @@ from workbench.language.wording import (
 )
 from workbench.report import charts
 from workbench.synthesize import pay_view, relations_view
-from workbench.synthesize.charts import expected, picture
+from workbench.synthesize.charts import cells_with_errors, expected_errors
 from workbench.synthesize.preview import Preview, rows_of
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import epsilon_view, releases, widgets
 
-DROWNED = 1.0
-ROUGH = 0.3
+DROWNED_ERROR = 1.0
+ROUGH_ERROR = 0.3
 """Error over the rows of a mean cell, from which noise drowns counts, and blurs
 them.
 """
 GROUP_ERROR = 0.2
 """Largest error over the rows of a group that is called clear."""
-TABLES = 20
+MAX_TABLES_SHOWN = 20
 
 
 def show(
@@ -48,8 +48,9 @@ def show(
     epsilon: session.Widget[float],
     offer: DeltaGenerator,
 ) -> None:
-    """Show the preview, with the price and the button at `offer`; buttons change the
-    `epsilon` typed.
+    """Show the preview, with the price and button at `offer`.
+
+    Buttons may change the typed `epsilon`.
     """
     st.subheader(
         _("What you would get"),
@@ -87,9 +88,7 @@ def show(
 
 
 def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
-    """Return trials of half of the columns, and of twice the epsilon, by their names
-    for people.
-    """
+    """Return trials with half of the columns and with twice the epsilon, by title."""
     curator = preview.curator
     half = len(trial.sizes) // 2
     twice = 2 * (preview.epsilon.value() or 0.0)
@@ -125,7 +124,7 @@ def _metrics(preview: Preview) -> None:
     if width is not None:
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
     elif quote.expected:
-        worst = max(each.half_width() for each in quote.expected)
+        worst = max(table.half_width() for table in quote.expected)
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(worst)}")
 
 
@@ -147,10 +146,10 @@ def _warn(preview: Preview) -> None:
         rows=number(preview.rows),
         table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
-    if half < ROUGH * mean:
+    if half < ROUGH_ERROR * mean:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
-    if half < DROWNED * mean:
+    if half < DROWNED_ERROR * mean:
         st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
@@ -162,8 +161,8 @@ def _warn(preview: Preview) -> None:
     with st.container(horizontal=True):
         for label, take in preview.form.remedies(preview.recipe):
             st.button(label, on_click=take)
-        epsilon = preview.epsilon_for(ROUGH * mean)
-        if epsilon is not None and epsilon <= epsilon_view.left(curator):
+        epsilon = preview.epsilon_for(ROUGH_ERROR * mean)
+        if epsilon is not None and epsilon <= epsilon_view.remaining_epsilon(curator):
             _use_epsilon(
                 preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon"
             )
@@ -172,16 +171,14 @@ def _warn(preview: Preview) -> None:
 
 
 def _leave_out(preview: Preview) -> None:
-    """Offer to leave out the columns that noise drowns, where each is counted by
-    itself.
-    """
+    """Offer to leave out drowned columns, if each is counted by itself."""
     errors = {
-        each.clique: each.half_width() / preview.mean_cell(each)
-        for each in preview.quote.expected
+        table.clique: table.half_width() / preview.mean_cell(table)
+        for table in preview.quote.expected
     }
     if any(len(clique) != 1 for clique in errors):
         return
-    lost = [name for (name,), error in errors.items() if error >= DROWNED]
+    lost = [name for (name,), error in errors.items() if error >= DROWNED_ERROR]
     kept = [name for (name,) in errors if name not in lost]
     if kept:
         label = capital("leave out {columns}").format(columns=list_names(lost))
@@ -193,7 +190,7 @@ def _leave_out(preview: Preview) -> None:
 
 
 def _group_words(half: float) -> str:
-    """Name the smallest group that is within a fifth of its size."""
+    """Return the size of the smallest group with an error below a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
         "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller "
@@ -216,22 +213,24 @@ def _expectation(preview: Preview) -> None:
     if preview.single_column is not None:
         _picture(preview, preview.single_column, tables[0])
     else:
-        lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
-        widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
-        if len(lines) > TABLES:
+        lines = sorted(_group_tables(tables), key=lambda line: -line[1] * line[2])
+        widgets.show_chart(
+            expected_errors(lines[:MAX_TABLES_SHOWN], preview.rows), key="expected"
+        )
+        if len(lines) > MAX_TABLES_SHOWN:
             st.caption(
                 _("The first {shown} of {all} are shown.").format(
-                    shown=TABLES, all=len(lines)
+                    shown=MAX_TABLES_SHOWN, all=len(lines)
                 )
             )
-    noisy = [each for each in tables if each.variance]
+    noisy = [table for table in tables if table.variance]
     # by the most precise of tables that agree, else by the inverse-variance mean of all
     if noisy:
-        variances = [each.cells * each.variance for each in noisy]
+        variances = [table.cells * table.variance for table in noisy]
         variance = (
             min(variances)
             if noisy[0].pooled
-            else 1 / sum(1 / each for each in variances)
+            else 1 / sum(1 / each_variance for each_variance in variances)
         )
         st.caption(
             _("The number of rows would be reported within ± {half}.").format(
@@ -247,14 +246,15 @@ def _expectation(preview: Preview) -> None:
     )
 
 
-def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
-    """Return (name, cells, half-width) of the tables; those of one size and error share
-    a line.
+def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
+    """Return (name, cells, half-width) of the tables.
+
+    Tables of one size and error share a line.
     """
     names: dict[tuple[int, float], list[str]] = {}
-    for each in tables:
-        name = " × ".join(each.clique) or _("number of rows")
-        names.setdefault((each.cells, each.half_width()), []).append(name)
+    for table in tables:
+        name = " × ".join(table.clique) or _("number of rows")
+        names.setdefault((table.cells, table.half_width()), []).append(name)
     more = _("{table} and {others} like it")
     return [
         (
@@ -267,12 +267,10 @@ def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
 
 
 def _picture(preview: Preview, name: str, each: Expected) -> None:
-    """Draw the cells with their error: around the last release of the column, else
-    around a flat shape.
-    """
+    """Draw the cells with their error, around an earlier release or a flat shape."""
     column = preview.curator.schema.column(name)
     part = next(iter(preview.part.items()), None)
-    for line in releases.earlier(preview.curator):
+    for line in releases.list_releases(preview.curator):
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in queryable_columns(release):
             caption = _("Around the release of {when}, which is public.").format(
@@ -290,16 +288,17 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     cells = charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
     widgets.show_chart(
-        picture(labels, charts.fold_table(shape), half, column=name), key="expected"
+        cells_with_errors(labels, charts.fold_table(shape), half, column=name),
+        key="expected",
     )
     st.caption(caption)
 
 
 def _wanted_error(preview: Preview) -> None:
-    """Find the epsilon for an error that is typed."""
+    """Find the epsilon for a typed error."""
     wanted = st.number_input(
         _("Or say how many rows a cell may be off")
-        if any(each.clique for each in preview.quote.expected)
+        if any(table.clique for table in preview.quote.expected)
         else _("Or say how far the number of rows may be off"),
         min_value=0.0,
         value=None,
@@ -319,7 +318,7 @@ def _wanted_error(preview: Preview) -> None:
             )
         )
         return
-    is_too_much = epsilon > epsilon_view.left(preview.curator)
+    is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
     sentence = _("For ±{rows} rows you need epsilon {epsilon}; {left} is left.")
     left = amount(preview.quote.balance.left, preview.curator.account)
     st.caption(

@@ -37,8 +37,7 @@ class RecipeForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
-        """Draw the form and return the recipe that it says; None while something is
-        missing.
+        """Draw the form; return its recipe, or None while it is incomplete.
 
         Args:
             curator: of the data set.
@@ -48,29 +47,25 @@ class RecipeForm(Registered, ABC):
 
     @classmethod
     def fill_in(cls, names: list[str], table: str) -> None:
-        """Choose all columns, each by itself, where none are chosen at first."""
+        """Choose all columns, each by itself, if none are chosen at first."""
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        """Return what makes the recipe ask for less: the label of a button, and its
-        callback.
-        """
+        """Return ways to ask for less: labels of buttons with callbacks."""
         return []
 
     @classmethod
     def mean_width(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> float | None:
-        """Return how far the mean of `rows` rows is off at most; None for a recipe
-        without a mean.
-        """
+        """Return the largest error of the mean of `rows` rows; None without a mean."""
         return None
 
     @classmethod
     def expectations(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
-        """Return what else to expect, from public facts alone.
+        """Return further sentences about the result, from public facts alone.
 
         Args:
             rows: about how many there are; 0 where that is not known.
@@ -98,9 +93,7 @@ class RecipeForm(Registered, ABC):
     def trial(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> RelationTrial | None:
-        """Return the trial of a recipe that chooses relations between columns; None for
-        any other.
-        """
+        """Return the trial of a recipe that chooses relations; None for others."""
         return None
 
 
@@ -146,7 +139,7 @@ class MarginalsForm(RecipeForm):
             "pairs": _("every pair"),
             "all": _("all together, one table"),
         }
-        way = widgets.by_title(
+        way = widgets.ask_by_title(
             st.radio,
             capital("table"),
             ways,

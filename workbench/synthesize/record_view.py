@@ -20,8 +20,8 @@ from workbench.language.messages import N_, _, capital, commas, digits, translat
 from workbench.language.wording import percent, plain
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
-from workbench.ui import epsilon_view, widgets
-from workbench.ui.progress_view import being_computed
+from workbench.ui import epsilon_view, progress_view, widgets
+from workbench.ui.progress_view import say_being_computed
 
 STEPS = {
     "preprocess": N_("Prepare: values put within public bounds"),
@@ -51,8 +51,7 @@ def show(
     draw: int,
     drawn: tuple[Any, ...],
 ) -> None:
-    """Show the record of a release and its drawn rows, and a test against the table,
-    charged each time.
+    """Show all steps of a release, and offer charged tests of its drawn rows.
 
     Args:
         curator: of the table, where its rows are here.
@@ -72,9 +71,11 @@ def show(
             _("Look for rows that repeat others, and for the nearest ones; free"),
             key=f"{key}-free",
         ):
-            tested = session.kept(
+            tested = session.compute_once(
                 ("tested", *drawn),
-                lambda: widgets.compute_in_line(drawing.steps, release, rows, draw),
+                lambda: progress_view.compute_in_line(
+                    drawing.steps, release, rows, draw
+                ),
             )
             sample += tested[1:]
         sample += _combinations(release, rows, draw, drawn, key)
@@ -85,7 +86,7 @@ def show(
             with widgets.errors_shown():
                 _outliers(curator, release)
             if None in known.values():
-                being_computed(lambda: None not in tests.values())
+                say_being_computed(lambda: None not in tests.values())
             _test(curator, release, rows, draw, tests, key)
 
 
@@ -96,9 +97,7 @@ def _combinations(
     drawn: tuple[Any, ...],
     key: str,
 ) -> tuple[Step, ...]:
-    """Ask for columns and a number of rows, and test the drawn rows for combinations
-    with fewer.
-    """
+    """Test drawn rows for combinations with fewer than a number of rows."""
     if not st.toggle(
         _("Does every combination occur often enough among the drawn rows? free"),
         key=f"{key}-k",
@@ -121,17 +120,15 @@ def _combinations(
     if not columns:
         return ()
     given = (release, rows, draw, columns, least)
-    step = session.kept(
+    step = session.compute_once(
         ("combined", *drawn, *columns, least),
-        lambda: widgets.compute_in_line(drawing.combinations, *given),
+        lambda: progress_view.compute_in_line(drawing.combinations, *given),
     )
     return (step,)
 
 
 def _outliers(curator: Curator, release: Release) -> None:
-    """Show the share of outliers of the original, for its owner; it is no step of the
-    release.
-    """
+    """Show the original's share of outliers; it is no step of the release."""
     names = tuple(
         name
         for name in release.model_columns
@@ -143,7 +140,7 @@ def _outliers(curator: Curator, release: Release) -> None:
     ):
         return
     widgets.internal_badge()
-    outliers = widgets.once_in_line(
+    outliers = progress_view.evaluate_in_line(
         curator, ("thin rows", names), lambda: ThinRowsQuestion(columns=names)
     )
     st.markdown(
@@ -172,8 +169,8 @@ def _test(
         list(release.model_columns),
         key=f"{key}-columns",
     )
-    largest = max(0.01, min(10.0, epsilon_view.left(curator)))
-    epsilon = epsilon_view.picker(
+    largest = max(0.01, min(10.0, epsilon_view.remaining_epsilon(curator)))
+    epsilon = epsilon_view.ask_epsilon(
         _("Share of the budget, epsilon"),
         key="test-loss",
         default=0.1,
@@ -193,7 +190,9 @@ def _test(
         key=f"{key}-run-{request_id}",
     ):
         try:
-            closeness = widgets.compute(drawing.question, release, rows, draw, columns)
+            closeness = progress_view.compute(
+                drawing.question, release, rows, draw, columns
+            )
             loss = curator.rule.convert(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)

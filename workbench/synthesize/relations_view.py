@@ -1,4 +1,4 @@
-"""Relations that a release would keep, before it is paid."""
+"""Relations that a planned release would keep."""
 
 from collections.abc import Mapping
 
@@ -13,17 +13,18 @@ from dpcore.synthesis.relations import (
 from workbench import session
 from workbench.language.messages import _, capital, join, name_and_text
 from workbench.language.wording import number
-from workbench.ui import widgets
+from workbench.ui import progress_view
 
-CLEAR = {False: 0.2, True: 0.35}
+CLEAR_ASSOCIATION = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
 AT_ONCE = 20
 """Columns up to which relations are tried without a click."""
 
 
 def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
-    """Show the strength from which relations come out of invented tables of the same
-    shape.
+    """Show how strong a relation must be to come out.
+
+    It is tried on invented tables of the same shape.
 
     Args:
         others: trials of weaker demands, by their names for people.
@@ -33,8 +34,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     if waits and not st.button(label, key="try-relations"):
         return
     weakest = _weakest(trial)
-    kept = _kept(weakest)
-    lost = _lost(weakest)
+    kept = _kept_strengths(weakest)
+    lost = _lost_columns(weakest)
     if kept:
         sentence = _(
             "Relations come out {strong} (Cramer's V: 0 for none, 1 where one column "
@@ -43,7 +44,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         if lost:
             sentence += " " + name_and_text(capital("none"), lost) + "."
         if not lost and all(
-            each is not None and each <= CLEAR[kind] for kind, each in weakest.items()
+            strength is not None and strength <= CLEAR_ASSOCIATION[kind]
+            for kind, strength in weakest.items()
         ):
             st.caption(sentence)
             return
@@ -60,13 +62,18 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         key="try-other-relations",
     ):
         most = (
-            1.0 if lost else max(each for each in weakest.values() if each is not None)
+            1.0
+            if lost
+            else max(strength for strength in weakest.values() if strength is not None)
         )
         for name, other in others.items():
-            of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
+            of_other = _weakest(
+                other, [strength for strength in STRENGTHS if strength <= most]
+            )
             parts = [
-                _kept(of_other),
-                _lost(of_other) and name_and_text(_("none"), _lost(of_other)),
+                _kept_strengths(of_other),
+                _lost_columns(of_other)
+                and name_and_text(_("none"), _lost_columns(of_other)),
             ]
             st.caption(name_and_text(name, "; ".join(filter(None, parts))))
 
@@ -79,9 +86,11 @@ def _weakest(
     trial: RelationTrial, strengths: list[float] | None = None
 ) -> dict[bool, float | None]:
     with st.spinner(_("Computing")):
-        return session.kept(
+        return session.compute_once(
             ("relations", repr(trial)),
-            lambda: widgets.compute(weakest_kept, trial, strengths or list(STRENGTHS)),
+            lambda: progress_view.compute(
+                weakest_kept, trial, strengths or list(STRENGTHS)
+            ),
         )
 
 
@@ -93,8 +102,8 @@ def _where(is_wide: bool) -> str:
     return _("between columns of at most {cells} cells").format(cells=MAX_NARROW_CELLS)
 
 
-def _kept(weakest: Mapping[bool, float | None]) -> str:
-    """Write the strengths from which relations come out; empty where none does."""
+def _kept_strengths(weakest: Mapping[bool, float | None]) -> str:
+    """Return the strengths from which relations come out; empty if none does."""
     line = _("{where} from {strength} on")
     return join(
         [
@@ -105,10 +114,8 @@ def _kept(weakest: Mapping[bool, float | None]) -> str:
     )
 
 
-def _lost(weakest: Mapping[bool, float | None]) -> str:
-    """Write the columns between which no relation comes out; empty where there are
-    none.
-    """
+def _lost_columns(weakest: Mapping[bool, float | None]) -> str:
+    """Return the columns without any relation that comes out; empty if none."""
     return join(
         [_where(kind) for kind, strength in sorted(weakest.items()) if strength is None]
     )

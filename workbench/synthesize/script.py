@@ -1,4 +1,4 @@
-"""Counts of a release as files, and a script and a notebook that make it again."""
+"""Counts of a release as files, and programs that make the release again."""
 
 import io
 import re
@@ -15,7 +15,7 @@ from dpcore.tables.rows import PublicTable
 from workbench.store.ledger.datasets import DataSet, Declaration
 from workbench.store.sources.job import Job
 from workbench.ui import releases
-from workbench.ui.notebooks import Cell, in_cells
+from workbench.ui.notebooks import Cell, write_notebook
 
 IMPORTS = """\
 from pathlib import Path
@@ -26,9 +26,9 @@ from dpcore.synthesis import load_recipe"""
 
 
 def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
-    """Return a release as a job, and the lines that read its table.
+    """Return a release as a job, and the code that reads its table.
 
-    None where the declaration is not on file, or the recipe cannot be read back.
+    None if the declaration is not on file, or the recipe cannot be read back.
     """
     recipe = load_recipe(release.recipe)
     declaration = data_set.declaration
@@ -46,7 +46,7 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
 
 
 def script(job: Job, reading: str) -> str:
-    """Write a Python program that does a job.
+    """Return a Python program that does a job.
 
     Args:
         reading: the lines that read its table.
@@ -56,14 +56,12 @@ def script(job: Job, reading: str) -> str:
 
 
 def notebook(job: Job, reading: str) -> str:
-    """Write the same as a notebook (nbformat 4)."""
-    return in_cells(_cells(job, reading))
+    """Return the program as a notebook (nbformat 4)."""
+    return write_notebook(_cells(job, reading))
 
 
 def counts_file(release: Release) -> bytes:
-    """Write every noisy table as rows with low and high, as CSV or as a ZIP of one CSV
-    per table.
-    """
+    """Return every noisy table with low and high, as CSV or a ZIP of CSV."""
     tables = [
         to_csv(PublicTable(release.table(clique))) for clique in release.marginals
     ]
@@ -136,7 +134,7 @@ def _reading(declaration: Declaration, source: str | None) -> str:
 
 
 def reading_of(name: str, options: str = "") -> str:
-    """Write the lines that read a file. Args: options: how, in Python."""
+    """Return the code that reads a file. Args: options: how, in Python."""
     return (
         f"name = {name!r}  # the file of the table\n"
         "frame = read_table(Path(name).read_bytes(), name, "
@@ -145,7 +143,7 @@ def reading_of(name: str, options: str = "") -> str:
 
 
 def _loss(loss: AnyLoss) -> str:
-    """Write a loss in Python, with its numbers as exact texts."""
+    """Return the Python code of a loss, with its numbers as exact texts."""
     fields = loss_fields(loss)
     if isinstance(loss, ApproxDP):
         fields.pop("rho")

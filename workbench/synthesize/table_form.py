@@ -1,4 +1,4 @@
-"""Form of a synthetic table, its relations, and facts that every row must keep."""
+"""Form of a synthetic table, with its relations and certain facts."""
 
 import itertools
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class TableForm(RecipeForm):
             key=f"table-columns-{table}",
             persist_state="session",
         )
-        relations = widgets.by_title(
+        relations = widgets.ask_by_title(
             st.radio,
             _("Relations between columns"),
             translate_table(RELATIONS),
@@ -78,7 +78,7 @@ class TableForm(RecipeForm):
             return kind(columns=tuple(columns)) if columns else None
         constraints = _facts(curator, columns, table)
         order = order_of(
-            each for each in curator.schema.columns if each.name in columns
+            column for column in curator.schema.columns if column.name in columns
         )
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
@@ -109,9 +109,7 @@ class TableForm(RecipeForm):
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
-    """Ask for pairs of columns that matter more than others, by name, in a grid, or by
-    a target.
-    """
+    """Ask for pairs that matter most: by name, in a grid, or by a target."""
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
@@ -121,7 +119,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             placeholder=_("Find a column by its name"),
             key=f"pairs-chosen-{table}-{len(columns)}",
         )
-        if len(columns) <= widgets.READABLE:  # a square of more could not be hit
+        if len(columns) <= widgets.MAX_MAP_COLUMNS:  # a square of more could not be hit
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             widgets.show_clickable(pair_grid(columns), clicked)
             important = [
@@ -138,12 +136,12 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
         )
     return {
         tuple(pair): 4.0
-        for pair in (*important, *(each for each in pairs if target in each))
+        for pair in (*important, *(pair for pair in pairs if target in pair))
     }
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
-    """Ask for facts that every row must keep, known from outside, and return them."""
+    """Ask for publicly known facts about every row; return them."""
     key = f"facts-{table}"
     kept_facts = session.own(SynthesizeState).facts
     facts = kept_facts.get(table, ())
@@ -206,15 +204,15 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
         "→": _("one column decides another"),
         "≤": _("one column is never above another, up to the width of a cell"),
     }
-    kind = widgets.by_title(
+    kind = widgets.ask_by_title(
         st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind"
     )
     if len(columns) < 2:
         return None
     ordered = {
-        each.name: each
-        for each in curator.schema.columns
-        if isinstance(each, IntervalColumn)
+        column.name: column
+        for column in curator.schema.columns
+        if isinstance(column, IntervalColumn)
     }
     names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)
@@ -237,7 +235,7 @@ def _impossible(
     for side, name in zip(st.columns(2), (first, second), strict=True):
         labels = dict(enumerate(curator.schema.column(name).labels))
         cells.append(
-            widgets.by_title(
+            widgets.ask_by_title(
                 side.multiselect, capital("values"), labels, key=f"{key}-{name}"
             )
         )
@@ -277,7 +275,7 @@ def _determines(
 
 
 def fact_columns(fact: Fact) -> set[str]:
-    """Return the columns that a fact is about."""
+    """Return the columns of a fact."""
     rule = fact[0] if isinstance(fact, tuple) else fact
     return (
         set(rule.columns)

@@ -13,7 +13,7 @@ from workbench.ui import widgets
 
 
 def show(release: Release) -> None:
-    """Ask which of them, and draw it."""
+    """Ask for a table of the release, and draw it."""
     if isinstance(release.model, FoundCategories):
         st.dataframe(
             pd.DataFrame(
@@ -46,9 +46,7 @@ def show(release: Release) -> None:
 
 
 def show_answer(release: Release, counts: Answer, *, key: str) -> None:
-    """Draw the counts of one or two columns, or the number of rows, with what they may
-    be off by.
-    """
+    """Draw the counts of one or two columns, or of all rows, with their error."""
     if not counts.clique:
         st.metric(
             capital("number of rows"),

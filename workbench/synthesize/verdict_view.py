@@ -1,6 +1,4 @@
-"""The verdict on a release: bought with a little of the budget, never looked up in the
-rows for nothing.
-"""
+"""The verdict on a release, bought with a little of the budget."""
 
 import streamlit as st
 
@@ -27,14 +25,12 @@ MESSAGES = {
 
 
 def show(curator: Curator | None, release: Release) -> None:
-    """Show the verdict that was bought, or offer it; what the rows say is a fold, which
-    says why.
-    """
+    """Show the bought verdict, or offer it."""
     widgets.show_notice(NOTICE)
     with widgets.errors_shown():
         if curator is not None and charged.takes_verdict(release):
             report = charged.verdict_on(curator, release)
-            _offer(curator, release) if report is None else _bought(
+            _offer(curator, release) if report is None else _show_bought(
                 curator, release, report
             )
     with st.expander(_("Why? What the rows say is internal")):
@@ -53,8 +49,8 @@ def _offer(curator: Curator, release: Release) -> None:
     question = charged.question_about(release)
     loss = charged.price(curator, release)
     units = curator.rule.units(curator.rule.convert(loss))
-    is_told = session.kept(
-        (NOTICE, release.request_id), lambda: charged.is_told(curator, release)
+    is_told = session.compute_once(
+        (NOTICE, release.request_id), lambda: charged.is_verdict_clear(curator, release)
     )
     st.button(
         _("Is it good enough? A verdict for {cost}").format(
@@ -68,8 +64,8 @@ def _offer(curator: Curator, release: Release) -> None:
     st.caption(_(MESSAGES["offer" if is_told else "too small"]))
 
 
-def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
-    judged = verdict.of_release(report)
+def _show_bought(curator: Curator, release: Release, report: PrivateReport) -> None:
+    judged = verdict.judge_release(report)
     box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
     box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
@@ -78,8 +74,9 @@ def _bought(curator: Curator, release: Release, report: PrivateReport) -> None:
 
 
 def _ways_on(curator: Curator, release: Release) -> None:
-    """Offer a larger loss or fewer columns; a second draw of the same would be chosen
-    by the rows.
+    """Offer a larger loss or fewer columns.
+
+    A second draw of the same would be chosen by the rows.
     """
     spent = curator.rule.units(
         curator.rule.convert(loss_from_fields(release.guarantee.loss))
@@ -105,5 +102,7 @@ def _ways_on(curator: Curator, release: Release) -> None:
     with st.container(horizontal=True):
         for label, (loss, columns) in plans.items():
             plan = session.PlanRelease(kind=kind, epsilon=loss, columns=tuple(columns))
-            is_left = loss <= epsilon_view.left(curator)
-            st.button(label, disabled=not is_left, on_click=session.leave, args=(plan,))
+            is_left = loss <= epsilon_view.remaining_epsilon(curator)
+            st.button(
+                label, disabled=not is_left, on_click=session.leave_note, args=(plan,)
+            )

@@ -1,4 +1,4 @@
-"""A release that is there: its figures, rows, files and promise."""
+"""A stored release: its figures, rows, files and guarantee."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +37,7 @@ from workbench.synthesize.state import SynthesizeState
 from workbench.ui import (
     file_view,
     folder_view,
+    progress_view,
     questions_view,
     releases,
     widgets,
@@ -68,7 +69,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         )
         mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.leave(session.ShowRelease(request_id=request_id))
+            session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
     if mine:
         verdict_view.show(session.session().curator, release)
@@ -137,7 +138,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
 
 
 def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
-    """Return what offers a file of a release."""
+    """Return a function that offers files of a release."""
 
     def offer(
         label: str,
@@ -211,8 +212,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     state = session.own(SynthesizeState)
     draw = state.draws.get(release.request_id, 0)
     key = (release.request_id, str(cells), rows, draw)
-    shown = session.kept(
-        ("drawn", *key), lambda: widgets.compute(drawing.head, release, rows, draw)
+    shown = session.compute_once(
+        ("drawn", *key),
+        lambda: progress_view.compute(drawing.head, release, rows, draw),
     )
     widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
@@ -258,7 +260,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
 
 
 def _folder(data_set: DataSet, release: Release) -> None:
-    """More rows than a browser takes, where the settings name a place for them."""
+    """Offer to write more rows than a browser takes, if there is a place for them."""
     if not places.has_place():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):

@@ -1,5 +1,6 @@
-"""The address in the browser: which data set and which release are shown, so that it
-can be kept and sent.
+"""The address in the browser: the data set and the release that are shown.
+
+So it can be kept and sent.
 
 It holds beginnings of two random-looking texts: the keyed fingerprint of the table and
 the id of the request. Neither tells anything about the rows. Names that people gave, of
@@ -13,21 +14,20 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.ui import releases, reopening
 
-LENGTH = 16
+SHORT_ID_LENGTH = 16
 """Signs of a random-looking id that stand in the address; 64 bits."""
 _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 
 @dataclass(kw_only=True)
 class AddressState:
-    """Whether this tab has gone where its first address says."""
+    """Whether this tab has followed its first address."""
 
     arrived: bool = False
 
 
 def follow(*, shows_release: bool) -> None:
-    """Go where the address says that a tab begins with or steps back to, and write into
-    it where this tab is.
+    """Go where the address leads at the start or after Back, and write it anew.
 
     A click brings the address of the page that it was made on, which may be of before:
     it leads nowhere.
@@ -43,16 +43,16 @@ def follow(*, shows_release: bool) -> None:
     memory.arrived = True
     here = {} if tab.language == session.browser_language() else {"lang": tab.language}
     if tab.data_set is not None:
-        here["data"] = written(tab.data_set.id)
+        here["data"] = short_id(tab.data_set.id)
         if tab.runs.shown is not None and shows_release:
-            here["release"] = written(tab.runs.shown)
+            here["release"] = short_id(tab.runs.shown)
     if here != wanted:
         session.set_address(here)
 
 
-def written(name: str) -> str:
+def short_id(name: str) -> str:
     """Return an id as it stands in the address."""
-    return name[:LENGTH] if _IS_RANDOM(name) else name
+    return name[:SHORT_ID_LENGTH] if _IS_RANDOM(name) else name
 
 
 def _go(wanted: dict[str, str]) -> None:
@@ -62,9 +62,9 @@ def _go(wanted: dict[str, str]) -> None:
     if tab.data_set is None or not _is(tab.data_set.id, dataset):
         try:
             known = [
-                each
-                for each in (*tab.data_sets, *session.ledger().datasets())
-                if _is(each, dataset)
+                dataset_id
+                for dataset_id in (*tab.data_sets, *session.ledger().datasets())
+                if _is(dataset_id, dataset)
             ]
         except DpcoreError:
             known = [dataset]  # the notice says what is wrong
@@ -74,13 +74,15 @@ def _go(wanted: dict[str, str]) -> None:
     if tab.data_set is None:
         return
     try:
-        ids = [each["request_id"] for each in releases.earlier(tab.data_set)]
+        ids = [line["request_id"] for line in releases.list_releases(tab.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
     shown = tab.runs.shown
-    tab.runs.shown = next((each for each in ids if _is(each, request)), shown)
+    tab.runs.shown = next(
+        (request_id for request_id in ids if _is(request_id, request)), shown
+    )
 
 
 def _is(name: str, wanted: str) -> bool:
     """Return whether the address means this id, by its prefix or whole."""
-    return wanted in (name, written(name))
+    return wanted in (name, short_id(name))

@@ -1,6 +1,4 @@
-"""The list of known people that an attacker may hold: a file, or for the sample its
-own.
-"""
+"""The list of known people that an attacker may hold."""
 
 import functools
 
@@ -10,11 +8,11 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import samples, session
 from workbench.language.messages import _, capital
-from workbench.ui import widgets
+from workbench.ui import file_view
 
 
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
-    """Ask for the list: its name for sentences and its rows; None while there is none.
+    """Ask for the list; return its name and rows, or None.
 
     The voter list of the sample is offered with the sample alone, which is known by its
     fingerprint.
@@ -22,12 +20,12 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
     Args:
         key: of the widgets.
     """
-    widgets.table_uploader(
+    file_view.table_uploader(
         _("A list of known people that an attacker may hold (CSV)"), key=key
     )
     if (given := session.session().tables.get(key)) is not None:
         return given
-    if curator.account.dataset != session.kept(
+    if curator.account.dataset != session.compute_once(
         ("sample with a list",), _fingerprint_of_the_sample
     ):
         return None

@@ -1,4 +1,4 @@
-"""Figures about a release that are charged, and may be shared."""
+"""Charged figures about a release, which may be shared."""
 
 from dpcore.accounting.ledger import State
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
@@ -21,12 +21,12 @@ from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
-OFF = 0.1
+MISLEADING_SHARE = 0.1
 """Share of the rows that would have to change, from which figures mislead."""
 
 
-def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
-    """Return the figures that can be bought about this release."""
+def offered_figures(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
+    """Return the figures about a release that can be bought, by title."""
     names = release.model_columns
     figures: dict[str, PrivateEvaluation] = {
         _("distance of single columns"): PrivateMarginalErrorQuestion(
@@ -51,9 +51,7 @@ def pay(
     request_id: str,
     page: str = "evaluate",
 ) -> None:
-    """Ask and pay once for this request id; a second click, or one in another tab, is
-    the same request.
-    """
+    """Ask and pay once for this request id, whatever is clicked again."""
     # the run may be ended by another click before the answer is there
     notices = session.session().notices
     try:
@@ -65,15 +63,13 @@ def pay(
             notices[page] = error
 
 
-def running(curator: Curator) -> list[str]:
-    """Return requests of figures of this data set that are being computed, in any
-    tab.
-    """
+def running_requests(curator: Curator) -> list[str]:
+    """Return the requests of this data set that are computed now, in any tab."""
     return _requests(curator, "reserved")
 
 
-def reports(curator: Curator) -> list[PrivateReport]:
-    """Return the figures that were bought for this data set, newest first."""
+def bought_reports(curator: Curator) -> list[PrivateReport]:
+    """Return the bought figures of this data set, newest first."""
     return [
         curator.report(request_id)
         for request_id in reversed(_requests(curator, "committed"))
@@ -81,9 +77,7 @@ def reports(curator: Curator) -> list[PrivateReport]:
 
 
 def _requests(curator: Curator, state: State) -> list[str]:
-    """Return requests of figures whose last line is of this state, in the order in
-    which they were made.
-    """
+    """Return requests of figures with this last state, the oldest first."""
     lines = curator.lines()
     ends = {line.request_id: line.state for line in lines}
     return [
@@ -95,15 +89,15 @@ def _requests(curator: Curator, state: State) -> list[str]:
     ]
 
 
-def title(report: PrivateReport) -> str:
+def question_title(report: PrivateReport) -> str:
     """Describe the question in a few words."""
     about = report.about[0]
     asked = {"target": about, "way": about, "column": about, "columns": report.about}
     return describe({"kind": report.kind, **asked})
 
 
-def words(report: PrivateReport) -> str:
-    """Return the answer in a sentence."""
+def answer_sentence(report: PrivateReport) -> str:
+    """Return the answer as a sentence."""
     content = {
         name: percent(value) if isinstance(value, float) else value
         for name, value in report.content.items()
@@ -131,7 +125,7 @@ def words(report: PrivateReport) -> str:
 
 
 def question_about(release: Release) -> PrivateEvaluation:
-    """Return the question whose answer is the verdict on a release of a whole table."""
+    """Return the question for the verdict on a release."""
     if isinstance(release.model, GaussianModel):
         return PrivateAccuracyQuestion(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
@@ -142,7 +136,7 @@ def question_about(release: Release) -> PrivateEvaluation:
 
 
 def price(curator: Curator, release: Release) -> AnyLoss:
-    """Return what its verdict costs: a twentieth of what the release cost."""
+    """Return the price of a verdict: a twentieth of its release."""
     units = curator.rule.units(
         curator.rule.convert(loss_from_fields(release.guarantee.loss))
     )
@@ -150,8 +144,9 @@ def price(curator: Curator, release: Release) -> AnyLoss:
 
 
 def takes_verdict(release: Release) -> bool:
-    """Return whether a release has a verdict: one with a model of all rows, from which
-    some are drawn.
+    """Return whether a release can have a verdict.
+
+    It needs a model of all rows, from which some are drawn.
     """
     return (
         release.part is None
@@ -161,9 +156,7 @@ def takes_verdict(release: Release) -> bool:
 
 
 def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
-    """Return the verdict that was bought on a release; None before, and for one that
-    takes none.
-    """
+    """Return the answer bought for the verdict on a release; None before."""
     if not takes_verdict(release):
         return None
     request_id = curator.request_of(question_about(release), price(curator, release))
@@ -174,9 +167,10 @@ def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
     )
 
 
-def is_told(curator: Curator, release: Release) -> bool:
-    """Return whether its verdict would tell anything at this price, from public facts
-    alone.
+def is_verdict_clear(curator: Curator, release: Release) -> bool:
+    """Return whether the noise of a verdict at this price is small enough.
+
+    It follows from public facts alone.
     """
     question = question_about(release)
     loss = price(curator, release)
@@ -185,4 +179,6 @@ def is_told(curator: Curator, release: Release) -> bool:
         rehearsal_of(curator.schema, curator.rule.convert(loss)),
         curator.schema,
     )  # of one row, without noise
-    return bool(answer.get("half_width", 0) / max(1, release.model.total) <= OFF)
+    return bool(
+        answer.get("half_width", 0) / max(1, release.model.total) <= MISLEADING_SHARE
+    )

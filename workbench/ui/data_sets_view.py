@@ -1,12 +1,11 @@
-"""Data sets on file as pages show them: the list of all, and what to bring where rows
-are needed.
-"""
+"""Data sets on file: their list, and the ways to bring their rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.language.messages import N_, _, minute, ngettext
@@ -23,24 +22,8 @@ from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 
-ENDINGS = (
-    "csv",
-    "tsv",
-    "txt",
-    "data",
-    "parquet",
-    "xlsx",
-    "xlsm",
-    "xls",
-    "ods",
-    "sav",
-    "zsav",
-    "dta",
-    "sas7bdat",
-    "deid",
-)
-SHOWN = 5
-MORE = 50
+FIRST_LISTED = 5
+LISTED_STEP = 50
 WHAT_FOR = {
     "ledger": N_(
         "Here is every charge on a data set: what was asked, what it cost, and what "
@@ -78,14 +61,15 @@ WHAT_FOR = {
 
 @dataclass(kw_only=True)
 class ListState:
-    """How many data sets are listed in this tab."""
+    """Number of data sets that this tab lists."""
 
-    most: int = SHOWN
+    most: int = FIRST_LISTED
 
 
 def my_data_sets() -> bool:
-    """List the data sets of this person, the last used first; return whether there is
-    any.
+    """List the data sets of this person; return whether there is any.
+
+    The last used comes first.
     """
     state = session.own(ListState)
     try:
@@ -93,18 +77,18 @@ def my_data_sets() -> bool:
         on_file = ledger.datasets()
         data_sets, broken = datasets.known(ledger, on_file[: state.most])
     except DpcoreError as error:
-        unexpected.box(error)
+        unexpected.show_error(error)
         return False
     for problem in broken:
-        unexpected.box(problem)
+        unexpected.show_error(problem)
     if not data_sets:
         return False
     st.subheader(_("My data sets"))
-    for each in data_sets:
-        _line(each)
+    for entry in data_sets:
+        _line(entry)
     if (rest := len(on_file) - state.most) > 0:
         words = _("{more} more").format(more=rest)
-        more = (state, "most", state.most + MORE)
+        more = (state, "most", state.most + LISTED_STEP)
         st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 
@@ -117,7 +101,7 @@ def _line(entry: Entry) -> None:
         ngettext(
             "{number} release",
             "{number} releases",
-            len(releases.of_lines(entry.lines, data_set.account)),
+            len(releases.list_from_lines(entry.lines, data_set.account)),
         ),
         _("last used {when} UTC").format(when=minute(entry.lines[-1].at)),
     ]
@@ -138,7 +122,7 @@ def _line(entry: Entry) -> None:
 
 def earlier_releases(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
-    lines = releases.earlier(data_set)
+    lines = releases.list_releases(data_set)
     if lines:
         st.subheader(_("Releases of this data set"))
     for line in lines[:20]:
@@ -159,7 +143,7 @@ def earlier_releases(data_set: DataSet) -> None:
 
 
 def bring_rows(data_set: DataSet) -> None:
-    """Ask for the table of a data set on file: which one, and the field to bring it."""
+    """Ask for the table of a data set on file."""
     tab = session.session()
     declaration = data_set.declaration
     if data_set.account.source is not None:
@@ -172,7 +156,7 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     if notice := tab.notices.get(reopening.NOTICE):
-        unexpected.box(notice)
+        unexpected.show_error(notice)
     if not session.ledger().is_mine(data_set.id):
         st.write(_("Its releases are shown to you. The rows are with its steward."))
         return
@@ -205,7 +189,7 @@ def bring_rows(data_set: DataSet) -> None:
     )
     file_view.file_uploader(
         _("Drop a table here"),
-        type=ENDINGS,
+        type=file_view.ENDINGS,
         key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,
         args=(data_set,),
@@ -213,12 +197,12 @@ def bring_rows(data_set: DataSet) -> None:
 
 
 def say_what_for() -> None:
-    """Show what the page would do with a data set and its rows."""
+    """Say what the page does with a data set."""
     st.info(_(WHAT_FOR[session.session().page]), icon=":material/info:")
 
 
 def ways_to_a_table() -> None:
-    """Show what the page would do, and the ways to a data set, where there is none."""
+    """Say what the page does, and offer ways to open a data set."""
     say_what_for()
     if not person.is_steward():
         st.write(_("Open a data set first."))
@@ -254,7 +238,7 @@ def bring_table(
         keys: of the samples.
     """
     file = file_view.file_uploader(
-        label, type=ENDINGS, key=session.file_field(f"table-{page}").key
+        label, type=file_view.ENDINGS, key=session.file_field(f"table-{page}").key
     )
     if file is not None:
         session.renew_file_fields()
@@ -267,5 +251,41 @@ def bring_table(
 
 
 def _bring(note: session.BringTable) -> None:
-    session.leave(note)
+    session.leave_note(note)
     st.switch_page(session.page_script("upload"))
+
+
+def need_data_set() -> DataSet:
+    """Return the data set of this tab.
+
+    Without one, show what the page would do, and end it.
+    """
+    data_set = session.session().data_set
+    if data_set is None:
+        ways_to_a_table()
+        st.stop()
+    return data_set
+
+
+def need_rows() -> Curator:
+    """Return a curator of the draft, which needs no budget, or of the open table."""
+    draft = session.session().draft
+    return (
+        need_curator()
+        if draft is None or not draft.has_rows
+        else reopening.auditable_draft()
+    )
+
+
+def need_curator() -> Curator:
+    """Return the curator of this tab.
+
+    Without its rows, ask for them, and end the page.
+    """
+    data_set = need_data_set()
+    curator = session.session().curator
+    if curator is None:
+        say_what_for()
+        bring_rows(data_set)
+        st.stop()
+    return curator

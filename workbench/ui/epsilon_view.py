@@ -1,4 +1,4 @@
-"""An epsilon: how it is chosen, what it means, and how much of it is left."""
+"""An epsilon: its choice, its meaning, and the rest of the budget."""
 
 import math
 
@@ -20,22 +20,22 @@ from workbench.language.wording import (
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
-def box(key: str) -> session.Widget[float]:
-    """Return the field in which the epsilon of a picker is typed."""
+def number_field(key: str) -> session.Widget[float]:
+    """Return the number field of a picker."""
     return session.Widget(f"{key}-number")
 
 
-def picker(label: str, *, key: str, default: float, largest: float) -> float:
-    """Ask for an epsilon by slider and by number, which always agree.
+def ask_epsilon(label: str, *, key: str, default: float, largest: float) -> float:
+    """Ask for an epsilon by a slider and a number that always agree.
 
-    What a person chose is never changed: where less is left by now, the page says so.
+    A choice is never changed. If less is left by now, the page says so.
     """
     slider = session.Widget[float](f"{key}-slider")
-    typed = box(key)
+    typed = number_field(key)
     ends = math.floor(1000 * largest) / 1000
     before = typed.value()
     value = (min(default, ends) or default) if before is None else before
-    options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
+    options = sorted({step for step in EPSILONS if step < ends} | {ends, value} - {0.0})
     typed.put(value)
     slider.put(value if value in options else options[0])
     columns = st.columns([3, 1], vertical_alignment="bottom")
@@ -60,18 +60,18 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
 
 
 def loss(curator: Curator, epsilon: float) -> AnyLoss:
-    """Return the loss that `epsilon` means under the account's rule.
+    """Return the loss of `epsilon` under the account's rule.
 
     Raises: ParameterError when epsilon is not above 0.
     """
     return curator.rule.loss_of(repr(epsilon), delta_of(curator.account))
 
 
-def left(curator: Curator) -> float:
-    """Return what is left, as an epsilon that one more release could state."""
+def remaining_epsilon(curator: Curator) -> float:
+    """Return the remaining budget as the epsilon of one more release."""
     return spent_epsilon(max(0, curator.balance().left), curator.account)
 
 
-def say(epsilon: float) -> None:
-    """Say what an epsilon means."""
+def show_meaning(epsilon: float) -> None:
+    """Write the meaning of an epsilon."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")

@@ -1,5 +1,4 @@
-"""A guided example: small tables of a textbook, on which k-anonymity and its limits can
-be counted by hand.
+"""A guided example: small tables of a textbook to count k-anonymity by hand.
 
 The tables are numbered as in the book, and their rows are its rows. Whatever is said to
 come out of them is computed here, by the same functions that the page uses.
@@ -35,8 +34,8 @@ _DATA = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
 )
 TABLES = {
-    each["number"]: pd.DataFrame(each["rows"], columns=each["columns"])
-    for each in _DATA["table"]
+    table["number"]: pd.DataFrame(table["rows"], columns=table["columns"])
+    for table in _DATA["table"]
 }
 
 _AGES = tuple(
@@ -60,27 +59,25 @@ _WIDE = Hierarchy(
 _MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 
-def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Make each pair as coarse as it must be: local recoding at k = 2 (6.2 to 6.3)."""
-    return _anonymized(table, method=LocalRecoding())
+def recode_pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Recode each pair of rows locally, at k = 2 (6.2 to 6.3)."""
+    return _anonymize(table, method=LocalRecoding())
 
 
-def without_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of a search at k = 2 that may suppress one in five, in pairs (6.4
-    to 6.3).
-    """
-    kept = (_anonymized(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
-    return in_pairs(table[kept.to_numpy()].reset_index(drop=True))
+def suppress_outlier(table: pd.DataFrame) -> pd.DataFrame:
+    """Search at k = 2 with one suppressed row in five, by pairs (6.4 to 6.3)."""
+    kept = (_anonymize(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
+    return recode_pairs(table[kept.to_numpy()].reset_index(drop=True))
 
 
-def with_outlier(table: pd.DataFrame) -> pd.DataFrame:
+def keep_outlier(table: pd.DataFrame) -> pd.DataFrame:
     """Reach k = 2 with every row kept (6.4 without suppression)."""
-    return _anonymized(table, limit=0, suppressed="kept")
+    return _anonymize(table, limit=0, suppressed="kept")
 
 
-def repaired(table: pd.DataFrame) -> pd.DataFrame:
+def reach_diversity(table: pd.DataFrame) -> pd.DataFrame:
     """Reach k = 2 and three diseases in every group (6.6 to its repair)."""
-    return _anonymized(
+    return _anonymize(
         table,
         roles={**_KNOWN, "disease": "sensitive"},
         hierarchies={"zip": _MASKED, "age": _WIDE},
@@ -89,7 +86,7 @@ def repaired(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
+def _anonymize(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
     usual: dict[str, Any] = {
         "roles": _KNOWN,
         "hierarchies": {"zip": _ZIP, "age": _TENS},
@@ -98,8 +95,8 @@ def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return apply(table, Plan(**usual | options))
 
 
-def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
-    """Return the diseases, and their chances, of a person of whom this is known."""
+def infer_disease(table: pd.DataFrame, **known: str) -> pd.DataFrame:
+    """Return the diseases of a person, with their chances, from what is known."""
     matching = table[(table[list(known)] == pd.Series(known)).all(axis=1)]
     chances = matching["disease"].value_counts(normalize=True)
     return pd.DataFrame({"disease": chances.index, _("chance"): chances.to_numpy()})
@@ -127,9 +124,7 @@ class ExampleTable:
         return TABLES[self.number]
 
     def counted(self) -> list[str]:
-        """Count k, and l where a disease is to stay unknown, by each set of known
-        columns.
-        """
+        """Count k, and l of a sensitive disease, for each set of known columns."""
         return [
             _("By {columns}: {counts}.").format(
                 columns=commas(by), counts=self._counts(by)
@@ -151,30 +146,33 @@ class ExampleTable:
 
 
 @functools.cache
-def computed(step: ExampleTable, language: str) -> tuple[list[str], list[pd.DataFrame]]:
-    """Return what is counted in a table and what each operation makes, computed once
-    per language.
+def compute_results(
+    step: ExampleTable, language: str
+) -> tuple[list[str], list[pd.DataFrame]]:
+    """Return the counts of a table and the results of its operations.
+
+    They are computed once per language.
     """
     return step.counted(), [run(step.frame()) for _says, run in step.operations]
 
 
 _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
-    "in pairs": in_pairs,
-    "without the outlier": without_outlier,
-    "with the outlier": with_outlier,
-    "learned by zip": lambda table: learned(table, zip="33620"),
-    "learned by age": lambda table: learned(table, age="40-49"),
-    "repaired": repaired,
+    "in pairs": recode_pairs,
+    "without the outlier": suppress_outlier,
+    "with the outlier": keep_outlier,
+    "learned by zip": lambda table: infer_disease(table, zip="33620"),
+    "learned by age": lambda table: infer_disease(table, age="40-49"),
+    "repaired": reach_diversity,
 }
 EXAMPLES = tuple(
     ExampleTable(
-        number=each["number"],
-        says=each["says"],
-        known=tuple(map(tuple, each.get("known", [["zip", "age"]]))),
+        number=table["number"],
+        says=table["says"],
+        known=tuple(map(tuple, table.get("known", [["zip", "age"]]))),
         operations=tuple(
             (says, _OPERATIONS[made])
-            for made, says in each.get("operations", {}).items()
+            for made, says in table.get("operations", {}).items()
         ),
     )
-    for each in _DATA["table"]
+    for table in _DATA["table"]
 )

@@ -1,9 +1,10 @@
-"""The one field for files: a demo has none."""
+"""Files that a person brings or takes away; a demo takes none."""
 
 import mimetypes
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -17,7 +18,24 @@ from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
 from workbench.session import person
 from workbench.store.settings import read_settings
-from workbench.ui import progress_view
+from workbench.ui import progress_view, unexpected
+
+ENDINGS = (
+    "csv",
+    "tsv",
+    "txt",
+    "data",
+    "parquet",
+    "xlsx",
+    "xlsm",
+    "xls",
+    "ods",
+    "sav",
+    "zsav",
+    "dta",
+    "sas7bdat",
+    "deid",
+)
 
 MESSAGES = {
     "until database": N_(
@@ -26,13 +44,13 @@ MESSAGES = {
         "DATABASE_URL, a PostgreSQL database that lasts, and WORKBENCH_KEY."
     ),
 }
-_GUESSED = ReadOptions()
+_GUESS_OPTIONS = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
-    """Show `st.file_uploader`, or a sentence where files are not taken."""
+    """Show `st.file_uploader`; in a demo, a sentence."""
     file: UploadedFile | None = (
-        None if _refused() else st.file_uploader(label, **options)
+        None if _refuse_files() else st.file_uploader(label, **options)
     )
     return file
 
@@ -41,7 +59,7 @@ def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """Show the same field for several files."""
     return (
         []
-        if _refused()
+        if _refuse_files()
         else st.file_uploader(label, accept_multiple_files=True, **options)
     )
 
@@ -58,7 +76,7 @@ def download(
     icon: str = "download",
     **options: Any,
 ) -> None:
-    """Offer a file, whose download draws no page anew.
+    """Offer a file; its download does not rerun the page.
 
     Args:
         label: of the button.
@@ -78,12 +96,12 @@ def release_in(file: UploadedFile) -> Release:
 
     Raises: ReadError, LimitError.
     """
-    return session.kept(
+    return session.compute_once(
         ("release file", file.file_id), lambda: reading.read_release(file.getvalue())
     )
 
 
-def _refused() -> bool:
+def _refuse_files() -> bool:
     if person.is_demo():
         st.caption(
             _(
@@ -95,7 +113,7 @@ def _refused() -> bool:
 
 
 def demo_notice() -> None:
-    """Show what a visitor of a demo has to know, on the first page."""
+    """Tell visitors of a demo what it keeps and takes."""
     if person.is_demo():
         until_database = (
             f" {_(MESSAGES['until database'])}"
@@ -113,16 +131,17 @@ def demo_notice() -> None:
         )
 
 
-def read(
+def read_table(
     data: bytes,
     name: str,
     *,
     notice: str,
     key: bytes | None = None,
-    options: ReadOptions = _GUESSED,
+    options: ReadOptions = _GUESS_OPTIONS,
 ) -> TableFile | None:
-    """Read a table from a file with a bar on the page; None, and a notice, where that
-    fails or is stopped.
+    """Read a table from a file, with a bar on the page.
+
+    None, with a notice, if that fails or is stopped.
 
     Args:
         data: bytes of the file.
@@ -150,8 +169,8 @@ def read(
     try:
         with (
             session.noticing(notice),
-            cancelled_by(session.unwanted()),
-            progress_view.told(title, waits, key="stop-reading") as tell,
+            cancelled_by(session.make_cancel_poll()),
+            progress_view.show_progress(title, waits, key="stop-reading") as tell,
         ):
             file = reading.read(
                 data,
@@ -165,3 +184,27 @@ def read(
     finally:
         session.drop_uploads()
     return file
+
+
+def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
+    """Ask for a second table, and read it once; None while there is none."""
+    tab = session.session()
+    if (table := tab.tables.get(key)) is not None:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(
+            f"{plain(label, at_most=200)}: **{plain(table[0], at_most=100)}**"
+        )
+        right.button(
+            _("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,)
+        )
+        return table[1]
+    file = file_uploader(label, type=ENDINGS, key=session.file_field(key).key)
+    if file is None:
+        if key in tab.notices:
+            unexpected.show_error(tab.notices[key])
+        return None
+    session.renew_file_fields()
+    table_file = read_table(file.getvalue(), file.name, notice=key)
+    if table_file is not None:
+        tab.tables[key] = (file.name, table_file.table.frame)
+    return st.rerun()

@@ -1,6 +1,4 @@
-"""Tables of any size written as a folder of Parquet, to the place that the settings
-allow.
-"""
+"""Tables of any size, written as a folder of Parquet to a place of the settings."""
 
 import re
 from collections.abc import Callable
@@ -15,12 +13,12 @@ from workbench.language.messages import _, ngettext
 from workbench.language.wording import plain
 from workbench.session import person
 from workbench.store.sources import places
-from workbench.ui import rows_view, widgets
+from workbench.ui import progress_view, widgets
 
 
 @dataclass(kw_only=True)
 class FolderState(session.OfDataSet):
-    """Folders that were written in this tab.
+    """Folders written in this tab.
 
     Attributes:
         written: the name of each and its rows, by the field that named it.
@@ -30,8 +28,9 @@ class FolderState(session.OfDataSet):
 
 
 def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> None:
-    """Show a field for the name of a new folder and a button; nothing where the
-    settings name no place.
+    """Ask for the name of a new folder, and offer to write it.
+
+    Nothing is shown if the settings name no place.
 
     Args:
         label: of the button.
@@ -67,7 +66,7 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
 
 
 def folder_of(name: str) -> str:
-    """Return a name that a folder can have, from another one."""
+    """Return a valid name of a folder, made from another name."""
     return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
 
 
@@ -80,7 +79,7 @@ def _write(
     folders.pop(key, None)
     try:
         place = places.place_for(name)
-        with rows_view.being_scanned(
+        with progress_view.show_rows_read(
             _("Writing {name}").format(name=plain(name)), key=f"{key}-stop"
         ):
             folders[key] = (name, write(place))

@@ -1,4 +1,4 @@
-"""Releases that were paid for and computed, and that the ledger could not take yet."""
+"""Paid releases that wait for the database."""
 
 import streamlit as st
 
@@ -9,9 +9,7 @@ from workbench.ui import file_view
 
 
 def show(dataset: str) -> None:
-    """List those of a data set, each to be downloaded before a second fault loses
-    it.
-    """
+    """List the waiting releases of a data set, each with a download."""
     for request_id, text in shared_ledger().kept_releases(dataset).items():
         st.warning(
             _(
@@ -26,8 +24,9 @@ def show(dataset: str) -> None:
 
 
 def offer(dataset: str, request_id: str, text: str) -> None:
-    """Offer the file of a kept release, named by the fingerprint, as the ledger may be
-    shut.
+    """Offer the file of a waiting release.
+
+    Its name has the fingerprint, as the ledger may be shut.
     """
     file_view.download(
         _("Download it now"),

@@ -47,8 +47,9 @@ def against_epsilon(
     colors: Sequence[str] = COLORS,
     by: str = "method",
 ) -> Pictures:
-    """Draw a measure against epsilon, in a line of pictures per table with one per
-    scenario.
+    """Draw a measure against epsilon, a line of pictures per table.
+
+    Each picture is one scenario.
 
     Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the
     book.
@@ -120,11 +121,11 @@ def against_epsilon(
     signs = [_SHAPES[shape] for shape in shapes]
     if by == "method":
         legend = [
-            dot(*each)
-            for each in zip(colors, map("{} {}".format, signs, names), strict=True)
+            dot(*mark)
+            for mark in zip(colors, map("{} {}".format, signs, names), strict=True)
         ]
     else:
-        legend = [dot(*each) for each in zip(colors, names, strict=True)]
+        legend = [dot(*mark) for mark in zip(colors, names, strict=True)]
         legend += [
             f"<span>{sign} {html.escape(way)}</span>"
             for sign, way in zip(signs, ways, strict=True)

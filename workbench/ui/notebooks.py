@@ -6,7 +6,7 @@ from collections.abc import Iterable
 Cell = tuple[str, str]
 
 
-def in_cells(cells: Iterable[Cell]) -> str:
+def write_notebook(cells: Iterable[Cell]) -> str:
     """Write a notebook (nbformat 4).
 
     Args:

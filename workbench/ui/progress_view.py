@@ -1,4 +1,4 @@
-"""Progress of work while it runs, with a button to stop it."""
+"""Long work: its turn in the queue, its progress, and a button to stop it."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -7,20 +7,26 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.progress import OnProgress
+from dpcore.curator import Curator
+from dpcore.evaluation.base import Evaluation, Result
+from dpcore.progress import OnProgress, silent
+from workbench import session
 from workbench.language.messages import _
 from workbench.language.wording import percent
+from workbench.server.workers import process, queue
+from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 
-PATIENCE = 1.0
+PATIENCE_SECONDS = 1.0
 """Seconds in which nothing is shown of what is mostly quick."""
-_EACH = 0.2
+_REDRAW_SECONDS = 0.2
 
 
-def stoppable(
+def show_stop_button(
     place: Any, *, key: str, on_stop: Callable[[], None] | None = None
 ) -> Any:
-    """Room for words or a bar, in a place of the page, beside a button: any click ends
-    what runs.
+    """Show a Stop button, and return the place beside it for words or a bar.
+
+    Any click ends the running block.
     """
     with place.container(horizontal=True, vertical_alignment="center"):
         shown = st.empty()
@@ -30,18 +36,13 @@ def stoppable(
 
 @st.fragment(run_every=2.0)
 def redraw_when(is_other: Callable[[], bool]) -> None:
-    """Poll every two seconds, and draw the page anew once it differs from what was
-    drawn.
-    """
+    """Rerun the page when its content has changed; polls every two seconds."""
     if is_other():
         st.rerun()
 
 
-def being_computed(is_done: Callable[[], bool]) -> None:
-    """Say that an answer is on its way, for which another click pays.
-
-    The page is drawn again with it.
-    """
+def say_being_computed(is_done: Callable[[], bool]) -> None:
+    """Say that a paid answer is on its way, and rerun the page with it."""
     redraw_when(is_done)
     st.info(
         _("This is being computed; its answer will be here."),
@@ -50,7 +51,7 @@ def being_computed(is_done: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def told(
+def show_progress(
     title: str,
     stages: Mapping[str, str],
     *,
@@ -58,8 +59,7 @@ def told(
     patience: float = 0.0,
     on_stop: Callable[[], None] | None = None,
 ) -> Iterator[OnProgress]:
-    """Show a bar with the stage and the share that is done, gone after the block;
-    yields its callback.
+    """Show a bar during the block; yield its callback.
 
     Args:
         title: of the work.
@@ -78,17 +78,89 @@ def told(
         now = time.monotonic()
         if now < due and (bar is None or stage == before):
             return
-        due = now + _EACH
+        due = now + _REDRAW_SECONDS
         before = stage
         if bar is None:
-            bar = stoppable(place, key=key, on_stop=on_stop)
+            bar = show_stop_button(place, key=key, on_stop=on_stop)
         words = f": {stages[stage]}" if stage in stages else ""
         bar.progress(min(1.0, share), text=f"{title}{words}, {percent(share)}")
 
     if not patience:
-        bar = stoppable(place, key=key, on_stop=on_stop)
+        bar = show_stop_button(place, key=key, on_stop=on_stop)
         bar.progress(0.0, text=title)
     try:
         yield tell
     finally:
         place.empty()
+
+
+@contextmanager
+def show_rows_read(title: str, *, key: str) -> Iterator[None]:
+    """Show the number of rows read, if the block takes longer than a second.
+
+    Any click ends it; nothing is lost then.
+
+    Args:
+        key: of the button that stops it.
+    """
+    place = st.empty()
+    due = time.monotonic() + PATIENCE_SECONDS
+    words = None
+
+    def listen(rows: int) -> None:
+        nonlocal due, words
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + _REDRAW_SECONDS
+        if words is None:
+            words = show_stop_button(place, key=key)
+        words.markdown(
+            _("{title}: {rows:,} rows so far").format(title=title, rows=rows)
+        )
+
+    try:
+        with cancelled_by(session.make_cancel_poll()), rows_reported_to(listen):
+            yield
+    finally:
+        place.empty()
+
+
+@contextmanager
+def wait_in_line() -> Iterator[None]:
+    """Wait for this tab's turn, and show its place in line."""
+    note = st.empty()
+    with queue.runs().turn(
+        lambda place: note.caption(
+            _("Other runs go first: place {place} in line.").format(place=place)
+        ),
+    ):
+        note.empty()
+        yield
+
+
+def evaluate_in_line(
+    curator: Curator,
+    key: tuple[Any, ...],
+    evaluation: Callable[[], Evaluation[Any, Result]],
+    on_progress: OnProgress = silent,
+) -> Result:
+    """Compute a report once, like `session.evaluate_once`, after waiting for a turn."""
+    if key in session.session().reports:
+        return session.evaluate_once(curator, key, evaluation)
+    with (
+        wait_in_line(),
+        show_rows_read(_("Reading the rows"), key=f"stop reading {key}"),
+    ):
+        return session.evaluate_once(curator, key, evaluation, on_progress)
+
+
+def compute(function: Callable[..., Result], *given: Any) -> Result:
+    """Compute in a worker a function that reads nothing private."""
+    with cancelled_by(session.make_cancel_poll()):
+        return process.compute(function, *given)
+
+
+def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
+    """Wait for a turn, then compute in a worker."""
+    with wait_in_line():
+        return compute(function, *given)

@@ -13,9 +13,9 @@ from workbench.ui import widgets
 
 @widgets.errors_shown()
 def questions(release: Release, *, key: str) -> None:
-    """Columns, ranges and categories in, the number of rows and its interval out.
+    """Ask for ranges and categories; show the number of rows and its interval.
 
-    Free: it leaves no line.
+    It costs nothing, and leaves no line in the ledger.
     """
     key = f"{key}-{release.request_id}"
     names = st.multiselect(
@@ -44,6 +44,9 @@ def questions(release: Release, *, key: str) -> None:
     first, *others = answer_to(count_rows(release, where))
     st.markdown(
         "  \n".join(
-            [f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]
+            [
+                f"**{plain(first)}**",
+                *(plain(condition, at_most=300) for condition in others),
+            ]
         )
     )

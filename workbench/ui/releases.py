@@ -1,4 +1,4 @@
-"""Releases as several pages list them: what was asked, when, at which cost."""
+"""Releases of a data set as lists: time, content, cost and part."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,15 +12,16 @@ from workbench.language.wording import amount
 from workbench.store.ledger.datasets import DataSet
 
 
-def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Return the releases of this data set, newest first, with request id, time,
-    content, cost and part.
+def list_releases(data_set: DataSet | Curator) -> list[dict[str, str]]:
+    """Return the releases of this data set as lines of a list, newest first.
+
+    Each has a request id, time, content, cost and part.
     """
-    return of_lines(data_set.lines(), data_set.account)
+    return list_from_lines(data_set.lines(), data_set.account)
 
 
-def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
-    """Return the same from lines of its account."""
+def list_from_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
+    """Return the list of releases, from ledger lines of one account."""
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [
         line
@@ -41,8 +42,8 @@ def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
     ]
 
 
-def being_made(data_set: DataSet) -> list[str]:
-    """Describe each charge held for a run of any tab that has not ended."""
+def describe_running(data_set: DataSet) -> list[str]:
+    """Describe the releases that any tab is making now."""
     lines = data_set.lines()
     ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
     return [

@@ -1,6 +1,4 @@
-"""Rows brought back to a data set on file: recognized by their fingerprint, and nothing
-is asked again.
-"""
+"""Rows brought back to a data set on file, recognized by their fingerprint."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +25,7 @@ NOTICE = "rows"  # errors of bringing rows, among the notices of a session
 
 @dataclass(kw_only=True)
 class RowCounts:
-    """Sizes of the tables that this tab brought; internal.
+    """Approximate numbers of rows of this tab's tables; internal.
 
     Attributes:
         about: one digit of the number of rows that count, by fingerprint.
@@ -37,7 +35,7 @@ class RowCounts:
 
 
 def continue_with(dataset: str) -> None:
-    """Work with a data set on file, without its rows until they are needed."""
+    """Make a data set on file the current one, without its rows."""
     tab = session.session()
     with session.noticing(NOTICE):
         data_set = tab.data_sets.get(dataset) or datasets.find(
@@ -48,8 +46,9 @@ def continue_with(dataset: str) -> None:
 
 
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
-    """Put recognized rows behind the door again, as they were declared; False for a
-    table not on file.
+    """Open recognized rows as they were declared before.
+
+    False for a table not on file.
 
     Raises: LedgerError, SchemaError.
     """
@@ -64,7 +63,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         return False
     budget = loss_from_fields(data_set.account.promise)
     schema = data_set.declaration.schema
-    note_rows(dataset, frame, schema.unit)
+    count_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(
@@ -80,7 +79,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 
 
 def auditable_draft() -> Curator:
-    """Return the table that is being declared, to be audited before it has any budget.
+    """Return a curator of the draft, to audit it before it has any budget.
 
     Where it has an account on file, to be declared anew or as a connected source, what
     is computed leaves a line there. Without one it is forgotten with the draft, and the
@@ -104,24 +103,23 @@ def auditable_draft() -> Curator:
     return draft.audit.curator
 
 
-def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
-    """Keep one digit of the number of rows that count, as the page told it, for
-    warnings to its owner.
-    """
+def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
+    """Keep one digit of the number of rows that count."""
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
-    about(dataset, rows)
+    note_row_count(dataset, rows)
 
 
-def about(dataset: str, rows: int) -> None:
+def note_row_count(dataset: str, rows: int) -> None:
     """Keep one digit of a number of rows."""
     session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:
-    """Read the file that was brought, as it was read then, and open it if it is the one
-    that is wanted.
+    """Read the uploaded file; open it if its fingerprint matches.
+
+    It is read with the options saved at its first opening.
     """
     file = session.file_field(NOTICE).value()
     if file is None:
@@ -132,19 +130,19 @@ def take_file(wanted: DataSet) -> None:
     ) or ReadOptions()
     with session.noticing(NOTICE):
         key = session.ledger().for_dataset(wanted.id).key
-        read = file_view.read(
+        read = file_view.read_table(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
         )
         if read is not None:
-            _take(read.table.frame, read.dataset, wanted)
+            _open_if_wanted(read.table.frame, read.dataset, wanted)
 
 
 def take_sample(wanted: DataSet) -> None:
-    """Invent the sample again; the same numbers come out."""
+    """Generate the sample again and open it; its numbers are the same."""
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     with session.noticing(NOTICE):
-        _take(
+        _open_if_wanted(
             frame,
             Curator.dataset_of(frame, session.ledger().for_dataset(wanted.id)),
             wanted,
@@ -152,14 +150,14 @@ def take_sample(wanted: DataSet) -> None:
 
 
 def columns_of(wanted: DataSet) -> list[str]:
-    """Names of the columns that the table had, those left out as well."""
+    """Return the names of all columns of the table, with those left out."""
     if wanted.declaration is None:
         return []
     schema = wanted.declaration.schema
     return [*schema.domain.names, *(column.name for column in schema.excluded)]
 
 
-def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
+def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     if dataset == wanted.id:
         runs = session.session().runs
         shown = runs.shown

@@ -1,4 +1,4 @@
-"""The person of this tab in the sidebar, and the page of one without a role."""
+"""The person of this tab in the sidebar, and the page without a role."""
 
 import streamlit as st
 
@@ -45,7 +45,7 @@ def let_in() -> Person:
         who = person.person()
     except DpcoreError as error:
         session.forget_person()
-        unexpected.box(error)
+        unexpected.show_error(error)
         st.stop()
     if who is None:
         session.forget_person()

@@ -1,5 +1,4 @@
-"""The one place where an exception that nobody foresaw ends: a sentence with an id, and
-a line in the log.
+"""Unforeseen exceptions: a sentence with an id, and a line in the log.
 
 Streamlit would log its words and lines of code, which may hold values of the table, and
 show an error page of its own. `install` puts this in its place, for pages, callbacks
@@ -22,7 +21,7 @@ from workbench.language.messages import _
 from workbench.language.wording import error_words, plain
 from workbench.server.workers.process import WorkEnded
 
-_HOUSE = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 _log = logging.getLogger("workbench.unexpected")
 
 
@@ -35,10 +34,8 @@ def install() -> None:
         module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
 
 
-def note(error: BaseException) -> str:
-    """Log where an exception was raised, and of which type, but not what it says; the
-    id of its line.
-    """
+def log_exception(error: BaseException) -> str:
+    """Log the place and type of an exception, not its text; return the line's id."""
     number = secrets.token_hex(4)
     elsewhere = f"{error.where} < " if isinstance(error, WorkEnded) else ""
     _log.error(
@@ -47,11 +44,8 @@ def note(error: BaseException) -> str:
     return number
 
 
-def box(error: BaseException) -> None:
-    """Tell the person that this went wrong, and how to go on.
-
-    What was foreseen has its own words.
-    """
+def show_error(error: BaseException) -> None:
+    """Show an error; if it was not foreseen, only its id."""
     if isinstance(error, DpcoreError) and not isinstance(
         error, (DisclosureError, UsageError)
     ):
@@ -68,27 +62,25 @@ def box(error: BaseException) -> None:
             "any value of your table.  \n**What to do:** Go on with another step or "
             "page; open tables "
             "and paid releases are kept. If it comes again, report it with that id.",
-        ).format(id=f"`{note(error)}`"),
+        ).format(id=f"`{log_exception(error)}`"),
         icon=":material/error:",
     )
 
 
 def _handle(error: Exception, _: Any = None) -> None:
     try:
-        box(error)
+        show_error(error)
     except Exception as second:  # the page is no longer there
-        note(second)
+        log_exception(second)
 
 
 def _places(error: BaseException) -> str:
-    """Modules and lines of ours on the way to the exception, and the last one of
-    others.
-    """
+    """Return our modules and lines on the way to the exception."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [
         frame
         for frame in frames
-        if Path(frame.filename).is_relative_to(_HOUSE) and ".venv" not in frame.filename
+        if Path(frame.filename).is_relative_to(_ROOT) and ".venv" not in frame.filename
     ]
     last = frames[-1:] if frames and frames[-1] not in ours else []
     return " < ".join(

@@ -47,7 +47,7 @@ class Verdict:
     actions: tuple[str, ...] = ()
 
 
-def of_table(report: AuditReport, columns: list[str]) -> Verdict:
+def judge_table(report: AuditReport, columns: list[str]) -> Verdict:
     """Return whether a table is anonymous, with at most three reasons.
 
     Args:
@@ -63,11 +63,13 @@ def of_table(report: AuditReport, columns: list[str]) -> Verdict:
     )
 
 
-def of_release(report: PrivateReport) -> Verdict:
+def judge_release(report: PrivateReport) -> Verdict:
     """Return whether a release is fit for its purpose, by a charged answer alone."""
     level = level_of_answer(report.content)
     return Verdict(
-        level=level, sentence=_(OF_RELEASE[level]), reasons=(charged.words(report),)
+        level=level,
+        sentence=_(OF_RELEASE[level]),
+        reasons=(charged.answer_sentence(report),),
     )
 
 
@@ -76,9 +78,9 @@ def level_of_answer(content: Mapping[str, Any]) -> Level:
     if "mean" in content:
         low = content["mean"] - content["half_width"]
         high = content["mean"] + content["half_width"]
-        if high <= charged.OFF:
+        if high <= charged.MISLEADING_SHARE:
             return "good"
-        return "poor" if low > charged.OFF else "open"
+        return "poor" if low > charged.MISLEADING_SHARE else "open"
     if content["low"] > content["majority"]:
         return "good"
     return "poor" if content["high"] <= content["majority"] else "open"
@@ -155,8 +157,8 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     return sentences
 
 
-def ways_words() -> str:
-    """Return the sentence on which changes were searched."""
+def search_sentence() -> str:
+    """Return the sentence that says which changes were searched."""
     return _(
         "Of all ways to leave out, or to make coarser, one column or two: the least "
         "loss of detail after which the answer is better; where none is, the fewest "

@@ -1,6 +1,4 @@
-"""The schema one column at a time: for keyboards, for telephones, and to think about
-each column.
-"""
+"""The schema editor for one column at a time, for keyboards and telephones."""
 
 from typing import Any
 
@@ -24,7 +22,7 @@ from workbench.upload.grid import (
     kind_title,
 )
 
-EXPLAINED = {
+HELP_TEXTS = {
     "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
     "other": N_(
         "Categories: a cell for all others. Numbers, dates: what is none counts as "
@@ -38,7 +36,7 @@ EXPLAINED = {
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
-    """Return the grid after the form of one column was filled in."""
+    """Return the grid after the form of one column."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
     name = st.selectbox(
@@ -79,7 +77,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
 
 
 def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
-    """Show the fields of a kind of column, and return what they say."""
+    """Show the fields of a column's kind; return their values."""
     kind = st.selectbox(
         capital("kind"),
         KINDS,
@@ -126,7 +124,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     said["known from"] = st.text_input(
         capital("known from"),
         line["known from"],
-        help=_(EXPLAINED["known from"]),
+        help=_(HELP_TEXTS["known from"]),
         key=f"{key}-source",
         max_chars=LONGEST_SOURCE,
     )
@@ -136,15 +134,13 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
 def _what_is_clipped(
     draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str
 ) -> None:
-    """Show how many rows keep their value under this declaration, and what others
-    become; internal.
-    """
+    """Show how many rows keep their value under this declaration; internal."""
     schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
     if name in problems:
         widgets.error_box(problems[name])
     if schema is None or not schema.columns:
         return
-    check = opening.outside(draft, schema.columns[0])
+    check = opening.count_outside(draft, schema.columns[0])
     rows = max(1, len(draft.frame))
     moved = {
         _("moved to a bound"): check.clipped,

@@ -1,6 +1,4 @@
-"""The first page: three ways to begin, each with a table, a sample, and a picture of
-what comes out.
-"""
+"""The first page: three ways to begin, each with a picture of its result."""
 
 from pathlib import Path
 
@@ -92,12 +90,12 @@ def show() -> None:
     with st.expander(_(PLAN["title"])):
         st.text_area(
             _("Names of the columns: one per line, or the first line of the file"),
-            key=opening.NAMES.key,
+            key=opening.NAMES_FIELD.key,
             persist_state="session",
         )
         st.button(
             _("Plan it"),
-            disabled=not opening.NAMES.value(),
+            disabled=not opening.NAMES_FIELD.value(),
             on_click=opening.take_names,
         )
     doors = st.grid(3, min_column_width=280, border=True)
@@ -125,7 +123,7 @@ def show() -> None:
 
 
 def _say_who_reads() -> None:
-    """Say who could read a file that is uploaded."""
+    """Say who can read an uploaded file."""
     if person.is_shared():
         st.info(
             _(
@@ -149,7 +147,7 @@ def _say_who_reads() -> None:
 
 
 def _check() -> None:
-    _say("check")
+    _show_way("check")
     data_sets_view.bring_table(
         _("A table to check"),
         _("Check this sample: {title}"),
@@ -159,23 +157,23 @@ def _check() -> None:
 
 
 def _share() -> None:
-    _say("share")
+    _show_way("share")
     data_sets_view.bring_table(
         _("A table to share"), _("Open this sample: {title}"), page="upload"
     )
 
 
 def _collect() -> None:
-    _say("collect")
+    _show_way("collect")
     if st.button(_("Ask a question"), key="collect", icon=":material/how_to_vote:"):
         st.switch_page(session.page_script("local_dp"))
     if st.button(_("Try it on invented people"), key="collect-sample"):
-        session.leave(session.TrySurvey())
+        session.leave_note(session.TrySurvey())
         st.switch_page(session.page_script("local_dp"))
 
 
-def _say(way: str) -> None:
-    """Say what a way is for, show what comes out, and say what it costs in time."""
+def _show_way(way: str) -> None:
+    """Show the title, purpose and picture of a way."""
     title, text = map(_, DOORS[way])
     st.subheader(title)
     st.write(text)

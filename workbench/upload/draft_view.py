@@ -1,6 +1,4 @@
-"""A table on its way to being opened: a proposal in a few lines, and the controls that
-change it.
-"""
+"""The page of a draft: a proposal in a few lines, and controls to change it."""
 
 import streamlit as st
 
@@ -48,7 +46,7 @@ SHARING = ("upload", "synthesize")
 
 
 def show(draft: Draft) -> None:
-    """Show what is proposed, what is open, and below them all that can be changed."""
+    """Show the proposal, the open questions, and all settings."""
     is_shared = draft.page in SHARING
     if isinstance(draft, NamesDraft):
         st.title(_(PLAN["title"]))
@@ -113,7 +111,7 @@ def _propose(
     budget: AnyLoss | None,
     purpose: str,
 ) -> None:
-    """Say in a few lines what would be done, and offer to do it.
+    """Summarize the proposal, and offer to open the table.
 
     Args:
         purpose: empty for none.
@@ -130,7 +128,7 @@ def _propose(
             _("**Used:** {columns}.").format(columns=list_names(schema.domain.names))
         )
         if schema.excluded:
-            left_out = list_names([each.name for each in schema.excluded])
+            left_out = list_names([column.name for column in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
         if draft.search.columns and budget is not None:
             lines.append(
@@ -187,7 +185,7 @@ def _propose(
 
 
 def _about_the_file(draft: Draft) -> None:
-    """Show what was read, and other ways to describe it."""
+    """Show how the file was read, its first rows, and the codebook field."""
     if isinstance(draft, FileDraft):
         reading.show_reading(draft)
     if draft.has_rows:

@@ -1,6 +1,4 @@
-"""Facts of a draft that were taken from its rows: questions about them, what answers
-change, and figures.
-"""
+"""Facts of a draft that come from its rows: questions, answers and figures."""
 
 import dataclasses
 from collections import defaultdict
@@ -29,7 +27,7 @@ from workbench.language.columns import (
 from workbench.session.draft import Draft
 from workbench.upload import grid
 
-FEW = 10
+RARE_BELOW = 10
 """People; a label that fewer hold may be about one that others know."""
 SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
 """Stands for a search that is made, and named, when the table is opened."""
@@ -39,7 +37,7 @@ _BOTH_LABELS = {"true_label", "false_label"}
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FactQuestion:
-    """A question to the owner of a table.
+    """A question to the owner of a table about facts taken from it.
 
     Attributes:
         kind: "public" of what is the same for every such table, "round" of round bounds
@@ -58,7 +56,7 @@ class FactQuestion:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FactItem:
-    """A thing that an answer can make public, by itself.
+    """One thing that an answer can make public.
 
     Attributes:
         column: the declaration that holds it.
@@ -76,13 +74,13 @@ class FactItem:
 
 
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
-    """Return the first open question; None where all is known from outside or was left
-    as it is.
-    """
+    """Return the first open question; None if there is none."""
     open_facts = set(schema.taken) - draft.answers.as_taken
     unsaid = [column for column in schema.columns if column.name in open_facts]
     public = tuple(
-        column for column in unsaid if is_public(column, rare(draft, schema, column))
+        column
+        for column in unsaid
+        if is_public(column, rare_spellings(draft, schema, column))
     )
     if public:
         lists = [
@@ -90,7 +88,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
             for column in unsaid
             if isinstance(column, Categorical | Boolean) and column not in public
         ]
-        lists.sort(key=lambda column: not rare(draft, schema, column))
+        lists.sort(key=lambda column: not rare_spellings(draft, schema, column))
         more = len(unsaid) - len(public) - len(lists)
         return FactQuestion(
             kind="public", columns=public, unsure=tuple(lists), more=more
@@ -109,10 +107,8 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     )
 
 
-def to_find(schema: Schema) -> tuple[str, ...]:
-    """Return the columns of numbers whose bounds are the table's own, and may be found
-    privately instead.
-    """
+def searchable_columns(schema: Schema) -> tuple[str, ...]:
+    """Return the number columns whose bounds can be found privately instead."""
     numbers = (column for column in schema.columns if isinstance(column, NumberColumn))
     return tuple(
         column.name
@@ -121,8 +117,8 @@ def to_find(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def as_found(schema: Schema, names: Collection[str]) -> Schema:
-    """Return the schema without what will be found privately of some columns."""
+def without_found_cells(schema: Schema, names: Collection[str]) -> Schema:
+    """Return the schema without the facts that will be found privately."""
     columns = [
         dataclasses.replace(with_public_cells(column), found=SEARCH_TO_COME)
         if column.name in names
@@ -133,16 +129,14 @@ def as_found(schema: Schema, names: Collection[str]) -> Schema:
 
 
 def items_of(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
-    """Return what an answer to a question can make public, item by item, the rare ones
-    first. Private.
-    """
+    """Return the items that an answer can make public, rare ones first. Private."""
     alone = question.kind == "one"
     return [
         item
         for column in (*question.unsure, *question.columns)
         for item in _items(
             column,
-            rare(draft, schema, column),
+            rare_spellings(draft, schema, column),
             joined_spellings(draft, column),
             proposed=alone or column in question.columns,
         )
@@ -192,15 +186,16 @@ def _items(
 
 
 def _open_facts(column: Column) -> tuple[str, ...]:
-    """Return the marked facts that an answer can be about: none that will be found."""
+    """Return the marked facts that can be asked about."""
     return tuple(
         fact for fact in column.from_data if fact not in VALUES or not column.found
     )
 
 
 def is_public(column: Column, few: tuple[str, ...]) -> bool:
-    """Return whether the values of a column are proposed as public: nobody could tell a
-    person by them.
+    """Return whether a column's values are proposed as public.
+
+    Nobody could tell a person by such values.
 
     So are bounds that a public rule declares, and yes and no and short lists of labels,
     each of which ten people have, unless they may be places, codes or names. Nothing is
@@ -214,24 +209,24 @@ def is_public(column: Column, few: tuple[str, ...]) -> bool:
     return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
 
 
-def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Find spellings of listed labels that fewer than ten people have. Private.
+def rare_spellings(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
+    """Return spellings of listed labels with fewer than ten people. Private.
 
     Each spelling counts by its own text, whatever it is joined with. Of yes and no,
     those that are printed count.
     """
-    return _few(draft, schema, column)[0]
+    return _rare_texts(draft, schema, column)[0]
 
 
 def rare_labels(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
-    """Find listed labels that fewer than ten people have in all spellings. Private."""
-    return _few(draft, schema, column)[1]
+    """Return labels with fewer than ten people in all spellings. Private."""
+    return _rare_texts(draft, schema, column)[1]
 
 
-def _few(
+def _rare_texts(
     draft: Draft, schema: Schema, column: Column
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Find rare spellings, and rare labels, once per declaration."""
+    """Return rare spellings and rare labels, computed once per declaration."""
     listed = _as_list(column)
     if listed is None:
         return (), ()
@@ -253,18 +248,18 @@ def _few(
             text for text, count in zip(labels, by_label, strict=True) if not count
         ]
         draft.row_facts.rare[key] = (
-            (*sorted(by_text.index[by_text < FEW]), *nobody),
+            (*sorted(by_text.index[by_text < RARE_BELOW]), *nobody),
             tuple(
                 text
                 for text, count in zip(labels, by_label, strict=True)
-                if count < FEW
+                if count < RARE_BELOW
             ),
         )
     return draft.row_facts.rare[key]
 
 
 def _as_list(column: Column) -> Categorical | None:
-    """Return the labels of a column as a list; None where none were read."""
+    """Return a column's labels as a categorical; None if it has no list."""
     if isinstance(column, Categorical):
         return column
     if isinstance(column, Boolean) and _BOTH_LABELS.intersection(column.from_data):
@@ -277,8 +272,8 @@ def _as_list(column: Column) -> Categorical | None:
     return None
 
 
-def spellings(column: Column) -> list[list[str]]:
-    """Return the labels that differ in case, blanks or Unicode form alone, together."""
+def spelling_groups(column: Column) -> list[list[str]]:
+    """Group labels that differ only in case, blanks or Unicode form."""
     if not isinstance(column, Categorical) or SPELLINGS in column.rules:
         return []
     together = defaultdict(list)
@@ -287,9 +282,8 @@ def spellings(column: Column) -> list[list[str]]:
     return [labels for labels in together.values() if len(labels) > 1]
 
 
-def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
-    """Read columns that spell a label in two ways by the public rule for spellings; by
-    name.
+def join_spellings(columns: Iterable[Column]) -> dict[str, Categorical]:
+    """Return columns with joined spellings, by name, by the public rule.
 
     What is printed, and in which order unless that is declared, follows from the folded
     text, never from which spellings occur. That somebody's spelling was the reason for
@@ -297,7 +291,7 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
     """
     joined = {}
     for column in columns:
-        if isinstance(column, Categorical) and spellings(column):
+        if isinstance(column, Categorical) and spelling_groups(column):
             categories = list(column.categories)
             if not column.ordered:
                 categories.sort(key=lambda label: fold(str(label)))
@@ -315,7 +309,7 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
 
 
 def joined_spellings(draft: Draft, column: Column) -> tuple[str, ...]:
-    """Find the spellings that a column joins, once per declaration. Private."""
+    """Return the spellings that a column joins, computed once. Private."""
     if not isinstance(column, Categorical) or "spellings" not in column.from_data:
         return ()
     if column not in draft.row_facts.joined:
@@ -329,19 +323,22 @@ def joined_spellings(draft: Draft, column: Column) -> tuple[str, ...]:
     return draft.row_facts.joined[column]
 
 
-def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
+def drop_labels(column: Categorical, labels: tuple[str, ...]) -> Categorical:
     """Return the column with these labels counted as other."""
     categories = zip(column.categories, texts_of(column.categories), strict=True)
     return dataclasses.replace(
         column,
-        categories=tuple(each for each, text in categories if text not in labels),
+        categories=tuple(
+            category for category, text in categories if text not in labels
+        ),
         other=True,
     )
 
 
-def unread(draft: Draft, column: Column) -> tuple[str, ...]:
-    """Find texts of cells that are no number or day and count as missing, once per
-    declaration. Private.
+def unread_cells(draft: Draft, column: Column) -> tuple[str, ...]:
+    """Return cell texts that cannot be read and count as missing. Private.
+
+    They are found once per declaration.
     """
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
@@ -354,8 +351,8 @@ def unread(draft: Draft, column: Column) -> tuple[str, ...]:
     return draft.row_facts.unread[column]
 
 
-def put(draft: Draft, columns: Iterable[Column]) -> None:
-    """Take columns into the grid, with the answers that were given about them."""
+def put_columns(draft: Draft, columns: Iterable[Column]) -> None:
+    """Write columns into the grid, and keep the answers about them."""
     lines = {column.name: grid.line(column) for column in columns}
     _put_lines(
         draft,
@@ -366,12 +363,10 @@ def put(draft: Draft, columns: Iterable[Column]) -> None:
     )
 
 
-def put_told(
+def put_public(
     draft: Draft, items: Iterable[FactItem], question: FactQuestion, known_from: str
 ) -> None:
-    """Make public what was shown and ticked, and nothing else; what is left of a
-    question stays marked.
-    """
+    """Make the ticked items public; leave the rest of the question marked."""
     ticked: dict[str, set[str]] = defaultdict(set)
     for item in items:
         ticked[item.column.name].update(item.facts)
@@ -381,10 +376,10 @@ def put_told(
         if facts:
             line = {} if column.found else grid.line(column)
             values = facts.intersection(VALUES)
-            notes = [grid.told(column, fact) for fact in sorted(facts)]
+            notes = [grid.told_note(column, fact) for fact in sorted(facts)]
             if values:
                 line["known from"] = known_from
-                notes.append(grid.told_from(known_from))
+                notes.append(grid.source_note(known_from))
             line["told"] = join(
                 dict.fromkeys([*split_parts(_line(draft, column.name)["told"]), *notes])
             )
@@ -398,19 +393,23 @@ def put_told(
 
 
 def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
-    """Take round bounds, which still follow those of the table: they stay marked, and
-    are not asked about.
+    """Write rounded bounds into the grid, and stop asking about them.
+
+    They still follow those of the table, so they stay marked.
     """
     lines = {}
     for column in columns:
-        notes = (*split_parts(_line(draft, column.name)["told"]), grid.rounded(column))
+        notes = (
+            *split_parts(_line(draft, column.name)["told"]),
+            grid.rounded_note(column),
+        )
         lines[column.name] = grid.line(column) | {"told": join(notes)}
     draft.answers.as_taken |= set(lines)
     _put_lines(draft, lines)
 
 
 def put_missing(draft: Draft, can_be_missing: bool) -> None:
-    """Say of every column at once whether a cell can be empty in such a table."""
+    """Declare for all columns whether a cell can be empty."""
     edited = draft.edited.copy()
     for place in edited.index:
         notes = [
@@ -430,7 +429,7 @@ def put_missing(draft: Draft, can_be_missing: bool) -> None:
 
 
 def take_back(draft: Draft) -> None:
-    """Go back to what the last answer changed; other edits since then stay."""
+    """Undo the last answer; other edits since then stay."""
     assert draft.answers.undo is not None
     before = {
         str(line["column"]): line for line in draft.answers.undo.to_dict("records")
@@ -460,8 +459,8 @@ def _replace(
     draft.version += 1
 
 
-def leave(draft: Draft, question: FactQuestion) -> None:
-    """Keep columns as they were taken from the table; of bounds, ask about each."""
+def leave_as_taken(draft: Draft, question: FactQuestion) -> None:
+    """Keep columns as taken from the table; for bounds, ask one by one."""
     if question.kind == "round":
         draft.answers.one_by_one = True
     else:
@@ -469,8 +468,7 @@ def leave(draft: Draft, question: FactQuestion) -> None:
 
 
 def shares_kept(draft: Draft, name: str, caps: Sequence[int]) -> pd.DataFrame:
-    """For each cap, the shares of rows that count and of people whose rows all do, and
-    the noise. Private.
+    """Return for each cap the rows and people kept, and the noise. Private.
 
     A count is off by at most `off` in 95 of 100 cases at epsilon 1, as before a release
     is paid.

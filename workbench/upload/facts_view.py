@@ -1,4 +1,4 @@
-"""Questions about facts that were taken from the table, in groups, one at a time."""
+"""Questions about facts taken from the table, in groups, one at a time."""
 
 import dataclasses
 
@@ -27,22 +27,22 @@ ITEMS = {
     "spellings": N_("case, blanks and Unicode form do not count"),
 }
 
-MOST_LABELS = 12
-MOST_SHOWN = 20_000
+MAX_LABELS_SHOWN = 12
+MAX_CHARACTERS_SHOWN = 20_000
 """Characters of what would become public; a column has at most 200 labels."""
 AGES = ((0, 99), (0, 119))
 
 
 def ask(draft: Draft, schema: Schema) -> None:
-    """Point out what looks wrong, and ask the next question."""
+    """Point out problems, and ask the next question."""
     _say_unread(draft, schema)
     _ask_missing(draft)
-    joined = facts.twins(schema.columns)
+    joined = facts.join_spellings(schema.columns)
     if joined:
         spelled = [
             " / ".join(labels)
             for column in schema.columns
-            for labels in facts.spellings(column)
+            for labels in facts.spelling_groups(column)
         ]
         st.info(
             _("Spelled in two ways: {labels}.").format(
@@ -50,7 +50,9 @@ def ask(draft: Draft, schema: Schema) -> None:
             )
         )
         st.button(
-            _("Join them"), on_click=facts.put, args=(draft, list(joined.values()))
+            _("Join them"),
+            on_click=facts.put_columns,
+            args=(draft, list(joined.values())),
         )
     question = facts.next_question(draft, schema)
     if schema.taken:
@@ -74,9 +76,7 @@ def ask(draft: Draft, schema: Schema) -> None:
 
 
 def _ask_missing(draft: Draft) -> None:
-    """Ask once for the whole table whether cells can be empty; the rule says that they
-    can.
-    """
+    """Ask once for the whole table whether cells can be empty."""
     answers = {True: _("yes, or I do not know"), False: _("no, never")}
     key = f"missing-{draft.dataset}"
     field = session.Widget[bool](key)
@@ -94,9 +94,9 @@ def _ask_missing(draft: Draft) -> None:
 
 
 def _say_unread(draft: Draft, schema: Schema) -> None:
-    """Cells that are no number or date of their column; internal."""
+    """Name the cells that cannot be read as a number or date; internal."""
     for column in schema.columns:
-        cells = facts.unread(draft, column)
+        cells = facts.unread_cells(draft, column)
         if not cells:
             continue
         st.info(
@@ -113,7 +113,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
 
 
 def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
-    """One question, with the answers that it has."""
+    """Ask one question, with its answers."""
     if question.kind == "one":
         _ask_one(draft, schema, question)
         return
@@ -135,12 +135,12 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         with st.container(horizontal=True):
             st.button(
                 _("Yes, this is plainly public"),
-                on_click=facts.put_told,
+                on_click=facts.put_public,
                 args=(draft, ticked, question, _("plainly public")),
             )
             st.button(
                 _("Leave it as taken from this table"),
-                on_click=facts.leave,
+                on_click=facts.leave_as_taken,
                 args=(draft, question),
             )
     else:
@@ -149,8 +149,8 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         )
         columns = [
             column
-            for each in question.columns
-            if (column := round_bounds(each)) is not None
+            for before in question.columns
+            if (column := round_bounds(before)) is not None
         ]
         lines = {
             old.name: [values_words(old), values_words(new)]
@@ -170,15 +170,15 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 args=(draft, columns),
             )
             st.button(
-                _("Ask me about each"), on_click=facts.leave, args=(draft, question)
+                _("Ask me about each"),
+                on_click=facts.leave_as_taken,
+                args=(draft, question),
             )
     _say_more(question)
 
 
 def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
-    """Show what would become public, whole and with a tick each; return what is
-    ticked.
-    """
+    """Show each item that would become public, with a tick; return the ticked."""
     ticked = []
     for item in facts.items_of(draft, schema, question):
         what = _(
@@ -191,7 +191,7 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
         kind = kind_title(item.column.kind) if item.kind == "values" else ""
         label = name_and_text(
             f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
-            plain(commas(item.content) or _("none"), at_most=MOST_SHOWN),
+            plain(commas(item.content) or _("none"), at_most=MAX_CHARACTERS_SHOWN),
         )
         key = f"public-{draft.dataset}-{draft.version}-{item.column.name}-{item.kind}"
         if st.checkbox(label, item.proposed, key=key):
@@ -200,18 +200,18 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
 
 
 def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
-    """One column by itself: where it is known from, or what to declare in its place."""
+    """Ask about one column: its public source, or another declaration."""
     column = question.columns[0]
     st.markdown(
         _("**Where is {column} known from?**").format(column=plain(column.name))
     )
     ticked = _ask_items(draft, schema, question)
-    few = facts.rare(draft, schema, column)
+    few = facts.rare_spellings(draft, schema, column)
     if few:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
-                few=facts.FEW,
-                labels=plain(commas(few[:MOST_LABELS]), at_most=300),
+                few=facts.RARE_BELOW,
+                labels=plain(commas(few[:MAX_LABELS_SHOWN]), at_most=300),
             ),
         )
     source = st.text_input(
@@ -223,52 +223,56 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.button(
             _("It is known from there"),
             disabled=not source.strip(),
-            on_click=facts.put_told,
+            on_click=facts.put_public,
             args=(draft, ticked, question, source.strip()),
         )
         labels = facts.rare_labels(draft, schema, column)
         if isinstance(column, Categorical) and labels:
             st.button(
                 _("Count the rare ones as other"),
-                on_click=facts.put,
-                args=(draft, [facts.without(column, labels)]),
+                on_click=facts.put_columns,
+                args=(draft, [facts.drop_labels(column, labels)]),
                 help=_(
                     "Which labels are rare follows this table: the list stays marked."
                 ),
             )
         st.button(
             _("Leave it as taken from this table"),
-            on_click=facts.leave,
+            on_click=facts.leave_as_taken,
             args=(draft, question),
         )
     _say_more(question)
 
 
 def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
-    """Up to which age each has a cell: by convention, whoever is in the table."""
+    """Offer usual highest ages, which do not depend on the table."""
     ages = [
-        each
-        for each in columns
-        if isinstance(each, Integer) and (each.low, each.high) in AGES
+        column
+        for column in columns
+        if isinstance(column, Integer) and (column.low, column.high) in AGES
     ]
     for low, high in AGES:
         other = [
-            dataclasses.replace(each, high=high) for each in ages if each.high != high
+            dataclasses.replace(column, high=high)
+            for column in ages
+            if column.high != high
         ]
         if other:
             label = _("Ages {low} to {high} instead").format(low=low, high=high)
-            st.button(label, on_click=facts.put, args=(draft, other), type="tertiary")
+            st.button(
+                label, on_click=facts.put_columns, args=(draft, other), type="tertiary"
+            )
 
 
 def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
-    """Columns with what is declared of them."""
+    """Show a table of columns and their declarations."""
     frame = pd.DataFrame(list(lines.values()), columns=titles)
     frame.insert(0, _("column"), list(lines))
     st.dataframe(frame, hide_index=True)
 
 
 def _say_more(question: FactQuestion) -> None:
-    """Say how many columns are still to be asked about."""
+    """Say how many columns are still open."""
     if question.more:
         st.caption(
             ngettext(

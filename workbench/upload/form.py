@@ -1,6 +1,4 @@
-"""Two of the three questions of the Data page: what is publicly known, and the
-budget.
-"""
+"""Two questions of the Data page: the public facts, and the budget."""
 
 import pandas as pd
 import streamlit as st
@@ -32,16 +30,16 @@ from workbench.store.people.likeness import Alike
 from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
-from workbench.upload.column_view import EXPLAINED
+from workbench.upload.column_view import HELP_TEXTS
 from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 GRID = "grid"
-SINGLY = "one"
-FEW_HIDDEN = 5
+ONE_BY_ONE = "one"
+MIN_TIMES_HIDDEN = 5
 """Times the rows that noise hides, in cells that are found privately, from which that
 is proposed.
 """
-FEW_COLUMNS = 5
+MAX_COLUMNS_PURE = 5
 """Up to which pure epsilon is proposed: the noise of more tables adds up better under
 zCDP.
 """
@@ -70,7 +68,7 @@ def ask_schema(
     budget: AnyLoss | None,
     questions: DeltaGenerator,
 ) -> Schema | None:
-    """Ask what is publicly known, column by column; None while it does not hold.
+    """Ask for the public facts of each column; None while they do not hold.
 
     Args:
         budget: of which finding cells privately takes a part.
@@ -103,12 +101,12 @@ def ask_schema(
             hide_index=True,
         )
     search = st.container()
-    ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
+    ways = {GRID: _("all of them in a grid"), ONE_BY_ONE: _("one column at a time")}
     way = widgets.choose(
         _("Describe the columns"), ways, key="schema-way", persist_state="session"
     )
     draft.edited = grid = (
-        column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
+        column_view.ask(draft, unit) if way == ONE_BY_ONE else _grid(draft)
     )
     schema, problems = from_grid(grid, draft.schema, unit)
     with search:
@@ -122,7 +120,9 @@ def ask_schema(
             if name or draft.has_rows:  # a plan begins without a column
                 widgets.error_box(error)
         if schema and draft.has_rows:
-            facts_view.ask(draft, facts.as_found(schema, draft.search.columns))
+            facts_view.ask(
+                draft, facts.without_found_cells(schema, draft.search.columns)
+            )
     if schema and draft.has_rows:
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
@@ -141,10 +141,8 @@ def ask_schema(
 
 
 def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
-    """Ask whether the cells of numbers that were read from the table are found
-    privately; return of which.
-    """
-    names = facts.to_find(schema)
+    """Ask whether to find cells of numbers privately; return those columns."""
+    names = facts.searchable_columns(schema)
     if not names:
         return ()
     hidden = largest_hidden_rows(
@@ -152,7 +150,7 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     )
     if draft.search.proposed is None:
         is_source = isinstance(draft, SourceDraft)
-        has_many_rows = is_source or len(draft.frame) >= FEW_HIDDEN * hidden
+        has_many_rows = is_source or len(draft.frame) >= MIN_TIMES_HIDDEN * hidden
         draft.search.proposed = has_many_rows and not draft.is_sample
     label = plain(
         translate(NumberCellsQuestion.describe({"columns": names})), at_most=300
@@ -175,7 +173,7 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
 
 
 def _grid(draft: Draft) -> pd.DataFrame:
-    """Show every column as a line that can be edited."""
+    """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     # a new editor, or one that another page made forget its edits
     if editor.value() is None:
@@ -193,13 +191,13 @@ def _grid(draft: Draft) -> pd.DataFrame:
         column_config={
             **{
                 name: config.TextColumn(
-                    title, help=translate_table(EXPLAINED).get(name)
+                    title, help=translate_table(HELP_TEXTS).get(name)
                 )
                 for name, title in translate_table(TITLES).items()
             },
             **{
                 name: config.CheckboxColumn(
-                    _(TITLES[name]), help=translate_table(EXPLAINED).get(name)
+                    _(TITLES[name]), help=translate_table(HELP_TEXTS).get(name)
                 )
                 for name in TICKS
             },
@@ -213,7 +211,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
             "categories": config.TextColumn(_(TITLES["categories"]), width="medium"),
             "known from": config.TextColumn(
                 _(TITLES["known from"]),
-                help=_(EXPLAINED["known from"]),
+                help=_(HELP_TEXTS["known from"]),
                 max_chars=LONGEST_SOURCE,
             ),
             "reason": config.TextColumn(_(TITLES["reason"]), width="large"),
@@ -224,7 +222,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
 
 
 def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
-    """Ask for all that may ever be spent; None while it does not hold.
+    """Ask for the whole budget; None while it is not valid.
 
     Args:
         questions: place for what is to be answered first, in sight.
@@ -243,18 +241,18 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         if alike is not None and not _ask_alike(alike):
             return None
     most = min(10.0, read_policy().epsilon)
-    epsilon = epsilon_view.picker(
+    epsilon = epsilon_view.ask_epsilon(
         _("All that may ever be spent on this table, epsilon"),
         key="budget",
         default=3.0,
         largest=most,
     )
-    epsilon_view.say(epsilon)
-    choice = widgets.by_title(
+    epsilon_view.show_meaning(epsilon)
+    choice = widgets.ask_by_title(
         st.radio,
         _("How charges add up"),
         {Rule.BASIC: _("basic: epsilons add up"), Rule.ZCDP: _("zCDP: rhos add up")},
-        index=int(len(draft.schema.columns) > FEW_COLUMNS),
+        index=int(len(draft.schema.columns) > MAX_COLUMNS_PURE),
         captions=[_(GLOSSARY["basic composition"]), _(GLOSSARY["zCDP"])],
         help=_(GLOSSARY["budget"]),
         key=f"budget-rule-{draft.dataset}",
@@ -282,7 +280,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
 
 
 def _say_delta(delta: float, draft: Draft) -> None:
-    """Explain a delta, and warn where it is too large for the number of people."""
+    """Explain a delta; warn if it is too large for the number of people."""
     words = _(
         "Except with a chance of delta, one in {times}, no person loses more than "
         "epsilon says."
@@ -299,7 +297,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
 
 
 def _ask_alike(alike: Alike) -> bool:
-    """Say which table it looks like; return whether the question was answered."""
+    """Name the similar table on file; return whether the question was answered."""
     st.warning(
         translate(alike.sentence(plain(alike.name))), icon=":material/content_copy:"
     )
@@ -309,6 +307,8 @@ def _ask_alike(alike: Alike) -> bool:
     }
     label = _("Are both tables about the same people?")
     return (
-        widgets.by_title(st.radio, label, people, index=None, key=opening.ALIKE.key)
+        widgets.ask_by_title(
+            st.radio, label, people, index=None, key=opening.ALIKE_FIELD.key
+        )
         is not None
     )

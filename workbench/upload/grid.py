@@ -1,6 +1,4 @@
-"""A schema as a grid that people edit, and back, with one sentence for each row that
-does not hold.
-"""
+"""A schema as an editable grid, and back, with one sentence per wrong line."""
 
 import dataclasses
 from typing import Any
@@ -47,7 +45,7 @@ NEVER_MISSING = "never missing"
 It covers a column as long as that has no cell for missing; one that is ticked later is
 marked.
 """
-ASKED = (*TEXTS, "spellings")
+ASKED_FACTS = (*TEXTS, "spellings")
 """Facts that are answered about one by one: saying where a column is known from says
 nothing of them.
 """
@@ -56,9 +54,7 @@ _BY_LOOKING = ("other", "missing", "unreadable_is_missing")
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
-    """Return one line per column of the table, in the table's order; every cell is text
-    or a tick.
-    """
+    """Return one line per column, in the table's order, as text and ticks."""
     declared = {column.name: column for column in schema.columns}
     excluded = {column.name: column for column in schema.excluded}
     return pd.DataFrame(
@@ -80,12 +76,12 @@ def from_grid(
     suggested: Schema,
     unit: PrivacyUnit,
 ) -> tuple[Schema | None, dict[str, DpcoreError]]:
-    """Read a schema from the grid, and what is wrong with which column.
+    """Read a schema from the grid; return also the errors by column.
 
-    A fact that a person changed, or a column of which it is translate where it is known
-    from, no longer counts as taken from the data. Texts that mean missing or count as
-    others were typed after the table was shown: they do, until they were answered
-    about.
+    A fact that a person changed no longer counts as taken from the data, nor does
+    one of a column with a named source. Texts that mean missing, or count as
+    others, were typed after the table was shown: they count as taken until they are
+    answered about.
     """
     before = {column.name: column for column in suggested.columns}
     left_out = {column.name: column.from_data for column in suggested.excluded}
@@ -110,7 +106,7 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        columns.append(_marked(column, before.get(name), line))
+        columns.append(_mark_taken(column, before.get(name), line))
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError(
@@ -136,10 +132,8 @@ def line(column: Column) -> dict[str, Any]:
     }
 
 
-def told(column: Column, fact: str) -> str:
-    """Return the note that a fact was answered about, as it is now: one that is changed
-    afterwards was not.
-    """
+def told_note(column: Column, fact: str) -> str:
+    """Return the note that a fact, as it is now, was answered about."""
     content = getattr(column, fact, "")
     parts = content if isinstance(content, tuple) else (content,)
     texts = (
@@ -149,13 +143,13 @@ def told(column: Column, fact: str) -> str:
     return f"{fact} {join(texts)}"
 
 
-def told_from(known_from: str) -> str:
-    """Return the note that an answer, and nobody by hand, filled in the source."""
+def source_note(known_from: str) -> str:
+    """Return the note that an answer filled in the source."""
     return f"known from {known_from}"
 
 
-def rounded(column: Column) -> str:
-    """Return the note that these bounds are the rounded ones of the table."""
+def rounded_note(column: Column) -> str:
+    """Return the note that these bounds are rounded ones of the table."""
     cells = form_of(column).cells(column)
     return f"rounded {cells['low']} {cells['high']}"
 
@@ -187,7 +181,7 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
 
 
 def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[str, ...]:
-    """Return the public rules of a line that fit what it declares now.
+    """Return the public rules of a line that fit its declaration.
 
     Args:
         before: those of the line.
@@ -203,27 +197,30 @@ def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[st
     return tuple(rules)
 
 
-def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> Column:
-    """Mark facts that came from the data; marks outlast a change of kind or of some
-    categories.
+def _mark_taken(
+    column: Column, suggested: Column | None, line: dict[str, Any]
+) -> Column:
+    """Mark facts that came from the data.
+
+    Marks outlast a change of kind or of some categories.
     """
     known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
     answered = split_parts(line["told"])
     is_typed = (
         known_from != getattr(suggested, "known_from", "")
-        and told_from(known_from) not in answered
+        and source_note(known_from) not in answered
     )
     is_known = suggested is None or bool(known_from and is_typed)
-    is_rounded = "low" in column.facts and rounded(column) in answered
+    is_rounded = "low" in column.facts and rounded_note(column) in answered
     marks = [
         fact
         for fact in column.facts
-        if told(column, fact) not in answered
+        if told_note(column, fact) not in answered
         and (
             _answered_otherwise(column, fact, answered)
             or (
-                (not is_known or fact in ASKED)
-                and _followed(column, suggested, fact, is_rounded=is_rounded)
+                (not is_known or fact in ASKED_FACTS)
+                and _follows_table(column, suggested, fact, is_rounded=is_rounded)
             )
         )
     ]
@@ -245,18 +242,19 @@ def _marked(column: Column, suggested: Column | None, line: dict[str, Any]) -> C
 
 
 def _answered_otherwise(column: Column, fact: str, answered: tuple[str, ...]) -> bool:
-    """Return whether an answer said something else of a fact that people change for
-    what the check against the table showed.
+    """Return whether an answer about this fact was later changed by hand.
+
+    People change it for what the check against the table showed.
     """
     if fact in MISSING_FACTS and NEVER_MISSING in answered:
         return bool(getattr(column, fact))
     return fact in _BY_LOOKING and any(note.startswith(f"{fact} ") for note in answered)
 
 
-def _followed(
+def _follows_table(
     column: Column, suggested: Column | None, fact: str, *, is_rounded: bool
 ) -> bool:
-    """Return whether a fact follows the table, if nothing was answered about it."""
+    """Return whether a fact follows the table if nothing was answered."""
     if fact == "spellings":
         return (
             suggested is None
@@ -284,7 +282,7 @@ def _followed(
 
 
 def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Read what counts as what, written as "text = value"."""
+    """Read pairs that are written as "text = value"."""
     pairs = [part.rpartition(" = ") for part in split_parts(line["counts as"])]
     if not all(sign for _text, sign, _value in pairs):
         raise ParameterError(

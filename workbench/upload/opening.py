@@ -1,4 +1,4 @@
-"""From bytes or a sample to an open data set: what the buttons of the Data page do."""
+"""From a file, sample, source or names to an open data set."""
 
 import dataclasses
 import re
@@ -27,7 +27,7 @@ from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
 from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
-from workbench.ui import file_view, reopening, rows_view
+from workbench.ui import file_view, progress_view, reopening
 from workbench.upload import grid
 
 NOTICE = "upload"
@@ -35,60 +35,59 @@ CODEBOOK = "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the
 page.
 """
-NAMES = session.Widget[str]("plan-names")
+NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
     "title": N_("Plan without the rows"),
 }
-ALIKE = session.Widget[str]("alike")
+ALIKE_FIELD = session.Widget[str]("alike")
 
 
 def take_sample(key: str) -> None:
-    """Put a sample on the way to being opened."""
+    """Make a draft of a sample."""
     sample = reopening.SAMPLES[key]
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
     make = partial(FileDraft, sample=sample.key)
-    _draft(make, sample.title, sample.build(), unit, is_sample=True)
+    _make_draft(make, sample.title, sample.build(), unit, is_sample=True)
 
 
 def take_brought() -> None:
-    """Read the table that was brought, here or on another page, and go on to the page
-    that wants it.
-    """
-    note = session.take(session.BringTable)
+    """Read the table that a page brought, and go on to that page."""
+    note = session.take_note(session.BringTable)
     tab = session.session()
     if note is None:
         return
     if note.sample:
         take_sample(note.sample)
     else:
-        _read(note.data, note.name, ReadOptions())
+        _read_file(note.data, note.name, ReadOptions())
     if NOTICE in tab.notices:
         return
     page = note.page
     if tab.draft is not None and page != "audit":  # which needs no more than the rows
         tab.draft.page = page
         page = "upload"
-    session.leave(session.GoTo(page=page))
+    session.leave_note(session.GoTo(page=page))
 
 
 def read_again(options: ReadOptions) -> None:
-    """Read the draft's file with other options; what cannot be read leaves the draft as
-    it is.
+    """Read the draft's file again with other options.
+
+    If it cannot be read, the draft stays.
     """
     draft = session.session().draft
     if isinstance(draft, FileDraft):
-        _read(draft.data, draft.name, options)
+        _read_file(draft.data, draft.name, options)
 
 
-def _read(data: bytes, name: str, options: ReadOptions) -> None:
-    file = file_view.read(
+def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
+    file = file_view.read_table(
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
     if file is not None:
         # only text can be read in another way
         text = b"" if file.table.kind == "parquet" else data
-        session.leave(session.TakePlan(file.table.plan, file.table.notes))
-        _draft(
+        session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
+        _make_draft(
             partial(FileDraft, read=file.table, data=text),
             name,
             file.table.frame,
@@ -99,9 +98,7 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
 
 
 def take_codebook() -> None:
-    """Declare the draft as a codebook says; columns that it does not have stay as they
-    were suggested.
-    """
+    """Declare the draft by a codebook; other columns stay as suggested."""
     tab = session.session()
     file = session.file_field(CODEBOOK).value()
     draft = tab.draft
@@ -143,8 +140,7 @@ def take_codebook() -> None:
 
 
 def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
-    """Mark cells that were found privately in another table as taken from the data, to
-    be asked about.
+    """Mark cells found in another table as taken from the data.
 
     Raises: ParameterError for cells of a search on this table that were changed after
         they were found.
@@ -170,14 +166,14 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
 
 
 def take_names() -> None:
-    """Put a table on the way that is planned by the names of its columns alone."""
-    texts = re.split(r"[\n\t,;]", NAMES.value() or "")
+    """Make a draft from the names of columns alone."""
+    texts = re.split(r"[\n\t,;]", NAMES_FIELD.value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
         Excluded(name=name, reason=_("say what it holds")) for name in names
     )
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
-    _draft(
+    _make_draft(
         partial(NamesDraft, rows=1_000),
         _("A plan"),
         pd.DataFrame({name: [""] for name in names}),
@@ -187,18 +183,14 @@ def take_names() -> None:
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
-    """Put a source on the way to being opened, with its first rows and what is on file
-    about it.
-    """
+    """Make a draft of a source, with its first rows and its facts on file."""
     unit = schema.unit if schema is not None else None
     make = partial(SourceDraft, source=source, declared=unit)
-    _draft(make, source.name, frame, unit, schema=schema, source=source)
+    _make_draft(make, source.name, frame, unit, schema=schema, source=source)
 
 
 def choose_table(choosing: bool) -> None:
-    """Go to choosing another table, or back to the open one; a table that is on its way
-    is dropped.
-    """
+    """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
     tab.draft = None
     choice = session.own(session.TableChoice)
@@ -208,9 +200,7 @@ def choose_table(choosing: bool) -> None:
 
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
-    """Return the declared number of rows of a named person; None where the rows decided
-    it.
-    """
+    """Return the declared rows per named person; None if the rows decided it."""
     declared = (
         unit is not None
         and unit.id_column is not None
@@ -219,8 +209,8 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
     return unit.max_rows if unit is not None and declared else None
 
 
-def outside(draft: Draft, column: Column) -> Outside:
-    """Count the rows outside a column's declaration, once per declaration. Private."""
+def count_outside(draft: Draft, column: Column) -> Outside:
+    """Count the rows outside a column's declaration, once each. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
         counted[column] = column.check(draft.frame[column.name])
@@ -228,11 +218,11 @@ def outside(draft: Draft, column: Column) -> Outside:
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
-    """Count the rows outside each column's declaration, once per declaration. Private.
+    """Count the rows outside each column's declaration, once each. Private.
 
     Returns: one line per column, and the columns with values that have no cell.
     """
-    checks = {column: outside(draft, column) for column in schema.columns}
+    checks = {column: count_outside(draft, column) for column in schema.columns}
     table = pd.DataFrame(
         [
             {
@@ -255,7 +245,7 @@ def open_draft(
     budget: AnyLoss,
     plan: session.PlanRelease | None = None,
 ) -> None:
-    """Put the table behind the curator, and forget the frame.
+    """Open the table behind a curator, and forget its frame.
 
     Args:
         plan: of the release that is looked at next; None for the page where the table
@@ -267,9 +257,11 @@ def open_draft(
         else:
             _open(draft, schema, budget)
         if plan is not None:
-            session.leave(plan)
+            session.leave_note(plan)
         is_planned = plan is not None or not draft.has_rows
-        session.leave(session.GoTo(page="synthesize" if is_planned else draft.page))
+        session.leave_note(
+            session.GoTo(page="synthesize" if is_planned else draft.page)
+        )
 
 
 def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
@@ -286,14 +278,14 @@ def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> No
         ledger=MemoryLedger(),
         name=draft.name,
     )
-    reopening.about(draft.curator.account.dataset, draft.rows)
+    reopening.note_row_count(draft.curator.account.dataset, draft.rows)
 
 
 def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     schema.unit.check_covers(draft.declared_unit)
     ledger = session.ledger().under(draft.opener)
     table = draft.source if isinstance(draft, SourceDraft) else draft.frame
-    with rows_view.being_scanned(_("Reading the rows"), key="stop-opening"):
+    with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
             partial(open_with_cells, columns=draft.search.columns)
             if draft.search.columns
@@ -310,19 +302,19 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         )
     if isinstance(draft, FileDraft):
         answer = (
-            {"alike": draft.alike.dataset, "people": ALIKE.value() or ""}
+            {"alike": draft.alike.dataset, "people": ALIKE_FIELD.value() or ""}
             if draft.alike
             else {}
         )
         likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
-        reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
+        reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(
         schema, columns=curator.schema.columns, unit=curator.schema.unit
     )
     session.session().add(curator, draft.declaration(schema), size=draft.size)
 
 
-def _draft(
+def _make_draft(
     make: Callable[..., Draft],
     name: str,
     frame: pd.DataFrame,
@@ -333,7 +325,7 @@ def _draft(
     source: Source | None = None,
     is_sample: bool = False,
 ) -> None:
-    """Put a table on its way to being opened; one that is on file opens at once.
+    """Make a draft of a table; open the table if it is on file.
 
     Args:
         make: the type of draft, with the fields that only this type has.
@@ -347,7 +339,7 @@ def _draft(
             raise no_rows()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(frame, dataset, sample=is_sample, source=source)
+        dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=source)
         if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
@@ -379,16 +371,14 @@ def _draft(
         tab.draft = draft
 
 
-def _filed(
+def _find_account(
     frame: pd.DataFrame,
     dataset: str,
     *,
     sample: bool,
     source: Source | None,
 ) -> tuple[str, PersonalLedger]:
-    """Return the id under which a table is, or would be, filed, and the ledger with the
-    key for it.
-    """
+    """Return the fingerprint of a table, and the ledger with its key."""
     own = session.ledger()
     if sample:
         own = own.for_samples()

@@ -1,6 +1,4 @@
-"""Numbers and dates of a file as they were understood, and the controls to have it read
-otherwise.
-"""
+"""How a file was read, and the controls to read it otherwise."""
 
 import dataclasses
 
@@ -12,7 +10,7 @@ from dpcore.io.read import ReadResult
 from workbench.language.messages import _, commas, day
 from workbench.language.wording import plain
 from workbench.session.draft import FileDraft
-from workbench.ui.widgets import by_title
+from workbench.ui.widgets import ask_by_title
 from workbench.upload import opening
 
 ENCODINGS = (
@@ -30,9 +28,7 @@ ENCODINGS = (
 
 
 def show_reading(draft: FileDraft) -> None:
-    """Show numbers and dates as they were understood, and the controls; nothing for
-    Parquet.
-    """
+    """Show how numbers and dates were read, with controls; not for Parquet."""
     read = draft.read
     if read is None or read.kind == "parquet":
         return
@@ -41,13 +37,13 @@ def show_reading(draft: FileDraft) -> None:
             st.dataframe(
                 pd.DataFrame(
                     {
-                        _("column"): [each.column for each in read.understood],
-                        _("written as"): [each.pattern for each in read.understood],
+                        _("column"): [column.column for column in read.understood],
+                        _("written as"): [column.pattern for column in read.understood],
                         _("three examples, and how they are understood (private)"): [
                             "   ".join(
-                                f"{text} → {value}" for text, value in each.examples
+                                f"{text} → {value}" for text, value in column.examples
                             )
-                            for each in read.understood
+                            for column in read.understood
                         ],
                     },
                 ),
@@ -62,7 +58,7 @@ def show_reading(draft: FileDraft) -> None:
 
 
 def ask_order(read: ReadResult) -> None:
-    """Ask for day and month, where every date of the file fits both orders."""
+    """Ask for the order of day and month if both orders fit."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
             columns=commas(plain(name) for name in read.undecided),
@@ -79,9 +75,7 @@ def ask_order(read: ReadResult) -> None:
 
 
 def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
-    """Ask for encoding, separator, decimal sign, header and lines above it, from those
-    used.
-    """
+    """Ask for encoding, separator, decimal sign, header and skipped lines."""
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)
@@ -90,11 +84,13 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
     at = SEPARATORS.index(used.separator or ",")
     field = f"read-separator-{key}"
-    separator = by_title(middle.selectbox, _("Separator"), signs, index=at, key=field)
+    separator = ask_by_title(
+        middle.selectbox, _("Separator"), signs, index=at, key=field
+    )
     numbers = {".": "1,234.5", ",": "1.234,5"}
     at = used.decimal == ","
     field = f"read-decimal-{key}"
-    decimal = by_title(
+    decimal = ask_by_title(
         right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field
     )
     skip = left.number_input(

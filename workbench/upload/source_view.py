@@ -14,46 +14,44 @@ from workbench.session.draft import Draft, SourceDraft
 from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.sources import Listed, sources_of
-from workbench.ui import rows_view, widgets
+from workbench.ui import progress_view, widgets
 from workbench.upload import opening
 
-ROWS = 1_000
+FIRST_ROWS = 1_000
 """Rows that are looked at before a source is opened."""
 
 
 @widgets.errors_shown()
 def show_cards() -> None:
-    """One card for each source that this person may open; nothing where there is
-    none.
-    """
-    listed = _listed()
+    """Show one card per connected source of this person."""
+    listed = _list_sources()
     if not listed:
         return
     st.subheader(_("Connected sources"))
-    for each in listed:
+    for entry in listed:
         with st.container(border=True):
-            st.markdown(f"**{plain(each.source.name)}**")
-            kind = translate(SourceKind.of_kind(each.source.kind).title)
+            st.markdown(f"**{plain(entry.source.name)}**")
+            kind = translate(SourceKind.of_kind(entry.source.kind).title)
             st.caption(
                 _(
                     "{kind}. It stays where it is; all that is ever spent on it is "
                     "one account. {rows}"
-                ).format(kind=kind, rows=rows_words(each.source))
+                ).format(kind=kind, rows=rows_words(entry.source))
             )
             st.button(
                 _("Show its first rows"),
-                key=f"source-{each.source.name}",
+                key=f"source-{entry.source.name}",
                 on_click=take_source,
-                args=(each.source.name,),
+                args=(entry.source.name,),
             )
 
 
-def _listed() -> tuple[Listed, ...]:
+def _list_sources() -> tuple[Listed, ...]:
     return sources_of(person.person(), all_sources(read_settings()))
 
 
 def rows_words(source: Source) -> str:
-    """Say why a row is one person's."""
+    """Return the reason why each row belongs to one person."""
     if not source.declared_by:
         return _(
             "Each row comes from the rows of one person, whatever is in the others."
@@ -66,21 +64,21 @@ def rows_words(source: Source) -> str:
 
 
 def take_source(name: str) -> None:
-    """Read the first rows of a source as it is listed now, and put it on the way to
-    being opened.
-    """
+    """Read the first rows of a source, and make a draft of it."""
     with session.noticing(opening.NOTICE):
-        listed = next((each for each in _listed() if each.source.name == name), None)
+        listed = next(
+            (entry for entry in _list_sources() if entry.source.name == name), None
+        )
         if listed is None:
             raise nothing_named()
-        with rows_view.being_scanned(_("Reading the rows"), key="stop-looking"):
-            frame = Curator.look(listed.source, ROWS, report_rows).frame
+        with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
+            frame = Curator.look(listed.source, FIRST_ROWS, report_rows).frame
         schema = listed.read_schema()
         opening.take_rows_of(listed.source, frame, schema)
 
 
 def say_which_rows(draft: Draft) -> None:
-    """Mark what is shown of a source as the part that it is."""
+    """Say that the first rows of a source are shown."""
     if isinstance(draft, SourceDraft):
         st.info(
             _(

@@ -1,6 +1,4 @@
-"""The first question of the Data page: who is protected, and how many rows a person
-has.
-"""
+"""The first question of the Data page: the people, and their rows."""
 
 from fractions import Fraction
 
@@ -25,18 +23,18 @@ ONE = "one"
 NAMED = "named"
 DECLARED = "declared"
 CAPS = (1, 2, 3, 5, 10, 20)
-OTHER = 0
-FOUND = -1
-EPSILONS = ("1/50", "3/100", "1/25", "1/20")
+OTHER_NUMBER = 0
+FIND_PRIVATELY = -1
+SEARCH_EPSILONS = ("1/50", "3/100", "1/25", "1/20")
 """Epsilons that finding the number privately may cost."""
-ENOUGH = 0.8
+MIN_KEPT_SHARE = 0.8
 """Share of the rows below which a cap is warned of."""
 
 
 def ask_unit(draft: Draft) -> PrivacyUnit | None:
-    """Ask who is protected; None until it is said.
+    """Ask who is protected; None while that is open.
 
-    What the operator of a source declared can only be made stronger.
+    A declaration by the operator of a source can only be made stronger.
     """
     before = draft.schema.unit
     declared = draft.declared_unit
@@ -58,7 +56,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         NAMED: _("several rows, named by a column"),
         DECLARED: _("several rows, at most a number, named by no column"),
     }
-    way = widgets.by_title(
+    way = widgets.ask_by_title(
         st.radio,
         _("A person has"),
         ways,
@@ -85,24 +83,28 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         key=f"unit-column-{table}",
         persist_state="session",
     )
-    cap = FOUND if before.found else before.max_rows if before.from_data else draft.cap
+    cap = (
+        FIND_PRIVATELY
+        if before.found
+        else before.max_rows
+        if before.from_data
+        else draft.cap
+    )
     most = _ask_cap(table, cap)
-    if most == FOUND:
+    if most == FIND_PRIVATELY:
         last = before.max_rows if before.found else 1
         return PrivacyUnit(
             max_rows=last, id_column=name, found=_ask_search(table, before.found)
         )
-    return _capped(draft, name, most)
+    return _named_unit(draft, name, most)
 
 
 def _ask_search(table: str, start: str) -> str:
-    """Ask for the epsilon that finding the number costs at the opening, as an exact
-    text.
-    """
+    """Ask for the epsilon of finding the number of rows; return it as text."""
     epsilon: str = st.select_slider(
         _("Epsilon that finding it costs"),
-        EPSILONS,
-        value=start if start in EPSILONS else EPSILONS[-1],
+        SEARCH_EPSILONS,
+        value=start if start in SEARCH_EPSILONS else SEARCH_EPSILONS[-1],
         format_func=lambda each: number(float(Fraction(each))),
         key=f"unit-found-{table}",
         persist_state="session",
@@ -123,15 +125,13 @@ def _ask_search(table: str, start: str) -> str:
 
 
 def _ask_cap(table: str, start: int | None) -> int | None:
-    """Ask how many rows of a person count, from a public list; None until it is
-    chosen.
-    """
-    names = {OTHER: _("another number"), FOUND: _("find it privately")}
+    """Ask for the rows per person, from a public list; None while it is open."""
+    names = {OTHER_NUMBER: _("another number"), FIND_PRIVATELY: _("find it privately")}
     options = [*CAPS, *names]
     cap: int | None = st.segmented_control(
         _("Rows of one person that count, at most"),
         options,
-        default=None if start is None else start if start in options else OTHER,
+        default=None if start is None else start if start in options else OTHER_NUMBER,
         format_func=lambda cap: names.get(cap, str(cap)),
         help=_(
             "Think of what a row is, not of this table: stays in a hospital in a "
@@ -141,7 +141,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         key=f"unit-cap-{table}",
         persist_state="session",
     )
-    if cap != OTHER:
+    if cap != OTHER_NUMBER:
         return cap
     rows: int | None = st.number_input(
         _("How many rows?"),
@@ -153,10 +153,8 @@ def _ask_cap(table: str, start: int | None) -> int | None:
     return rows
 
 
-def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
-    """Return the unit, marked where figures of the rows were seen before the number was
-    chosen.
-    """
+def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
+    """Return the unit; it is marked if figures of the rows were seen before."""
     if not draft.has_rows:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
@@ -185,10 +183,10 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
 
 
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
-    """Show what each number keeps, and the noise that it needs; for the owner only."""
+    """Show what each cap keeps, and its noise; internal."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
     shares = facts.shares_kept(draft, name, caps)
-    if rows and shares["rows"][caps.index(rows)] < ENOUGH:
+    if rows and shares["rows"][caps.index(rows)] < MIN_KEPT_SHARE:
         st.warning(
             _(
                 "Only {kept} of the rows count at {rows} a person: results are about "
@@ -217,7 +215,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
 
 
 def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
-    """Ask for a number of rows that no column lets anybody check."""
+    """Ask for a number of rows per person that cannot be checked."""
     rows = st.number_input(
         _("Rows of one person that count, at most"),
         least,

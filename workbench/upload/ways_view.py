@@ -1,6 +1,4 @@
-"""The ways on from a data set on file: steps for its steward, its releases, and what
-others show.
-"""
+"""The ways on from a data set on file."""
 
 import streamlit as st
 
@@ -33,7 +31,7 @@ def shown_to_me() -> None:
 
 
 def show(data_set: DataSet, *, steward: bool) -> None:
-    """Show what can be done with a data set that is on file, and its releases."""
+    """Show the next steps with a data set, and its releases."""
     st.title(_("What you can do now") if steward else plain(data_set.name))
     if steward:
         _ways_on(data_set)
@@ -60,7 +58,7 @@ def _ways_on(data_set: DataSet) -> None:
                 _(STEPS[step]), key=f"step-{step}", icon=":material/arrow_forward:"
             ):
                 if step == release:
-                    session.leave(session.PlanRelease(kind=step))
+                    session.leave_note(session.PlanRelease(kind=step))
                 st.switch_page(
                     session.page_script("synthesize" if step == release else step)
                 )

@@ -37,7 +37,7 @@ from dpcore.tables.rows import Microdata
 from tests.anonymization import oracle
 from tests.anonymization.oracle import METRICS, MODELS, Case, cases, evaluate
 from tests.tiers import examples
-from workbench.anonymize.document import done
+from workbench.anonymize.document import method_sentences
 from workbench.language.wording import percent
 
 SEPARABLE = METRICS[:3]
@@ -252,7 +252,7 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
         Microdata(frame),
         Schema(columns=(), unit=PrivacyUnit(max_rows=1)),
     )
-    assert f"by {percent(chosen.gap)} of it" in " ".join(done(report))
+    assert f"by {percent(chosen.gap)} of it" in " ".join(method_sentences(report))
     # of levels that somebody chose, nothing is known
     assert again.at({**chosen.node}).gap == 0
 

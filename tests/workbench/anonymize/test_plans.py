@@ -590,7 +590,7 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
     monkeypatch.setattr(
         outcomes.progress_view, "st", SimpleNamespace(empty=lambda: place)
     )
-    monkeypatch.setattr(outcomes.progress_view, "stoppable", made.stoppable)
+    monkeypatch.setattr(outcomes.progress_view, "show_stop_button", made.stoppable)
     monkeypatch.setattr(outcomes.time, "monotonic", lambda: next(seconds))
     return made
 
@@ -631,7 +631,7 @@ def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
     with pytest.raises(StoppedError, match="stopped"):
         outcomes.trial(curator, current, wanted)
     assert bar.told == []
-    assert not outcomes.fails(current, wanted), (
+    assert not outcomes.has_failed(current, wanted), (
         "a stopped search is no plan that cannot be met"
     )
     outcomes.trial(curator, current, plan(curator, current, k=6))
@@ -656,7 +656,11 @@ def test_a_click_on_the_frontier_carries_the_limit(
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns
     put: list[object] = []
-    for widget in (demands_form.K, demands_form.LIMIT, demands_form.METHOD):
+    for widget in (
+        demands_form.K_FIELD,
+        demands_form.LIMIT_FIELD,
+        demands_form.METHOD_FIELD,
+    ):
         monkeypatch.setattr(type(widget), "put", lambda _self, value: put.append(value))
 
     class Clicked:

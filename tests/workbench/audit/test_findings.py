@@ -14,7 +14,7 @@ from workbench import session
 from workbench.audit import document, findings
 from workbench.language.messages import translate
 from workbench.language.wording import percent
-from workbench.ui.verdict import of_table
+from workbench.ui.verdict import judge_table
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a & b"]
 SECRET = "Xanthippe Quisling"
@@ -56,7 +56,7 @@ def people(rows: int = 240) -> pd.DataFrame:
 
 
 def sentences(report: AuditReport, columns: list[str]) -> list[str]:
-    verdict = of_table(report, columns)
+    verdict = judge_table(report, columns)
     return [verdict.sentence, *verdict.reasons]
 
 

@@ -20,7 +20,7 @@ def test_a_wrong_column_is_the_first_card_and_says_so() -> None:
     """Six dots would have to be read to learn which column must not be used."""
     release = people(2_000, 2)
     release.loc[:999, "age"] = 20
-    found = cards.of_columns(similarity(ORIGINAL, release, SCHEMA))
+    found = cards.column_cards(similarity(ORIGINAL, release, SCHEMA))
     assert (found[0].title, found[0].level, found[0].word) == (
         "age",
         "poor",
@@ -39,8 +39,10 @@ def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
     """Whether a relation is lost could not be seen without knowing what independent
     columns would score.
     """
-    lost = cards.of_pairs(similarity(ORIGINAL, independent(ORIGINAL, 2_000, 2), SCHEMA))
-    kept = cards.of_pairs(similarity(ORIGINAL, people(2_000, 2), SCHEMA))
+    lost = cards.pair_cards(
+        similarity(ORIGINAL, independent(ORIGINAL, 2_000, 2), SCHEMA)
+    )
+    kept = cards.pair_cards(similarity(ORIGINAL, people(2_000, 2), SCHEMA))
     for name in ("age", "married", "income"):
         bad, good = (
             next(each for each in found if each.title == name) for found in (lost, kept)
@@ -52,11 +54,11 @@ def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
         assert abs(bad.value - bad.independent) < 0.3 * bad.independent
     alone = next(each for each in lost if each.title == "city")
     assert alone.word == "relations kept: –"
-    end = cards.end_of(lost)
+    end = cards.scale_end(lost)
     assert end >= max(each.value for each in lost)
     places = [
         float(each)
-        for each in re.findall(r"calc\(([\d.]+)%", cards.drawn(lost, end=end))
+        for each in re.findall(r"calc\(([\d.]+)%", cards.cards_html(lost, end=end))
     ]
     assert len(places) == 3 * len(lost)
     assert 0 <= min(places) <= max(places) <= 100
@@ -84,16 +86,16 @@ def test_names_are_no_markup() -> None:
         value=0.1,
         floor=0.1,
     )
-    assert "<img" not in cards.drawn([card], end=1.0)
-    assert cards.matching([card], "IMG") == [card]
-    assert cards.matching([card], "age") == []
+    assert "<img" not in cards.cards_html([card], end=1.0)
+    assert cards.filter_cards([card], "IMG") == [card]
+    assert cards.filter_cards([card], "age") == []
 
 
 def test_marks_have_their_place_in_every_language() -> None:
     """A decimal comma is no style: in German every mark would stand at the left end."""
     card = cards.Card(title="age", level="good", word="right", value=0.333, floor=0.111)
     with speaking("de"):
-        assert re.findall(r"calc\((.*?)%", cards.drawn([card], end=1.0)) == [
+        assert re.findall(r"calc\((.*?)%", cards.cards_html([card], end=1.0)) == [
             "11.1",
             "33.3",
         ]

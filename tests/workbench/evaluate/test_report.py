@@ -15,7 +15,7 @@ from workbench.evaluate.report import (
     Learned,
     kept_relations,
     moved_zeros,
-    placed,
+    place_measures,
     verdict_of_learning,
     verdict_of_similarity,
 )
@@ -148,13 +148,13 @@ def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
 
 def test_places_between_perfect_and_independent() -> None:
     """A dot on the chart would not be where its figure is."""
-    copy = placed(similarity(ORIGINAL, ORIGINAL, SCHEMA))
+    copy = place_measures(similarity(ORIGINAL, ORIGINAL, SCHEMA))
     assert copy["release"].tolist() == pytest.approx([0] * len(copy))
     rng = np.random.default_rng(1)
     shuffled = pd.DataFrame(
         {name: rng.permutation(ORIGINAL[name].to_numpy()) for name in ORIGINAL}
     )
-    lost = placed(similarity(ORIGINAL, shuffled, SCHEMA))
+    lost = place_measures(similarity(ORIGINAL, shuffled, SCHEMA))
     assert lost["release"].tolist() == pytest.approx([1] * len(lost), abs=0.4)
     keys = {
         measure.key

@@ -11,7 +11,7 @@ import dpcore.local as dl
 from workbench.local_dp import charts, design, simulate
 from workbench.report.charts import Chart
 from workbench.store.settings import Settings
-from workbench.ui import addresses
+from workbench.ui import link_addresses
 
 HOSTILE = [
     "![x](http://127.0.0.1:9/b.png)",
@@ -115,11 +115,12 @@ def test_links_lead_to_the_same_server(
     address: str, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Behind a proxy with a path of its own, links would lead nowhere."""
-    assert addresses.link_root(address, "answer") == root
+    assert link_addresses.link_root(address, "answer") == root
     settings = Settings(address="https://public.example/bench")
-    monkeypatch.setattr(addresses, "read_settings", lambda: settings)
+    monkeypatch.setattr(link_addresses, "read_settings", lambda: settings)
     assert (
-        addresses.link_root(address, "answer") == "https://public.example/bench/answer/"
+        link_addresses.link_root(address, "answer")
+        == "https://public.example/bench/answer/"
     )
     assert design.links_csv(root, ["t1", "t2"]).splitlines() == [
         "link",

@@ -8,7 +8,7 @@ import re
 
 import segno
 
-from workbench.local_dp.sheet import sheet
+from workbench.local_dp.form import sheet
 
 ROOT = "http://127.0.0.1:8501/answer/"
 TOKENS = [letter * 43 for letter in "abc"]

@@ -11,9 +11,15 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import DisclosureError
-from workbench.evaluate.charts import attacks, dots, scales, scores, several
+from workbench.evaluate.charts import (
+    attacks_chart,
+    distances_chart,
+    measures_chart,
+    scores_chart,
+    sources_chart,
+)
 from workbench.report import charts
-from workbench.synthesize.charts import expected
+from workbench.synthesize.charts import expected_errors
 from workbench.ui.method_charts import against_epsilon
 
 HOSTILE = [
@@ -57,7 +63,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         "counts": charts.counts(
             LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column=name
         ),
-        "several": several(
+        "several": sources_chart(
             pd.DataFrame(
                 {
                     "cell": [*LABELS, *LABELS],
@@ -69,7 +75,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             y_title="rows",
             shares=False,
         ),
-        "dots": dots(
+        "dots": distances_chart(
             pd.DataFrame(
                 {"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}
             ),
@@ -77,10 +83,10 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         ),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
         "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
-        "expected": expected([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
+        "expected": expected_errors([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
         "lines": charts.lines(frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}),
-        "scales": scales(figures),
-        "scores": scores(
+        "scales": measures_chart(figures),
+        "scores": scores_chart(
             pd.DataFrame(
                 {
                     "task": ["trees"],
@@ -92,7 +98,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             ),
             title=f"accuracy of {name}",
         ),
-        "attacks": attacks(
+        "attacks": attacks_chart(
             pd.DataFrame([{"attack": "inference", "of": "control", **rates}])
         ),
         "against_epsilon": against_epsilon(
@@ -141,7 +147,7 @@ def test_rows_of_a_table_are_refused():
         )
     many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
     with pytest.raises(DisclosureError):
-        several(many, column="age", y_title="rows", shares=False)
+        sources_chart(many, column="age", y_title="rows", shares=False)
 
 
 def test_every_chart_is_made_behind_the_guard():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.ui.address import LENGTH, _is, written
+from workbench.ui.address import SHORT_ID_LENGTH, _is, short_id
 
 
 def test_names_that_begin_alike_keep_apart() -> None:
@@ -11,9 +11,9 @@ def test_names_that_begin_alike_keep_apart() -> None:
     """
     first = "source hospital visits of 2024"
     second = "source hospital visits of 2025"
-    assert written(first) != written(second)
-    assert not _is(second, written(first))
-    assert _is("a" * 64, "a" * LENGTH)
-    assert written("a" * 64) == "a" * LENGTH
+    assert short_id(first) != short_id(second)
+    assert not _is(second, short_id(first))
+    assert _is("a" * 64, "a" * SHORT_ID_LENGTH)
+    assert short_id("a" * 64) == "a" * SHORT_ID_LENGTH
     assert not _is("a" * 64, "a" * 4)
     assert not _is("a" * 64, "")

@@ -8,11 +8,11 @@ import pytest
 from workbench.ui.examples import (
     EXAMPLES,
     TABLES,
-    in_pairs,
-    learned,
-    repaired,
-    with_outlier,
-    without_outlier,
+    infer_disease,
+    keep_outlier,
+    reach_diversity,
+    recode_pairs,
+    suppress_outlier,
 )
 
 PRINTED = {
@@ -77,22 +77,22 @@ def test_the_six_operations() -> None:
     """SEEDS B6, B7, B9 to B11: what is said to come out of a table would not come out
     of it.
     """
-    pd.testing.assert_frame_equal(in_pairs(TABLES["6.2"]), TABLES["6.3"])
-    pd.testing.assert_frame_equal(without_outlier(TABLES["6.4"]), TABLES["6.3"])
-    assert with_outlier(TABLES["6.4"]).to_dict("list") == {
+    pd.testing.assert_frame_equal(recode_pairs(TABLES["6.2"]), TABLES["6.3"])
+    pd.testing.assert_frame_equal(suppress_outlier(TABLES["6.4"]), TABLES["6.3"])
+    assert keep_outlier(TABLES["6.4"]).to_dict("list") == {
         "zip": ["*"] * 5,
         "age": ["10-49"] * 5,
     }
-    assert learned(TABLES["6.5"], zip="33620").to_dict("list") == {
+    assert infer_disease(TABLES["6.5"], zip="33620").to_dict("list") == {
         "disease": ["heart disease"],
         "chance": [1.0],
     }
-    assert learned(TABLES["6.6"], age="40-49").to_dict("list") == {
+    assert infer_disease(TABLES["6.6"], age="40-49").to_dict("list") == {
         "disease": ["heart disease"],
         "chance": [1.0],
     }
-    assert learned(TABLES["6.6"], zip="33***")["chance"].max() == 0.5
-    pd.testing.assert_frame_equal(repaired(TABLES["6.6"]), TABLES["6.6b"])
+    assert infer_disease(TABLES["6.6"], zip="33***")["chance"].max() == 0.5
+    pd.testing.assert_frame_equal(reach_diversity(TABLES["6.6"]), TABLES["6.6b"])
 
 
 @pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.number)

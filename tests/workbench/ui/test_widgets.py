@@ -63,7 +63,9 @@ def test_the_picker_keeps_slider_and_number_together():
         from workbench.ui import epsilon_view
 
         st.text(
-            epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest)
+            epsilon_view.ask_epsilon(
+                "epsilon", key="loss", default=0.5, largest=largest
+            )
         )
 
     at = page(body, largest=3.0)
@@ -87,7 +89,9 @@ def test_the_picker_with_little_left(largest):
         from workbench.ui import epsilon_view
 
         st.text(
-            epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest)
+            epsilon_view.ask_epsilon(
+                "epsilon", key="loss", default=0.5, largest=largest
+            )
         )
 
     at = page(body, largest=largest)
@@ -99,10 +103,10 @@ def test_a_chart_comes_with_words_and_its_table():
     """Somebody who does not see the chart would get nothing."""
 
     def body():
-        from workbench.synthesize.charts import expected
+        from workbench.synthesize.charts import expected_errors
         from workbench.ui import widgets
 
-        widgets.show_chart(expected([("age", 4, 6.0)], 100.0), key="chart")
+        widgets.show_chart(expected_errors([("age", 4, 6.0)], 100.0), key="chart")
 
     at = page(body)
     assert at.expander[0].label == "The same as a table"
@@ -131,7 +135,7 @@ def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
         from workbench.evaluate import cards, columns_view
         from workbench.ui import widgets
 
-        st.text(str(widgets.choose_readable(names, errors, key="map")))
+        st.text(str(widgets.choose_map_columns(names, errors, key="map")))
         made = [
             cards.Card(title=name, level="good", word="right", value=0.1, floor=0.1)
             for name in names

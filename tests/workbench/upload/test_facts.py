@@ -78,7 +78,7 @@ def answer(draft: Draft, source: str = "plainly public") -> None:
     """Say yes to what is ticked."""
     question = facts.next_question(draft, now(draft))
     assert question is not None
-    facts.put_told(
+    facts.put_public(
         draft,
         [item for item in items(draft, question) if item.proposed],
         question,
@@ -131,10 +131,10 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     assert names(question) == ["zip"]
     assert question is not None
     # four rows of two people
-    assert facts.rare(draft, now(draft), question.columns[0]) == ("99998",)
+    assert facts.rare_spellings(draft, now(draft), question.columns[0]) == ("99998",)
     zips = question.columns[0]
     assert isinstance(zips, dp.Categorical)
-    facts.put(draft, [facts.without(zips, ("99998",))])
+    facts.put_columns(draft, [facts.drop_labels(zips, ("99998",))])
     assert now(draft).column("zip").labels == ("01067", "04103", "(other)", "(missing)")
     assert set(now(draft).column("zip").from_data) == {"kind", "categories", "other"}, (
         "which ones are rare too"
@@ -169,7 +169,7 @@ def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
         ("synonyms", ("many = 18",), False),
     ]
     assert question is not None
-    facts.put_told(draft, shown[:1], question, "the discharge form")
+    facts.put_public(draft, shown[:1], question, "the discharge form")
     assert now(draft).column("stay").from_data == ("synonyms",)
     draft.edited.loc[line, "means missing"] = "-9 | -8"
     assert now(draft).column("stay").from_data == ("missing_tokens", "synonyms"), (
@@ -219,7 +219,7 @@ def test_a_cell_that_is_ticked_after_never_is_marked(her: str) -> None:
     assert question is not None
     shown = items(draft, question)
     ticked = [item for item in shown if item.kind == "missing"]
-    facts.put_told(draft, ticked, question, "a form")
+    facts.put_public(draft, ticked, question, "a form")
     assert now(draft).column("sex").from_data == ("missing_tokens",), (
         "what the owner says of the cell itself holds"
     )
@@ -230,11 +230,11 @@ def test_a_cell_that_is_ticked_after_never_is_marked_of_numbers_too() -> None:
     loads = [f"{place / 10:.1f}" for place in range(900)]
     draft = draft_of(pd.DataFrame({"load": [*loads, "unBekannt"]}))
     facts.put_missing(draft, False)
-    without = facts.as_found(now(draft), ("load",))
+    without = facts.without_found_cells(now(draft), ("load",))
     assert without.taken == ()
     assert not without.column("load").missing
     draft.edited.loc[0, ["missing", "means missing"]] = [True, "unBekannt"]
-    with_her = facts.as_found(now(draft), ("load",))
+    with_her = facts.without_found_cells(now(draft), ("load",))
     assert with_her.column("load").missing
     assert with_her.taken == ("load",)
     question = facts.next_question(draft, with_her)
@@ -242,11 +242,11 @@ def test_a_cell_that_is_ticked_after_never_is_marked_of_numbers_too() -> None:
     shown = facts.items_of(draft, with_her, question)
     assert [(item.kind, item.proposed) for item in shown] == [("missing", False)]
     before = draft.edited.copy()
-    facts.put_told(draft, shown, question, "the form")
+    facts.put_public(draft, shown, question, "the form")
     assert draft.edited.drop(columns="told").equals(before.drop(columns="told")), (
         "the public cells of the search are not declared"
     )
-    assert facts.as_found(now(draft), ("load",)).taken == ()
+    assert facts.without_found_cells(now(draft), ("load",)).taken == ()
 
 
 def test_an_answer_does_not_outlive_what_it_was_about() -> None:
@@ -272,7 +272,7 @@ def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
     draft.edited.loc[0, "missing"] = False
     question = facts.next_question(draft, now(draft))
     assert question is not None
-    facts.put_told(draft, items(draft, question), question, "the form")
+    facts.put_public(draft, items(draft, question), question, "the form")
     assert now(draft).from_data == {}
     draft.edited.loc[0, "missing"] = True
     assert now(draft).column("sex").from_data == ("missing",)
@@ -294,7 +294,7 @@ def test_what_is_left_stays_marked() -> None:
         question = facts.next_question(draft, now(draft))
         if question is None:
             break
-        facts.leave(draft, question)
+        facts.leave_as_taken(draft, question)
     assert facts.next_question(draft, now(draft)) is None
     assert set(now(draft).from_data) == {column.name for column in schema.columns}
 
@@ -302,15 +302,15 @@ def test_what_is_left_stays_marked() -> None:
 def test_labels_that_differ_in_case_alone_are_joined() -> None:
     """Two spellings of one ward would be two wards in every result."""
     draft, schema = draft_and_schema()
-    joined = facts.twins(schema.columns)
+    joined = facts.join_spellings(schema.columns)
     assert joined["ward"].labels == ("Chirurgie", "Innere", "(missing)")
-    facts.put(draft, joined.values())
+    facts.put_columns(draft, joined.values())
     ward = now(draft).column("ward")
     assert set(ward.from_data) == {"kind", "categories", "spellings"}
     assert ward.synonyms == ()
     codes = ward.encode(draft.frame["ward"])
     assert np.bincount(codes).tolist() == [ROWS * 2 // 3, ROWS // 3]
-    assert facts.twins(now(draft).columns) == {}
+    assert facts.join_spellings(now(draft).columns) == {}
     draft.edited.loc[draft.edited["column"] == "ward", "known from"] = (
         "the hospital's list"
     )
@@ -333,7 +333,7 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
 def test_what_is_printed_follows_from_the_folded_text(spelled: list[str]) -> None:
     """The spelling of one person would be the printed name of a ward."""
     column = dp.Categorical("ward", categories=(*spelled, "a", "A"))
-    assert facts.twins([column])["ward"].categories == ("A", "Surgery")
+    assert facts.join_spellings([column])["ward"].categories == ("A", "Surgery")
 
 
 @pytest.mark.parametrize("her", ["zeta", "Zeta"])
@@ -341,7 +341,7 @@ def test_joined_labels_have_the_order_of_the_folded_text(her: str) -> None:
     """One person's capital letter moved a ward within every result."""
     wards = ["alpha", "zeta", "beta", "Beta"] * 50
     draft = draft_of(pd.DataFrame({"ward": [*wards, her]}))
-    facts.put(draft, facts.twins(draft.schema.columns).values())
+    facts.put_columns(draft, facts.join_spellings(draft.schema.columns).values())
     column = now(draft).column("ward")
     assert column.labels[:3] == ("Alpha", "Beta", "Zeta")
     (shown,) = (
@@ -358,7 +358,11 @@ def test_a_declared_order_stays_when_spellings_are_joined() -> None:
     column = dp.Categorical(
         "pain", categories=("low", "middle", "high", "High"), ordered=True
     )
-    assert facts.twins([column])["pain"].categories == ("Low", "Middle", "High")
+    assert facts.join_spellings([column])["pain"].categories == (
+        "Low",
+        "Middle",
+        "High",
+    )
 
 
 def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
@@ -366,10 +370,10 @@ def test_a_rare_spelling_stays_rare_when_it_is_joined() -> None:
     table = pd.DataFrame({"mood": ["good", "bad"] * 300 + ["gOOD"]})
     draft = draft_of(table)
     schema = draft.schema
-    assert facts.rare(draft, schema, schema.column("mood")) == ("gOOD",)
-    (joined,) = facts.twins(schema.columns).values()
-    assert facts.rare(draft, schema, joined) == ("gOOD",)
-    facts.put(draft, [joined])
+    assert facts.rare_spellings(draft, schema, schema.column("mood")) == ("gOOD",)
+    (joined,) = facts.join_spellings(schema.columns).values()
+    assert facts.rare_spellings(draft, schema, joined) == ("gOOD",)
+    facts.put_columns(draft, [joined])
     question = facts.next_question(draft, now(draft))
     assert question is not None
     assert question.kind == "one"
@@ -381,13 +385,13 @@ def test_a_label_is_rare_by_all_its_spellings() -> None:
     """
     wards = ["surgery", "eye"] * 500 + ["Surgery"] * 2 + ["Zoo"] * 3
     draft = draft_of(pd.DataFrame({"ward": wards}))
-    facts.put(draft, facts.twins(draft.schema.columns).values())
+    facts.put_columns(draft, facts.join_spellings(draft.schema.columns).values())
     column = now(draft).column("ward")
     assert isinstance(column, dp.Categorical)
-    assert facts.rare(draft, now(draft), column) == ("Surgery", "Zoo")
+    assert facts.rare_spellings(draft, now(draft), column) == ("Surgery", "Zoo")
     labels = facts.rare_labels(draft, now(draft), column)
     assert labels == ("Zoo",)
-    assert facts.without(column, labels).categories == ("Eye", "Surgery")
+    assert facts.drop_labels(column, labels).categories == ("Eye", "Surgery")
 
 
 def test_people_count_once_for_a_label() -> None:
@@ -399,7 +403,7 @@ def test_people_count_once_for_a_label() -> None:
         }
     )
     draft = draft_of(table)
-    facts.put(draft, facts.twins(draft.schema.columns).values())
+    facts.put_columns(draft, facts.join_spellings(draft.schema.columns).values())
     column = now(draft).column("ward")
     assert facts.rare_labels(draft, now(draft), column) == ("Zoo",)
 
@@ -410,14 +414,14 @@ def test_yes_and_no_are_public_if_ten_people_write_them_so(hers: str) -> None:
     draft = draft_of(pd.DataFrame({"ill": ["no"] * 400 + [hers]}))
     column = now(draft).column("ill")
     assert isinstance(column, dp.Boolean)
-    assert facts.rare(draft, now(draft), column) == (hers,)
+    assert facts.rare_spellings(draft, now(draft), column) == (hers,)
     question = facts.next_question(draft, now(draft))
     assert (question and question.kind, names(question)) == ("one", ["ill"])
     draft = draft_of(pd.DataFrame({"ill": ["no"] * 400 + [hers] * 10}))
     question = facts.next_question(draft, now(draft))
     assert (question and question.kind, names(question)) == ("public", ["ill"])
     draft = draft_of(pd.DataFrame({"ill": [False] * 400 + [True]}))
-    assert facts.rare(draft, now(draft), now(draft).column("ill")) == (), (
+    assert facts.rare_spellings(draft, now(draft), now(draft).column("ill")) == (), (
         "nobody wrote these"
     )
 
@@ -425,13 +429,13 @@ def test_yes_and_no_are_public_if_ten_people_write_them_so(hers: str) -> None:
 def test_cells_that_cannot_be_read_are_listed() -> None:
     """Impossible dates would go missing without anybody being told."""
     draft, schema = draft_and_schema()
-    assert facts.unread(draft, schema.column("birth")) == ("00.00.1950",)
-    assert facts.unread(draft, schema.column("cost")) == ()
+    assert facts.unread_cells(draft, schema.column("birth")) == ("00.00.1950",)
+    assert facts.unread_cells(draft, schema.column("cost")) == ()
     words = pd.DataFrame({"x": [*map(str, range(200)), "k.A.", "<3", "word"]})
     draft.frame = words
-    assert facts.unread(draft, dp.suggest_schema(words).column("x")) == ("word",), (
-        "a rule reads the others"
-    )
+    assert facts.unread_cells(draft, dp.suggest_schema(words).column("x")) == (
+        "word",
+    ), "a rule reads the others"
 
 
 COLUMNS = [

@@ -34,7 +34,7 @@ UNITS = (
         dp.PrivacyUnit,
         max_rows=ROWS,
         id_column=NAMES,
-        found=st.sampled_from(unit_view.EPSILONS),
+        found=st.sampled_from(unit_view.SEARCH_EPSILONS),
     )
 )
 
@@ -210,7 +210,7 @@ def test_a_number_chosen_by_the_curve_is_marked() -> None:
     )
     at.button[0].click().run()
     assert asked == [None]
-    at.get("button_group")[0].set_value(unit_view.OTHER).run()
+    at.get("button_group")[0].set_value(unit_view.OTHER_NUMBER).run()
     assert asked == [None]
     at.number_input[0].set_value(7).run()
     unit = dp.PrivacyUnit(max_rows=7, id_column="who", from_data=True)
@@ -226,7 +226,7 @@ def test_a_number_is_found_privately_when_the_table_is_opened() -> None:
     at, asked = walk(
         draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False)
     )
-    at.get("button_group")[0].set_value(unit_view.FOUND).run()
+    at.get("button_group")[0].set_value(unit_view.FIND_PRIVATELY).run()
     assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who", found="1/20")]
     assert "at most 203 people" in at.caption[-1].value
     at.select_slider[0].set_value("1/50").run()

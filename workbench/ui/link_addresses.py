@@ -1,4 +1,4 @@
-"""The addresses that are handed out to people with a link."""
+"""Addresses of links that are handed out."""
 
 from urllib.parse import urlsplit
 
@@ -21,7 +21,5 @@ def link_root(page: str, kind: str) -> str:
 
 
 def is_here_only(root: str) -> bool:
-    """Return whether links under this root open on the computer alone on which the
-    server runs.
-    """
+    """Return whether links under this root open on this computer only."""
     return is_loopback(root)

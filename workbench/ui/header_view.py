@@ -1,0 +1,139 @@
+"""The header line of every page: the data set, its people and its budget."""
+
+import streamlit as st
+
+from dpcore.accounting.ledger import Account, Balance
+from dpcore.errors import DpcoreError
+from workbench import session
+from workbench.language.messages import _, commas
+from workbench.language.wording import budget_line, plain, rho_words, unit_words
+from workbench.session import person
+from workbench.store.ledger.datasets import DataSet
+from workbench.ui import progress_view, releases, unexpected
+
+DATASET = session.Widget[str]("header-dataset")
+_TOO_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
+"""Selectors of words in the color of the theme's buttons: too dark on a dark page."""
+
+
+def header(*, declaring: bool) -> None:
+    """Show the data set, who is protected, and the budget as a bar of three parts.
+
+    If the ledger does not answer, the page ends here and says so.
+
+    Args:
+        declaring: whether the page declares tables; it then names the draft.
+    """
+    tab = session.session()
+    _say_lost_tables(tab)
+    is_choosing = session.own(session.TableChoice).is_open
+    # the open table is not the one that is declared
+    if declaring and (tab.draft is not None or is_choosing):
+        if tab.draft is not None:
+            st.markdown(
+                _("**{name}** · not opened yet").format(name=plain(tab.draft.name))
+            )
+        return
+    data_set = tab.data_set
+    if data_set is None:
+        return
+    # before the balance: a run that ends between the two is looked at again
+    busy = tab.is_busy()
+    try:
+        balance = data_set.balance()
+    except DpcoreError as error:
+        unexpected.show_error(error)
+        st.stop()
+    words = unit_words(data_set.unit) + (
+        "" if tab.curator else " · " + _("rows not here")
+    )
+    unit = plain(words, at_most=120)
+    left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
+    with left:
+        if len(tab.data_sets) > 1:
+            DATASET.put(data_set.id)
+            st.selectbox(
+                _("Data set"),
+                list(tab.data_sets),
+                format_func=lambda dataset: tab.data_sets[dataset].name,
+                key=DATASET.key,
+                on_change=lambda: tab.choose(DATASET.value() or ""),
+            )
+            st.caption(unit)
+        else:
+            st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
+    with middle:
+        budget_bar(balance, data_set.account)
+        if busy or balance.reserved:
+            _budget_of_now(data_set, tab, (busy, balance))
+    if person.is_steward():
+        right.page_link(
+            session.page_script("ledger"),
+            label=_("Ledger"),
+            icon=":material/receipt_long:",
+        )
+
+
+def _budget_of_now(
+    data_set: DataSet, tab: session.Session, drawn: tuple[bool, Balance]
+) -> None:
+    """Redraw the page when the budget changes; until then list the current runs."""
+    progress_view.redraw_when(lambda: (tab.is_busy(), data_set.balance()) != drawn)
+    for what in releases.describe_running(data_set):
+        words = _("Being made: {what}. This page changes when it is there.")
+        st.caption(words.format(what=plain(what, at_most=160)))
+
+
+def inject_css() -> None:
+    """Lighten the few words of a dark page that have the color of buttons."""
+    if session.is_dark():
+        marked = ", ".join(f"{selector} p" for selector in _TOO_DARK)
+        st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
+
+
+def _say_lost_tables(tab: session.Session) -> None:
+    """Say why an open table was dropped, and the way back."""
+    back = _("What was spent and released is kept. Open the same table again to go on.")
+    if tab.lost is None:
+        gone = _(
+            "This tab lost its server: it was restarted, or the tab was away for too "
+            "long."
+        )
+    elif tab.lost:
+        gone = _(
+            "This tab was idle for a while, so the rows of {names} were removed from "
+            "memory."
+        ).format(
+            names=commas(plain(name, at_most=80) for name in tab.lost),
+        )
+    else:
+        return
+    st.warning(f"{gone} {back}", icon=":material/history:")
+    st.button(_("Understood"), key="gone", on_click=_forget_lost_tables)
+
+
+def _forget_lost_tables() -> None:
+    session.session().lost = ()
+
+
+def budget_bar(balance: Balance, account: Account) -> None:
+    """Show what is spent, held and left as one bar, with the numbers under it."""
+    parts = [
+        (balance.spent, "#0072B2"),
+        (balance.reserved, "#D55E00"),
+        (balance.left, "transparent"),
+    ]
+    label = budget_line(balance, account)
+    rho = rho_words(balance, account)
+    cells = "".join(
+        (
+            "<div "
+            f'style="width:{100 * units / balance.budget:.3f}%;background:{color};height:14px"></div>'
+        )
+        for units, color in parts
+    )
+    bar = "display:flex;border:1px solid #888;border-radius:7px;overflow:hidden"
+    st.html(
+        f'<div aria-hidden="true" style="{bar}">{cells}</div><small '
+        f'title="{rho}">{label}</small>'
+    )
