@@ -287,7 +287,9 @@ def test_a_wrong_chance_is_caught(
     in_this_process(monkeypatch)
     moved = trial._randomized_figures
     monkeypatch.setattr(
-        trial, "_randomized_figures", lambda *given: moved(*given).assign(chance=SHARES[given[2]])
+        trial,
+        "_randomized_figures",
+        lambda *given: moved(*given).assign(chance=SHARES[given[2]]),
     )
     with pytest.raises(AssertionError, match=r"not true.*moved, chance"):
         changed(marking, monkeypatch)
