@@ -391,7 +391,11 @@ def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
     assert sorted(joined["joined"].tolist()[2]) == sorted("a + b + c + d")
     assert set(joined["joined"][:2]) == {"a + b", "c + d"}
     assert joined["distance"].is_monotonic_increasing
-    assert (joined["distance"] < lessons.MAX_GROUP_DISTANCE).tolist() == [True, True, False]
+    assert (joined["distance"] < lessons.MAX_GROUP_DISTANCE).tolist() == [
+        True,
+        True,
+        False,
+    ]
     for _sign, rows in moments.groupby("class"):
         table, noisy, drawn = (
             rows.iloc[place, 2:].astype(float).to_numpy() for place in range(3)

@@ -81,7 +81,7 @@ def frontier(
     asked_of = (
         plan.models[1:],
         str(plan.metric),
-        plan.counted,
+        plan.unit_column,
         plan.subset,
         str(plan.node),
         str(plan.coded),
@@ -173,7 +173,7 @@ def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
         plan.limit,
         plan.method.kind,
         plan.suppressed,
-        plan.counted,
+        plan.unit_column,
         plan.subset,
     )
     texts = map(str, (plan.metric, plan.node, plan.coded, plan.randomized))
@@ -225,7 +225,7 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         policy = read_policy()
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
-        complete = plan.at(tried.node, tried.gap)  # a trial knows no pseudonyms
+        complete = plan.with_node(tried.node, tried.gap)  # a trial knows no pseudonyms
         with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)

@@ -217,7 +217,7 @@ def plan_of(
     }
     plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
     plan = dataclasses.replace(
-        plan.counting(curator.schema.unit.id_column),
+        plan.counting_people(curator.schema.unit.id_column),
         models=(*plan.models, *demands.models),
         **{
             name: value
@@ -251,14 +251,14 @@ def take_plan(
     current.complete(curator, plan.hierarchies)
     for name, hierarchy in plan.hierarchies.items():
         current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
-    plan = plan.counting(curator.schema.unit.id_column)
+    plan = plan.counting_people(curator.schema.unit.id_column)
     method = suggested_method(size(curator, current, plan), len(plan.quasi_identifiers))
     current.use(dataclasses.replace(plan, method=method))
 
 
 def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
     """Predict the size of a full-domain search."""
-    key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
+    key = ("size", current.version, plan.models[1:], plan.unit_column, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
     return session.evaluate_once(curator, key, lambda: SearchSizeQuestion(plan=full))
 

@@ -107,7 +107,7 @@ class AnonymizeState(session.OfDataSet):
         if note.labels and names:
             self.complete(curator, names)
             trees = {name: self.hierarchies[name] for name in names}
-            plan = default_plan(self.roles, trees, k=2, limit=1.0).counting(
+            plan = default_plan(self.roles, trees, k=2, limit=1.0).counting_people(
                 curator.schema.unit.id_column
             )
             most = {
