@@ -194,7 +194,7 @@ class Learned:
     of: dict[str, float]
 
     @property
-    def kept(self) -> float | None:
+    def kept_share(self) -> float | None:
         """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
         best, own = (
             self.of[side] - self.of["majority"] for side in ("original", "release")
@@ -239,7 +239,7 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
         counting: for a table that no recipe made, so that it says nothing of a larger
             share.
     """
-    kept = learned.kept
+    kept = learned.kept_share
     actions = [_("For counting: {verdict}").format(verdict=counting.sentence)]
     level: Level = "mixed"
     if kept is None:
