@@ -54,7 +54,9 @@ with left:
         method = ask_method()
         node = demands_form.ask_levels(current, method)
         with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method).at(node)
+            plan = plans.plan_of(curator, current, wanted, method=method).with_node(
+                node
+            )
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.has_failed(current, plan)

@@ -1,6 +1,4 @@
-"""A plan carried out on a table, whose quasi-identifiers are recoded and direct
-identifiers dropped.
-"""
+"""A plan carried out on a table: recoded quasi-identifiers, no direct identifiers."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ import pandas as pd
 from dpcore.anonymization.inputs import Inputs
 from dpcore.anonymization.models import violations
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.pram import check_no_copy, post_randomized
-from dpcore.anonymization.promise import promised
+from dpcore.anonymization.pram import check_no_copy, post_randomize
+from dpcore.anonymization.promise import describe_models
 from dpcore.anonymization.quality import Quality, quality, suppressed_classes
 from dpcore.anonymization.recoded import Recoded
 from dpcore.errors import InfeasibleError
@@ -26,14 +24,14 @@ from dpcore.tables.people import person_of
 from dpcore.tables.rows import Microdata
 from dpcore.text import Text
 
-LAST = "\U0010ffff"
-"""A text that is after all others."""
+SORTS_LAST = "\U0010ffff"
+"""A text that sorts after all others."""
 
 
 def apply(
     frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
 ) -> pd.DataFrame:
-    """Return the table that may be published, as `Anonymization.frame`.
+    """Return the table that may be published.
 
     >>> from dpcore.anonymization import KAnonymity, cut, intervals
     >>> people = pd.DataFrame({"zip": ["2-1", "2-1", "2-7", "3-1"], "age": [41, 44, 43, 58]})
@@ -52,73 +50,73 @@ def apply(
     Args:
         frame: the table; under a research subset, the population.
         plan: with a role for every column.
-        on_progress: gets the stage of a search and the share done; what it raises ends
-            it.
+        on_progress: gets the stage of a search and the share done; an exception that it
+            raises ends the search.
 
-    Raises: as `anonymized`.
+    Raises: as `carry_out`.
     """
-    return anonymized(frame, plan, on_progress).frame
+    return carry_out(frame, plan, on_progress).frame
 
 
-def carried_out(
+def publishable_table(
     table: Microdata,
     plan: Plan,
     smallest: int = 1,
     rows_of_person: int = 1,
     on_progress: OnProgress = silent,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table that may be published, and in words the models that it meets.
+    """Return the table that may be published, and the models that it meets, in words.
 
     Args:
         table: as it is, with a key for PRAM.
         plan: with a role for every column.
-        smallest: people in a group of rows that leave, at least; see `check_smallest`.
+        smallest: people in a published group, at least; see `check_smallest`.
         rows_of_person: most rows of a person, as declared; see `check_declared_rows`.
-        on_progress: as of `anonymized`.
+        on_progress: as of `carry_out`.
 
-    Raises: as `anonymized`; InfeasibleError for a smaller group.
+    Raises: as `carry_out`; InfeasibleError for a smaller group.
     """
-    result = anonymized(table, plan, on_progress)
+    result = carry_out(table, plan, on_progress)
     check_smallest(result.inputs, result.classes, result.leaves, smallest)
-    if result.plan.counted is None:
+    if result.plan.unit_column is None:
         check_declared_rows(result, smallest, rows_of_person)
     return result.frame, result.models
 
 
-def anonymized(
+def carry_out(
     table: pd.DataFrame | Microdata,
     plan: Plan,
     on_progress: OnProgress = silent,
 ) -> Anonymization:
-    """Carry out a plan.
+    """Carry out a plan on a table.
 
     Args:
         table: as it is, with a key for PRAM; under a research subset, the population.
         plan: with a role for every column.
-        on_progress: gets the stage of a search and the share done; what it raises ends
-            it.
+        on_progress: gets the stage of a search and the share done; an exception that it
+            raises ends the search.
 
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the
-        models cannot be met, ParameterError for a column to be drawn anew that another
-        one tells, and those of the method.
+        models cannot be met, ParameterError for a column with PRAM that another column
+        gives away, and those of the method.
     """
     table = table if isinstance(table, Microdata) else Microdata(table)
     if plan.randomized:
         inner = plan.dropped.union(plan.quasi_identifiers)
         as_they_are = [name for name in table.frame.columns if name not in inner]
         check_no_copy(table.frame[as_they_are], plan.randomized)
-    inputs = Inputs.of(post_randomized(table, plan.randomized), plan)
+    inputs = Inputs.of(post_randomize(table, plan.randomized), plan)
     result = plan.method.recode(inputs, on_progress)
     groups = inputs.rows.groups(result.classes)
     kept = ~suppressed_classes(result)
     for model in plan.models:
-        if model.joint and model.among(groups, kept).any():
+        if model.joint and model.violations_among(groups, kept).any():
             raise InfeasibleError(
                 "the groups of this method do not keep to an {model}",
                 remedy="raise k, or take the full-domain method",
                 model=model,
             )
-    counts_people = plan.method.cuts_freely and plan.counted is not None
+    counts_people = plan.method.cuts_freely and plan.unit_column is not None
     if counts_people and (violations(plan.models, groups) & kept).any():
         raise InfeasibleError(
             (
@@ -128,13 +126,13 @@ def anonymized(
             remedy="take the full-domain method, or choose less",
         )
     return Anonymization(
-        inputs=inputs, plan=plan.at(result.node, result.gap), recoded=result
+        inputs=inputs, plan=plan.with_node(result.node, result.gap), recoded=result
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Anonymization:
-    """A plan carried out on one table, with all that follows from it.
+    """The result of a plan on one table.
 
     Private but for `frame` and `models`.
 
@@ -154,35 +152,38 @@ class Anonymization:
 
     @property
     def classes(self) -> IntArray:
-        """(published rows,) the class of each, by what it prints."""
+        """(published rows,) classes of rows with the same labels."""
         return self.recoded.classes
 
     @cached_property
     def starred(self) -> BoolArray:
-        """Marks of the published rows that print `*` in every quasi-identifier."""
+        """Marks of the published rows with `*` in every quasi-identifier."""
         return suppressed_classes(self.recoded)[self.classes]
 
     @cached_property
     def hidden(self) -> BoolArray:
-        """Marks of the published rows that are suppressed, see `suppressed_of`."""
-        return suppressed_of(self.inputs, self.starred)
+        """Marks of the published rows that are suppressed, see `mark_suppressed`."""
+        return mark_suppressed(self.inputs, self.starred)
 
     @cached_property
     def leaves(self) -> BoolArray:
-        """(published rows,) whether each leaves, by what the plan says of suppressed
-        ones.
+        """(published rows,) whether each is published, by the plan's rule.
+
+        Suppressed rows may be left out.
         """
-        return ~self.hidden | keeps_hidden(self.inputs, self.hidden, self.starred)
+        return ~self.hidden | publishes_suppressed(
+            self.inputs, self.hidden, self.starred
+        )
 
     @property
     def quality(self) -> Quality:
-        """The losses of the published rows."""
-        return quality(self.recoded, person_of(self.rows, self.plan.counted))
+        """The information loss of the published rows."""
+        return quality(self.recoded, person_of(self.rows, self.plan.unit_column))
 
     @cached_property
     def models(self) -> tuple[str, ...]:
-        """The models that the table meets, in words, see `promised`."""
-        return promised(
+        """The models that the table meets, in words, see `describe_models`."""
+        return describe_models(
             self.inputs, self.classes, hidden=self.hidden, leaves=self.leaves
         )
 
@@ -206,36 +207,37 @@ class Anonymization:
         )
 
 
-def suppressed_of(inputs: Inputs, starred: BoolArray) -> BoolArray:
-    """Return marks of the rows that are suppressed among those that print nothing but
-    `*`, (published rows,).
+def mark_suppressed(inputs: Inputs, starred: BoolArray) -> BoolArray:
+    """Mark suppressed rows among those with `*` only, (published rows,).
 
-    Those are not that came so and meet the models as a class of their own: their `*` is
-    a value like others.
+    Rows that held only `*` before recoding are not suppressed if they meet the models
+    as a
+    class of their own: their `*` is a value like others.
 
     Args:
         inputs: the table and the plan.
-        starred: (published rows,) whether a row prints nothing but `*`.
+        starred: (published rows,) whether a row has `*` in every quasi-identifier.
     """
-    came_so = starred_before(inputs.published, inputs.plan.quasi_identifiers, starred)
+    came_so = mark_starred_before(
+        inputs.published, inputs.plan.quasi_identifiers, starred
+    )
     if (
         not came_so.any()
-        or violations(inputs.plan.models, inputs.rows.together(came_so)).any()
+        or violations(inputs.plan.models, inputs.rows.as_one_class(came_so)).any()
     ):
         return starred
     return starred & ~came_so
 
 
-def starred_before(
+def mark_starred_before(
     rows: pd.DataFrame, names: Sequence[str], starred: BoolArray
 ) -> BoolArray:
-    """Return marks of the starred rows that held nothing but `*` before they were
-    recoded, (rows,).
+    """Mark the rows with `*` only before recoding, (rows,).
 
     Args:
-        rows: as they came.
+        rows: before recoding.
         names: of the quasi-identifiers.
-        starred: (rows,) whether a row prints nothing but `*`.
+        starred: (rows,) whether a recoded row has `*` in every quasi-identifier.
     """
     came_so = starred.copy()
     for name in names:
@@ -243,14 +245,15 @@ def starred_before(
     return came_so
 
 
-def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
-    """Return whether suppressed rows leave, by the plan or because they meet its models
-    as one class.
+def publishes_suppressed(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
+    """Return whether suppressed rows leave.
+
+    They do if the plan says so, or if they meet its models as one class.
 
     Args:
         inputs: the table and the plan.
-        hidden: (published rows,).
-        starred: (published rows,) all that print the same, those that came so among
+        hidden: (published rows,) whether a row is suppressed.
+        starred: (published rows,) all rows with `*` only, those that came so among
             them.
     """
     plan = inputs.plan
@@ -258,26 +261,26 @@ def keeps_hidden(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
         return True
     if plan.suppressed == "dropped":
         return False
-    return not violations(plan.models, inputs.rows.together(starred)).any()
+    return not violations(plan.models, inputs.rows.as_one_class(starred)).any()
 
 
 def check_smallest(
     inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int
 ) -> None:
-    """Refuse a table that leaves with a group of fewer people, whatever was planned.
+    """Refuse a table with a published group of too few people, whatever the plan.
 
     Args:
         inputs: the table and the plan.
-        classes: (published rows,) class of each, by what it prints.
-        leaves: (published rows,) whether it is in the table that leaves.
+        classes: (published rows,) classes of rows with the same labels.
+        leaves: (published rows,) whether a row is in the table that leaves.
         smallest: people in a group, at least.
 
     Raises: InfeasibleError.
     """
     if smallest <= 1 or not leaves.any():
         return
-    rows = inputs.among(leaves)
-    people = rows.groups(rows.spread(class_index([classes[leaves]]))).people
+    rows = inputs.rows_among(leaves)
+    people = rows.groups(rows.per_row(class_index([classes[leaves]]))).people
     if people.min() < smallest:
         raise InfeasibleError(
             "a group of the table that would leave has fewer than {k} {whom}",
@@ -290,8 +293,9 @@ def check_smallest(
 def check_declared_rows(
     result: Anonymization, smallest: int, rows_of_person: int
 ) -> None:
-    """Refuse a group that is large enough only because somebody has more rows in it
-    than was declared, by the identifier that tells most rows apart.
+    """Refuse a group that is large enough only by undeclared rows of one person.
+
+    People are told apart by the identifier with most distinct values.
 
     Args:
         result: a plan carried out that counts rows.
@@ -331,14 +335,13 @@ def check_declared_rows(
         )
 
 
-def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """Sort rows by their content, suppressed ones last, so that places tell nothing
-    about the original.
+def sort_by_content(rows: pd.DataFrame) -> pd.DataFrame:
+    """Sort rows by content, suppressed ones last, to hide their original order.
 
     Categories become values: a column of categories lists those of dropped rows too.
     """
     return uncoded(rows).sort_values(
         list(rows.columns),
-        key=lambda column: column.astype("str").replace(SUPPRESSED, LAST),
+        key=lambda column: column.astype("str").replace(SUPPRESSED, SORTS_LAST),
         ignore_index=True,
     )

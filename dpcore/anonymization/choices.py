@@ -1,4 +1,4 @@
-"""The choices of a plan that every method reads."""
+"""The settings of a plan, shared by all methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,66 +18,55 @@ SUPPRESSED_ROWS: tuple[Suppressed, ...] = get_args(Suppressed)
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Everything that a plan says, but for its method."""
+    """The settings of a plan, without its method."""
 
     roles: Mapping[str, Role]
-    """Of every column of the table."""
+    """The role of every column of the table."""
     hierarchies: Mapping[str, Hierarchy]
-    """One per quasi-identifier; one for a sensitive column where t-closeness uses
-    hierarchical distance.
-    """
+    """One per quasi-identifier, and one per sensitive column with hierarchical distance."""
     models: tuple[PrivacyModel, ...]
     limit: float = 0.0
-    """Share of the published people who may have a suppressed row."""
+    """Largest share of the published people with a suppressed row."""
     metric: Metric = field(default_factory=InformationLoss)
     """The measure that full-domain search minimizes."""
     suppressed: Suppressed = "checked"
-    """Use of suppressed rows. checked: they are published as one class if it meets
-    every model, else left out. dropped: left out. blanked: published without their
-    sensitive values. kept: published with them, however few they are (as ARX does).
+    """What happens to suppressed rows.
+
+    checked: published as one class if it meets every model, else left out. dropped: left
+    out. blanked: published without their sensitive values. kept: published with them,
+    however few they are (as ARX does).
     """
     person: str | None = None
-    """The column that names the person of a row: classes count people.
-
-    None where every row is a person.
-    """
+    """The column that names the person of a row, None if every row is a person."""
     household: str | None = None
-    """The column that says who lives together, which is dropped: classes count
-    households in place of people, since whoever finds one person has found all.
+    """The column that names the household of a row; it is dropped.
+
+    Classes then count households in place of people, since whoever finds one member has
+    found all.
     """
     subset: str | None = None
-    """A column of true and false: the rows to be published out of a population table;
-    it is dropped.
-    """
+    """A column of true and false that marks the rows to be published; it is dropped."""
     pseudonym: str | None = None
-    """A column that does not leave, and that a curator replaces by keyed pseudonyms;
-    `apply` drops it.
-    """
+    """A dropped column that a curator replaces by keyed pseudonyms."""
     series: str = ""
-    """The name of the tables that share their pseudonyms; empty where the curator takes
-    a new one.
-    """
+    """Name of the tables that share pseudonyms; if empty, the curator makes one up."""
     node: Mapping[str, int] | None = None
-    """The level of every quasi-identifier in full-domain generalization, None for the
-    optimal ones, or before cells are suppressed, None for the values as they are.
+    """The level of every quasi-identifier.
+
+    None means the optimal levels in full-domain generalization, and level 0 before cells
+    are suppressed.
     """
     gap: float = 0.0
-    """The share of the score that other levels may save at most, of a search that ended
-    before it saw all.
-    """
+    """Relative gap to the bound, if a search ended early."""
     coded: Mapping[str, Coding] = field(default_factory=dict)
-    """Columns of numbers that are published with coarser ones, before anything looks at
-    them.
-    """
+    """Columns of numbers that are coded before any other step."""
     randomized: Mapping[str, float] = field(default_factory=dict)
-    """Columns that leave as they are but for PRAM: the share of cells drawn anew, see
-    `post_randomized`.
-    """
+    """Share of cells redrawn by PRAM, by column; see `post_randomize`."""
 
     def __post_init__(self) -> None:
         for role in self.roles.values():
-            known("role", dict.fromkeys(ROLES), role)
-        known(
+            look_up("role", dict.fromkeys(ROLES), role)
+        look_up(
             "way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed
         )
         if not 0 <= self.limit <= 1:
@@ -127,7 +116,7 @@ class Choices:
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
-        """The columns that are generalized, in the order of the roles."""
+        """The quasi-identifiers, in the order of the roles."""
         return self.columns_of("quasi-identifier")
 
     @property
@@ -137,9 +126,7 @@ class Choices:
 
     @property
     def secrets(self) -> dict[str, Hierarchy | None]:
-        """The columns that the models look at, with the hierarchy of each that has
-        one.
-        """
+        """The sensitive columns of the models, each with its hierarchy or None."""
         columns = (
             model.column for model in self.models if isinstance(model, SensitiveModel)
         )
@@ -147,52 +134,48 @@ class Choices:
 
     @property
     def dropped(self) -> frozenset[str]:
-        """The columns that do not leave."""
-        named = (self.subset, self.person, self.household)
+        """The unpublished columns."""
+        special = (self.subset, self.person, self.household)
         return frozenset(
             (
                 *self.columns_of("identifier"),
-                *(name for name in named if name is not None),
+                *(name for name in special if name is not None),
             )
         )
 
     def columns_of(self, role: Role) -> tuple[str, ...]:
-        """Return the columns that have a role."""
-        return tuple(name for name, each in self.roles.items() if each == role)
+        """Return the columns with a role."""
+        return tuple(name for name, given in self.roles.items() if given == role)
 
     @property
     def k(self) -> int:
-        """The people that every class needs, 1 where no model says a number."""
+        """The least people of a class by k-anonymity, 1 without such a model."""
         return max(
             (model.k for model in self.models if isinstance(model, KAnonymity)),
             default=1,
         )
 
     @property
-    def counted(self) -> str | None:
-        """The column that tells what classes count, None where every row counts."""
+    def unit_column(self) -> str | None:
+        """The column of the units counted in classes, None if they are rows."""
         return self.household or self.person
 
     @property
     def counts(self) -> str:
-        """The unit that classes count, in a word."""
+        """The unit counted in classes, in a word."""
         return "households" if self.household else "people" if self.person else "rows"
 
-    def at(self, node: Mapping[str, int] | None, gap: float = 0.0) -> Self:
-        """Return the same plan with these levels, and how far off they may be, or
-        itself without any.
-        """
+    def with_node(self, node: Mapping[str, int] | None, gap: float = 0.0) -> Self:
+        """Return the plan with these levels and their gap, or itself for None."""
         return self if node is None else replace(self, node=node, gap=gap)
 
-    def counting(self, person: str | None) -> Self:
-        """Return the same plan, counting the people whom a column names, or itself
-        without a column.
-        """
+    def counting_people(self, person: str | None) -> Self:
+        """Return the plan with a person column, or itself for None."""
         return self if person is None else replace(self, person=person)
 
 
 def check_registered(family: type[Registered], member: Registered) -> None:
-    """Refuse a member of a family that could be stored and not be read back.
+    """Refuse a member of a family that cannot be read back once stored.
 
     Raises: ParameterError.
     """
@@ -206,8 +189,13 @@ def check_registered(family: type[Registered], member: Registered) -> None:
         )
 
 
-def known(what: str, names: Mapping[str, Any], name: str) -> Any:
-    """Return what a name stands for.
+def look_up(what: str, names: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a name in a table of names.
+
+    Args:
+        what: the kind of name, for the error.
+        names: the table.
+        name: to look up.
 
     Raises: ParameterError for an unknown one.
     """

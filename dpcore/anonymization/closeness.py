@@ -1,6 +1,4 @@
-"""The distance of the sensitive values of a class from those of the whole table
-(t-closeness).
-"""
+"""t-closeness: the sensitive values of a class are distributed as in the table."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,32 +7,30 @@ import numpy as np
 
 from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymization.models import SensitiveModel
-from dpcore.anonymization.thresholds import compared
+from dpcore.anonymization.thresholds import compare
 from dpcore.errors import UsageError
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.value_counts import ValueCounts
 
-STEPS = 2
-"""Newton's steps, each from above, by which t-closeness narrows down how many of a
-class can be kept.
-"""
-ROUNDING = 1e-6
-MOST_TRIED = 50
-"""Sizes of classes that are tried, to find the smallest that can be t-close."""
-
+NEWTON_STEPS = 2
+"""Newton steps towards the people of a class that can be kept, each from above."""
+TOLERANCE = 1e-6
+"""Rounding error allowed in these counts of people, towards keeping more."""
+MAX_CLASS_TRIED = 50
+"""Largest class size that is tried as the smallest one that can be t-close."""
 
 Distance = Literal["equal", "hierarchical", "ordered"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TCloseness(SensitiveModel):
-    """A bound t on the earth mover's distance of each class's sensitive values from
-    those of the table.
+    """A bound t on the earth mover's distance between a class and the table.
 
-    `equal`: all values are equally far apart (total variation). `hierarchical`: two
-    values are as far apart as the level at which they meet, over the height. `ordered`:
-    as far as their ranks among the values of the published rows, or of the hierarchy,
-    over the number of values - 1. Source: Li, Li, Venkatasubramanian (2007), section 3.
+    Compared are the distributions of a sensitive column. `equal`: all values are
+    equally far apart (total variation). `hierarchical`: the distance of two values is
+    the level at which they meet, over the height. `ordered`: it is the difference of
+    their ranks among the values of the published rows, or of the hierarchy, over the
+    number of values - 1. Source: Li, Li, Venkatasubramanian (2007), section 3.
     """
 
     kind = "t-closeness"
@@ -63,16 +59,14 @@ class TCloseness(SensitiveModel):
             moved = counts.moved_in_order(secret.counts)
             whole = max(secret.ranks - 1, 1)
         else:
-            moved = _moved_in_tree(counts, secret)
+            moved = _tree_flow(counts, secret)
             whole = 2 * len(secret.parents)
         return np.asarray(
-            compared(moved, self.t, whole * counts.total * secret.counts.sum()) > 0
+            compare(moved, self.t, whole * counts.total * secret.counts.sum()) > 0
         )
 
-    def _reach(self, secret: SensitiveColumn) -> float:
-        """Return the share of people off their place at most, over all levels or
-        ranks.
-        """
+    def _max_displacement(self, secret: SensitiveColumn) -> float:
+        """Return the largest share of displaced people, over all levels or ranks."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {
             "equal": 1,
@@ -81,52 +75,55 @@ class TCloseness(SensitiveModel):
         }
         return self.t * steps[self.distance]
 
-    def fewest(self, secret: SensitiveColumn) -> int:
+    def smallest_class(self, secret: SensitiveColumn) -> int:
         shares = secret.counts / secret.counts.sum()
-        for people in range(1, MOST_TRIED):
+        for people in range(1, MAX_CLASS_TRIED):
+            # The whole numbers nearest to the shares of the table
             expected = people * shares
-            held = np.floor(expected)
-            more = round(people - held.sum())
-            held[np.argsort(held - expected, kind="stable")[:more]] += 1
+            rounded = np.floor(expected)
+            more = round(people - rounded.sum())
+            rounded[np.argsort(rounded - expected, kind="stable")[:more]] += 1
             if (
-                people - np.minimum(held, expected).sum()
-                <= self._reach(secret) * people + ROUNDING
+                people - np.minimum(rounded, expected).sum()
+                <= self._max_displacement(secret) * people + TOLERANCE
             ):
                 return people
-        return MOST_TRIED
+        return MAX_CLASS_TRIED
 
-    def lost(
+    def min_suppressed(
         self, classes: ClassStatistics, marked: BoolArray, held: ValueCounts
     ) -> IntArray:
-        """(classes,) people of the marked classes whom no finer ones can keep, at
-        least.
+        """(classes,) lower bounds of the people suppressed by finer classes.
 
-        A person of several values counts for each. Those of a class that are kept, in
-        whatever parts, are within t together. So many m, of whom at most c hold a
-        value, can be no nearer to the shares p of the table than m - sum min(c, m p),
-        at each level of the hierarchy.
+        It is 0 for classes that are not marked. A person with several values counts for
+        each. The people of a class that are kept, in whatever parts, are within t
+        together. If m of them are kept, of whom at most c hold a value, their distance
+        from the shares p of the table is at least m - sum min(c, m p), at each level of
+        the hierarchy.
 
         Args:
-            held: people by value, each as often as all finer classes together may hold
-                them.
+            held: people by value, each counted as often as all finer classes together
+                may hold them.
         """
         secret = classes.secrets[self.column]
-        reach = self._reach(secret)
+        reach = self._max_displacement(secret)
         here = marked[held.group]
         group = held.group[here]
         code = held.value[here]
         count = held.count[here]
+        # Counts and shares of the labels at each level of the hierarchy
         levels = [(group, count, secret.counts[code] / secret.counts.sum())]
         table = secret.counts
         for parent in secret.parents[:-1] if self.distance == "hierarchical" else ():
             (group, code, count), table = (
-                _coarser(group, parent[code], count),
-                _summed_up(parent, table),
+                _merge_pairs(group, parent[code], count),
+                _sum_by_parent(parent, table),
             )
             levels.append((group, count, table[code] / table.sum()))
+        # Newton steps for the largest m with m - sum min(c, m p) within t
         most = held.total * marked.astype(np.float64)
         whole = classes.histogram(self.column).total * marked
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             over = -reach * most
             slope = np.full(held.classes, -reach)
             for group, count, share in levels:
@@ -138,19 +135,17 @@ class TCloseness(SensitiveModel):
                     group, share * (expected <= count), held.classes
                 )
             most -= (
-                (1 - ROUNDING)
-                * np.maximum(over - ROUNDING, 0)
-                / np.maximum(slope, ROUNDING)
+                (1 - TOLERANCE)
+                * np.maximum(over - TOLERANCE, 0)
+                / np.maximum(slope, TOLERANCE)
             )
         return np.asarray(
-            np.maximum(whole - np.floor(most + ROUNDING), 0).astype(np.int64)
+            np.maximum(whole - np.floor(most + TOLERANCE), 0).astype(np.int64)
         )
 
 
-def _moved_in_tree(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
-    """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2
-    height).
-    """
+def _tree_flow(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
+    """(classes,) flow through all edges of the hierarchy, of length 1 / (2 height)."""
     flow = counts.moved(secret.counts)
     table = secret.counts
     group = counts.group
@@ -158,8 +153,8 @@ def _moved_in_tree(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
     count = counts.count
     for parent in secret.parents[:-1]:
         (group, code, count), table = (
-            _coarser(group, parent[code], count),
-            _summed_up(parent, table),
+            _merge_pairs(group, parent[code], count),
+            _sum_by_parent(parent, table),
         )
         coarser = ValueCounts(
             group=group, value=code, count=count, classes=counts.classes
@@ -168,10 +163,10 @@ def _moved_in_tree(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
     return flow
 
 
-def _coarser(
+def _merge_pairs(
     group: IntArray, code: IntArray, count: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the pairs of class and label with their counts added up."""
+    """Merge equal pairs of class and label, and add up their counts."""
     cells = group * (int(code.max(initial=0)) + 1) + code
     if (cells[1:] < cells[:-1]).any():
         order = cells.argsort(kind="stable")
@@ -187,5 +182,5 @@ def _coarser(
     )
 
 
-def _summed_up(parent: IntArray, table: IntArray) -> IntArray:
+def _sum_by_parent(parent: IntArray, table: IntArray) -> IntArray:
     return np.bincount(parent, table).astype(np.int64)

@@ -1,6 +1,4 @@
-"""Coarser numbers in a column that is published beside the quasi-identifiers; no
-guarantee by itself.
-"""
+"""Rounding, top and bottom coding of published numbers; no guarantee by itself."""
 
 from dataclasses import dataclass
 
@@ -10,14 +8,12 @@ import pandas as pd
 from dpcore.errors import ParameterError, falling_bounds, not_all_numbers
 
 DIGITS = 12
-"""Decimals of a rounded number."""
+"""Decimals to which a multiple of the base is rounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coding:
-    """Rounding to a multiple of a base, then top and bottom coding: what lies beyond a
-    bound becomes it.
-    """
+    """Rounding to multiples of a base, then replacing values beyond a bound by it."""
 
     low: float | None = None
     high: float | None = None
@@ -32,8 +28,9 @@ class Coding:
             )
 
     def __call__(self, column: pd.Series) -> pd.Series:
-        """Return the coded column; whole numbers stay whole where the bounds and the
-        base are.
+        """Return the coded column.
+
+        Whole numbers stay whole if the bounds and the base are whole.
 
         Raises: SchemaError for a column that does not hold numbers.
         """
@@ -44,9 +41,12 @@ class Coding:
         if self.base is not None:
             coded = (np.floor(coded / self.base + 0.5) * self.base).round(DIGITS)
         coded = coded.clip(self.low, self.high)
-        given = (each for each in (self.low, self.high, self.base) if each is not None)
-        if types.is_integer_dtype(column) and all(
-            float(each).is_integer() for each in given
-        ):
+        parameters = (self.low, self.high, self.base)
+        is_whole = all(
+            float(parameter).is_integer()
+            for parameter in parameters
+            if parameter is not None
+        )
+        if types.is_integer_dtype(column) and is_whole:
             return coded.astype(column.dtype)
         return coded

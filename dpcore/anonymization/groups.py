@@ -1,6 +1,4 @@
-"""The people of classes, and how many of them hold each sensitive value, as privacy
-models see them.
-"""
+"""People and sensitive values of classes, as privacy models see them."""
 
 from __future__ import annotations
 
@@ -34,13 +32,13 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SensitiveColumn:
-    """A sensitive column in the whole published table.
+    """A sensitive column of the whole published table.
 
     Attributes:
         values: its values, numbers in their order; without a hierarchy, those of no
             published row last.
-        counts: (values,) people who hold each value; a person with several values
-            counts for each.
+        counts: (values,) people with each value; a person with several values counts
+            for each.
     """
 
     values: tuple[str, ...]
@@ -49,9 +47,7 @@ class SensitiveColumn:
 
     @property
     def ranks(self) -> int:
-        """How many values have a place in the order: those of the hierarchy, or of the
-        published rows.
-        """
+        """The number of ordered values: of the hierarchy or the published rows."""
         return (
             int(np.count_nonzero(self.counts))
             if self.hierarchy is None
@@ -60,7 +56,7 @@ class SensitiveColumn:
 
     @cached_property
     def logs(self) -> FloatArray:
-        """Natural logarithms of 0, 1, 2, ... up to the sum of the counts, with 0 for 0.
+        """Natural logarithms of 0, 1, 2, ... up to the sum of counts, with 0 for 0.
 
         They are the same on every processor.
         """
@@ -68,9 +64,7 @@ class SensitiveColumn:
 
     @cached_property
     def parents(self) -> tuple[IntArray, ...]:
-        """Codes of the labels one level above, parents[level] by code at a level of the
-        hierarchy.
-        """
+        """Codes of the labels one level above, as parents[level] by code."""
         if self.hierarchy is None:
             raise ParameterError(
                 "hierarchical distance needs a hierarchy of the sensitive column",
@@ -79,48 +73,45 @@ class SensitiveColumn:
         codes = [
             self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)
         ]
-        return tuple(by_code(finer, coarser) for finer, coarser in pairwise(codes))
+        return tuple(per_label(finer, coarser) for finer, coarser in pairwise(codes))
 
 
-def by_code(codes: IntArray, numbers: IntArray) -> IntArray:
-    """Bring one number per leaf to one per label, since the leaves of a label share
-    it.
-    """
+def per_label(codes: IntArray, numbers: IntArray) -> IntArray:
+    """Reduce one number per leaf to one per label; leaves of a label share it."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
 
 
 class ClassStatistics(Protocol):
-    """The figures that a model may look at, one entry per class."""
+    """Figures available to a model, one entry per class."""
 
     @property
     def secrets(self) -> Mapping[str, SensitiveColumn]:
-        """The sensitive columns, as they are in the whole published table."""
+        """The sensitive columns of the whole published table."""
 
     @property
     def people(self) -> IntArray:
-        """Published people, or rows where each row is a person."""
+        """Published people of each class, or rows if every row is a person."""
 
     @property
     def population(self) -> IntArray:
-        """People of the whole table."""
+        """People of the population table in each class."""
 
     def histogram(self, column: str) -> ValueCounts:
-        """Return published people by value of a sensitive column."""
+        """Count published people by value of a sensitive column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of one table as models see them, their owners and the sensitive values
-    they hold.
+    """The rows of a table as models see them: owners and sensitive values.
 
     Attributes:
-        person: (rows,) number of the person, None where every row is one.
+        person: (rows,) number of the person, None if every row is one.
         values: sensitive column -> (rows,) number of the value.
-        weights: (rows,) people that each row stands for, where it stands for several.
-        place: (rows,) where each is in the table, which has distinct tuples; None where
-            it has rows.
+        weights: (rows,) people that each row stands for, None if each stands for one.
+        place: (rows,) index of each in a table of distinct tuples, None in a table of
+            rows.
     """
 
     number: int
@@ -139,21 +130,20 @@ class Rows:
         weights: IntArray | None = None,
         held: Held | None = None,
     ) -> Rows:
-        """Read the person and the sensitive columns of a table, or of its distinct
-        tuples with weights.
+        """Read people and sensitive columns of a table or of its distinct tuples.
 
-        Where it is known who holds them, a row is a pair of a group of people and a
+        If `held` says who holds the tuples, a row is a pair of a group of people and a
         tuple.
         """
-        codes = person_of(frame, person)
+        people = person_of(frame, person)
         described = {}
         values = {}
         for name, hierarchy in secrets.items():
-            described[name], values[name] = secret_of(
+            described[name], values[name] = count_sensitive_column(
                 frame,
                 name,
                 hierarchy,
-                person=codes,
+                person=people,
                 weights=weights,
                 held=held,
             )
@@ -161,7 +151,7 @@ class Rows:
             return cls(
                 number=len(frame),
                 secrets=described,
-                person=codes,
+                person=people,
                 values=values,
                 weights=weights,
             )
@@ -176,20 +166,21 @@ class Rows:
 
     @property
     def codes(self) -> list[IntArray]:
-        """The columns that tell these rows apart, of the person and of the sensitive
-        values.
-        """
+        """Codes that distinguish the rows: sensitive values, then people."""
         return [*self.values.values(), *([] if self.person is None else [self.person])]
 
-    def united(self, first: IntArray, weights: IntArray) -> Rows:
-        """Return one row for several of one person and values, by the first one and
-        their number.
+    def merge_rows(self, first: IntArray, weights: IntArray) -> Rows:
+        """Return one row for all with the same person and values.
+
+        Args:
+            first: a row of each.
+            weights: the number of rows of each, kept if every row is a person.
         """
-        taken = self.taken(first)
+        taken = self.select(first)
         return taken if self.person is not None else replace(taken, weights=weights)
 
-    def taken(self, rows: IntArray) -> Rows:
-        """Return some of the rows."""
+    def select(self, rows: IntArray) -> Rows:
+        """Select rows by index."""
         return replace(
             self,
             number=len(rows),
@@ -199,28 +190,27 @@ class Rows:
             place=None if self.place is None else self.place[rows],
         )
 
-    def spread(self, figures: NDArray[Number]) -> NDArray[Number]:
+    def per_row(self, figures: NDArray[Number]) -> NDArray[Number]:
         """(rows,) a figure of each row or tuple of the table."""
         return figures if self.place is None else figures[self.place]
 
     def groups(self, classes: IntArray) -> Groups:
-        """Return the rows in these classes."""
+        """Group the rows by these classes."""
         return Groups(rows=self, classes=classes)
 
-    def together(self, marked: BoolArray) -> Groups:
-        """Return the marked rows in one class.
+    def as_one_class(self, marked: BoolArray) -> Groups:
+        """Group the marked rows as one class.
 
         Args:
             marked: (rows or tuples of the table,).
         """
-        places = self.spread(marked).nonzero()[0]
-        return self.taken(places).groups(np.zeros_like(places))
+        places = self.per_row(marked).nonzero()[0]
+        return self.select(places).groups(np.zeros_like(places))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Classes counted row by row, which local methods and the check of a finished table
-    give to a model.
+    """Classes counted row by row, for local methods and checks of a finished table.
 
     Attributes:
         classes: (rows,) class of each row.
@@ -231,7 +221,7 @@ class Groups:
 
     @property
     def secrets(self) -> Mapping[str, SensitiveColumn]:
-        """The sensitive columns, as they are in the whole published table."""
+        """The sensitive columns of the whole published table."""
         return self.rows.secrets
 
     @cached_property
@@ -250,7 +240,7 @@ class Groups:
         return self.people
 
     def histogram(self, column: str) -> ValueCounts:
-        """People by value of a sensitive column."""
+        """Count people by value of a sensitive column."""
         values = self.rows.values[column]
         classes = self.classes
         weights = self.rows.weights
@@ -265,7 +255,7 @@ class Groups:
         )
 
 
-def secret_of(
+def count_sensitive_column(
     frame: pd.DataFrame,
     name: str,
     hierarchy: Hierarchy | None,
@@ -275,25 +265,25 @@ def secret_of(
     weights: IntArray | None = None,
     held: Held | None = None,
 ) -> tuple[SensitiveColumn, IntArray]:
-    """Count a sensitive column over the published rows, and number each row's value,
-    (rows,).
+    """Count the values of a sensitive column, and return (rows,) their codes.
 
     Args:
         frame: the table, or its distinct tuples.
         name: of the column.
         hierarchy: of the column, if it has one.
-        person: (rows,) number of the person; None where every row is one.
+        person: (rows,) number of the person; None if every row is one.
         published: the places of the rows that are counted.
-        weights: (rows,) people that each row stands for, where it stands for several.
-        held: who they are, where people hold several rows.
+        weights: (rows,) people that each row stands for, None if each stands for one.
+        held: who they are, if people hold several rows.
     """
     if hierarchy is None:
         leaves = leaves_of(frame, name)
         values = tuple(leaves.labels)
         codes = leaves.codes
     else:
-        hierarchy, codes = hierarchy.read(frame[name])
+        hierarchy, codes = hierarchy.read_column(frame[name])
         values = hierarchy.values
+    # Count the people with each value in the published rows
     if held is not None:
         shown = np.zeros(len(codes), dtype=bool)
         shown[published] = True
@@ -304,14 +294,14 @@ def secret_of(
             np.int64
         )
     elif weights is None:
-        there = codes[published]
-        places = once_each(there, None if person is None else person[published])
-        counts = np.bincount(there[places], minlength=len(values))
+        shown_codes = codes[published]
+        places = once_each(shown_codes, None if person is None else person[published])
+        counts = np.bincount(shown_codes[places], minlength=len(values))
     else:
         counts = np.bincount(codes[published], weights[published], len(values)).astype(
             np.int64
         )
-    # a reader, who sees published rows, ranks their values
+    # Values of no published row come last: a reader ranks only those they see
     if hierarchy is None and not counts.all():
         order = np.argsort(counts == 0, kind="stable")
         values = tuple(values[place] for place in order)

@@ -1,6 +1,4 @@
-"""A table as a plan reads it, with checked roles, the rows to be published, their
-owners and secrets.
-"""
+"""A table as a plan reads it: checked roles, published rows, owners and secrets."""
 
 from __future__ import annotations
 
@@ -20,19 +18,19 @@ from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows, Held, Microdata
 from dpcore.text import Text
 
-YES = {"1", "true", *(yes for yes, _ in YES_AND_NO)}
-NO = {"0", "false", *(no for _, no in YES_AND_NO)}
+# Words for true and false in a subset column, in lower case
+TRUE_WORDS = {"1", "true", *(yes for yes, _ in YES_AND_NO)}
+FALSE_WORDS = {"0", "false", *(no for _, no in YES_AND_NO)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Inputs:
-    """A table and the choices of a plan, and what follows from both, each computed
-    once. Private.
+    """A table with the settings of a plan, and cached derivations. Private.
 
     Attributes:
         frame: the table; under a research subset, the population.
-        weights, held: of distinct tuples in place of rows: rows of each, and who holds
-            them.
+        weights, held: for distinct tuples in place of rows: rows of each, and its
+            holders.
     """
 
     frame: pd.DataFrame
@@ -42,13 +40,13 @@ class Inputs:
 
     @classmethod
     def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
-        """Take a table, or the distinct tuples of one that stays where it is.
+        """Read a table, or only its distinct tuples.
 
         Raises: SchemaError when the roles do not fit the rows of the table.
         """
         if isinstance(table, DistinctRows):
             return cls(
-                frame=coded(table.frame, plan),
+                frame=code_columns(table.frame, plan),
                 plan=plan,
                 weights=table.rows,
                 held=table.held,
@@ -61,15 +59,15 @@ class Inputs:
                 frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
             ),
         )
-        return cls(frame=coded(frame, plan), plan=plan)
+        return cls(frame=code_columns(frame, plan), plan=plan)
 
     @cached_property
     def subset(self) -> BoolArray | None:
-        """Marks of the rows to be published, (rows,), None for all.
+        """(rows,) marks of the rows to be published, None for all.
 
-        Raises: SchemaError, see `subset_of`.
+        Raises: SchemaError, see `mark_subset`.
         """
-        return subset_of(self.frame, self.plan)
+        return mark_subset(self.frame, self.plan)
 
     @cached_property
     def published(self) -> pd.DataFrame:
@@ -78,16 +76,12 @@ class Inputs:
 
     @property
     def person(self) -> str | None:
-        """The column that names who is counted, None where every row is, or `held` says
-        it.
-        """
-        return self.plan.counted if self.weights is None else None
+        """The column of the counted people, None if they are rows or come as `held`."""
+        return self.plan.unit_column if self.weights is None else None
 
     @cached_property
     def published_weights(self) -> IntArray | None:
-        """The rows that each tuple stands for, (published rows,), None where each is a
-        row.
-        """
+        """(published rows,) rows per tuple, None if each is a row."""
         return (
             self.weights
             if self.weights is None or self.subset is None
@@ -96,32 +90,30 @@ class Inputs:
 
     @cached_property
     def rows(self) -> Rows:
-        """The owners of the published rows, and the sensitive values that the models
-        look at.
-        """
-        return self.among(np.ones(len(self.published), dtype=bool))
+        """Owners and sensitive values of the published rows."""
+        return self.rows_among(np.ones(len(self.published), dtype=bool))
 
-    def among(self, marked: BoolArray) -> Rows:
-        """Return the same of some of the published rows, as if there were no others.
+    def rows_among(self, marked: BoolArray) -> Rows:
+        """Return owners and sensitive values of some published rows, as if alone.
 
         Args:
             marked: (published rows,).
         """
-        there = marked
+        marked_in_frame = marked
         if self.subset is not None:
-            there = np.zeros(len(self.frame), dtype=bool)
-            there[self.subset] = marked
+            marked_in_frame = np.zeros(len(self.frame), dtype=bool)
+            marked_in_frame[self.subset] = marked
         weights = self.published_weights
         return Rows.of(
             self.published[marked],
             self.plan.secrets,
             self.person,
             weights=None if weights is None else weights[marked],
-            held=None if self.held is None else self.held.within(there),
+            held=None if self.held is None else self.held.within(marked_in_frame),
         )
 
     def check_people(self, people: int) -> None:
-        """Refuse a table of too few people for the plan's k.
+        """Refuse a table with fewer people than the plan's k.
 
         Raises: InfeasibleError.
         """
@@ -129,8 +121,8 @@ class Inputs:
             raise too_few_for(self.plan.k, Text(self.plan.counts))
 
 
-def coded(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
-    """Return some columns of a table with those coded that a plan codes.
+def code_columns(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
+    """Apply the codings of a plan to those of its columns that are present.
 
     Raises: SchemaError for a column that does not hold numbers.
     """
@@ -144,18 +136,18 @@ def coded(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
 
 
 def check_roles(columns: Collection[str], plan: Choices) -> None:
-    """Refuse a table whose columns are not those of the plan.
+    """Refuse a table unless its columns are those of the plan.
 
     Raises: SchemaError.
     """
-    named = [
+    special = [
         name for name in (plan.subset, plan.person, plan.household) if name is not None
     ]
-    for name in (*plan.roles, *named):
+    for name in (*plan.roles, *special):
         if name not in columns:
             raise no_column(name)
     for name in columns:
-        if name not in plan.roles and name not in named:
+        if name not in plan.roles and name not in special:
             raise SchemaError(
                 "the plan gives no role to {column}",
                 remedy="give a column this role",
@@ -164,12 +156,12 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
 
 
 def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
-    """Refuse a person of two households, since k households in a group would not be k
-    people.
+    """Refuse a person in two households.
+
+    Else k households in a group would not be k people.
 
     Args:
-        most: finds how many values of one column the rows of one value of another have
-            at most.
+        most: returns the most values of one column in the rows of one value of another.
 
     Raises: SchemaError.
     """
@@ -187,18 +179,18 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
         )
 
 
-def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
-    """Return marks of the rows to be published, (rows,), None for all.
+def mark_subset(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
+    """(rows,) marks of the rows to be published, None for all.
 
-    True and false may be words, as files have them.
+    True and false may be words, as in files.
 
     Raises: SchemaError for other values.
     """
     if plan.subset is None:
         return None
     words = as_text(frame[plan.subset]).str.lower()
-    published = words.isin(YES)
-    if not (published | words.isin(NO)).all():
+    published = words.isin(TRUE_WORDS)
+    if not (published | words.isin(FALSE_WORDS)).all():
         raise SchemaError(
             "the subset column {column} must hold true and false only",
             remedy="mark the rows to be published with true",

@@ -1,6 +1,4 @@
-"""The levels of a plan, chosen where it has none, checked against the table, and
-carried out.
-"""
+"""The levels of a plan: chosen if it has none, checked, and applied."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,15 +13,15 @@ from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.inputs import Inputs, check_households
 from dpcore.anonymization.models import violations
 from dpcore.anonymization.recoded import Recoded, full_domain
-from dpcore.anonymization.thresholds import most_within
+from dpcore.anonymization.thresholds import max_within
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows
 
 
-def tuples(inputs: Inputs) -> Tuples:
-    """Build the distinct tuples that search and frontier work on.
+def build_tuples(inputs: Inputs) -> Tuples:
+    """Build the distinct tuples for a search or frontier.
 
     Raises: as `Tuples.build`; InfeasibleError for fewer people than k.
     """
@@ -40,13 +38,13 @@ def tuples(inputs: Inputs) -> Tuples:
     return table
 
 
-def distinct_of(read: Callable[..., DistinctRows], plan: Choices) -> DistinctRows:
-    """Read what a search looks at in a table that stays where it is.
+def read_distinct(read: Callable[..., DistinctRows], plan: Choices) -> DistinctRows:
+    """Read the distinct tuples of a source for a search.
 
     Args:
-        read: gives the distinct tuples of columns, and with `by` who holds them.
+        read: returns the distinct tuples of columns, and with `by` their holders.
 
-    Raises: SchemaError for somebody of two households; as `read`.
+    Raises: SchemaError for a person in two households; as `read`.
     """
 
     def most(column: str, by: str) -> float:
@@ -54,25 +52,24 @@ def distinct_of(read: Callable[..., DistinctRows], plan: Choices) -> DistinctRow
         return 0 if held is None else int(np.bincount(held.group).max(initial=0))
 
     check_households(plan, most)
-    return read(columns_of(plan), by=plan.counted)
+    return read(searched_columns(plan), by=plan.unit_column)
 
 
-def columns_of(plan: Choices) -> list[str]:
-    """Return the columns that a search looks at."""
+def searched_columns(plan: Choices) -> list[str]:
+    """Return the columns used by a search."""
     subset = [] if plan.subset is None else [plan.subset]
     return list(dict.fromkeys((*plan.quasi_identifiers, *plan.secrets, *subset)))
 
 
-def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-    """Recode the published rows at the levels of the plan, or at the optimal ones where
-    it has none.
+def recode_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    """Recode the published rows at the levels of the plan, or at the optimal ones.
 
-    Raises: as `published_classes`, `search` and `tuples`.
+    Raises: as `find_published_classes`, `search` and `build_tuples`.
     """
-    table = tuples(inputs)
-    shown = published_classes(table, inputs.plan, on_progress)
-    leaves = table.placed(inputs.published)
-    suppressed = suppressed_rows(leaves, table, shown)
+    table = build_tuples(inputs)
+    shown = find_published_classes(table, inputs.plan, on_progress)
+    leaves = table.find_leaves(inputs.published)
+    suppressed = mark_suppressed_rows(leaves, table, shown)
     trees = dict(zip(table.names, table.hierarchies, strict=True))
     levels = dict(zip(table.names, shown.node, strict=True))
     return replace(
@@ -82,10 +79,10 @@ def recoded_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recod
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedClasses:
-    """The classes that a node publishes, by their keys without tails, ascending, and
-    how good it is.
+    """The classes published at a node.
 
     Attributes:
+        keys: without tails, ascending.
         gap: see `Solution`.
     """
 
@@ -94,11 +91,10 @@ class PublishedClasses:
     gap: float
 
 
-def published_classes(
+def find_published_classes(
     table: Tuples, plan: Choices, on_progress: OnProgress = silent
 ) -> PublishedClasses:
-    """Find the classes that are published at the levels of the plan, or at the optimal
-    ones.
+    """Find the classes published at the levels of the plan, or at the optimal ones.
 
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError
         when they do not meet the models; as `search`.
@@ -119,7 +115,7 @@ def published_classes(
         gap = plan.gap
     classes = Counter(table).classes(node)
     marked = violations(plan.models, classes)
-    allowed = most_within(plan.limit, table.people)
+    allowed = max_within(plan.limit, table.people)
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
             (
@@ -136,14 +132,14 @@ def published_classes(
 
 
 def check_node(plan: Choices) -> None:
-    """Refuse levels that do not fit the hierarchies of a plan.
+    """Refuse levels outside the hierarchies of a plan.
 
     Raises: ParameterError.
     """
     names = set(plan.quasi_identifiers)
     if plan.node is not None and (
         set(plan.node) != names
-        or any(not 0 <= plan.node[each] <= plan.trees[each].height for each in names)
+        or any(not 0 <= plan.node[name] <= plan.trees[name].height for name in names)
     ):
         raise UsageError(
             "the node must name a level of every quasi-identifier",
@@ -151,11 +147,12 @@ def check_node(plan: Choices) -> None:
         )
 
 
-def suppressed_rows(
+def mark_suppressed_rows(
     leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses
 ) -> BoolArray:
-    """(rows,) which rows are suppressed, those that were so before among them, by their
-    leaves.
+    """Mark suppressed rows by their leaves, (rows,).
+
+    Rows suppressed before are among them.
     """
     bottom = (0,) * len(shown.node)
     keys, starred = table.row_keys(leaves)

@@ -1,6 +1,4 @@
-"""The methods of anonymization, with what each needs and how it recodes the rows of a
-plan.
-"""
+"""The methods of anonymization: what each needs, and how it recodes rows."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -8,11 +6,14 @@ from typing import ClassVar
 
 from dpcore.anonymization.fulldomain.metrics import Separable
 from dpcore.anonymization.inputs import Inputs
-from dpcore.anonymization.levels import check_node, recoded_by_levels
+from dpcore.anonymization.levels import check_node, recode_by_levels
 from dpcore.anonymization.models import KAnonymity, SensitiveModel
 from dpcore.anonymization.partition.admission import Gate
 from dpcore.anonymization.partition.cells import suppress_cells
-from dpcore.anonymization.partition.microaggregation import microaggregate, published
+from dpcore.anonymization.partition.microaggregation import (
+    microaggregate,
+    publish_means,
+)
 from dpcore.anonymization.partition.mondrian import mondrian
 from dpcore.anonymization.partition.recoding import local_recoding
 from dpcore.anonymization.recoded import Recoded
@@ -23,22 +24,21 @@ from dpcore.registry import Registered
 
 @dataclass(frozen=True)
 class Method(Registered, ABC, home="dpcore.anonymization"):
-    """One method of anonymization, which registers itself by its `kind`.
+    """A method of anonymization, registered by `kind`.
 
     Equal kinds are equal methods.
     """
 
     kind: ClassVar[str]
-    """The name under which plans are stored."""
+    """The name in stored plans."""
     needs_hierarchies: ClassVar[bool] = False
-    """Every quasi-identifier needs one; otherwise none is looked at."""
+    """Whether every quasi-identifier needs a hierarchy; otherwise none is used."""
     searches: ClassVar[bool] = False
-    """It looks for the best levels, one per column, and suppresses up to the limit of a
-    plan.
-    """
+    """Whether it searches for the best levels and suppresses up to the limit."""
     cuts_freely: ClassVar[bool] = False
-    """Groups are found row by row: they keep more, and published attacks aim at
-    them.
+    """Whether groups are formed row by row.
+
+    Such groups lose less information, and published attacks aim at them.
     """
 
     def __str__(self) -> str:
@@ -50,23 +50,22 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
 
         Args:
             inputs: the table and the plan.
-            on_progress: gets the stage of what takes long and the share done; what it
-                raises ends it.
+            on_progress: gets the stage of a long step and the share done; an exception
+                that it raises ends the step.
 
         Raises: InfeasibleError when the models cannot be met, ParameterError for a
             model that the method does not check.
         """
 
     def gate(self, inputs: Inputs) -> Gate:
-        """Return what a class of the published rows needs, of a method that checks k
-        and sensitive columns.
+        """Return the conditions on a class, of k and the models on sensitive columns.
 
         Raises: as `recode`.
         """
         others = [
-            each
-            for each in inputs.plan.models
-            if not (each.joint or isinstance(each, KAnonymity))
+            model
+            for model in inputs.plan.models
+            if not (model.joint or isinstance(model, KAnonymity))
         ]
         for model in others:
             if not isinstance(model, SensitiveModel):
@@ -80,20 +79,18 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
 
 
 class FullDomain(Method):
-    """One level per column for the whole table, the best one, and few rows
-    suppressed.
-    """
+    """One level of every column for the whole table, with few suppressed rows."""
 
     kind = "full-domain"
     searches = True
     needs_hierarchies = True
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-        return recoded_by_levels(inputs, on_progress)
+        return recode_by_levels(inputs, on_progress)
 
 
 class LocalRecoding(Method):
-    """Levels that differ from group to group."""
+    """Levels chosen for each group."""
 
     kind = "local recoding"
     needs_hierarchies = True
@@ -106,10 +103,9 @@ class LocalRecoding(Method):
 
 
 class CellSuppression(Method):
-    """The levels of a plan, the values as they are without any, and few cells
-    suppressed.
+    """The plan's levels, or level 0, with few suppressed cells.
 
-    The weights of the metric, where it has any, are the importance of the columns.
+    The weights of the metric, if it has any, are the importance of the columns.
     """
 
     kind = "cell suppression"
@@ -143,13 +139,13 @@ class Mondrian(Method):
 
 
 class Microaggregation(Method):
-    """Numbers become the means of groups of similar people."""
+    """Means of groups of similar people in place of numbers."""
 
     kind = "microaggregation"
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
         rows = inputs.published
         columns = inputs.plan.quasi_identifiers
-        return published(
+        return publish_means(
             rows, columns, microaggregate(rows, columns, gate=self.gate(inputs))
         )

@@ -1,12 +1,12 @@
-"""Privacy models, which every published equivalence class must meet.
+"""Privacy models: requirements on every published equivalence class.
 
-A model looks at classes (their people, the histogram of a sensitive column) and says
-which of them violate it; a violating class is suppressed. It counts people: five rows
-of one person are one. Where each row is a person, every model here is monotone under
-generalization: joining two classes that meet it gives one that does. `monotone` says
-that this also holds for the number of suppressed people, and for people of several
-rows, who may be in both classes; where it does not, `relaxation` names a weaker model
-with that property, by which a search may prune.
+A model gets the people of each class and the histogram of a sensitive column, and says
+which classes violate it; these are suppressed. It counts people: five rows of one
+person are one. If every row is a person, every model here is monotone under
+generalization: merging two classes that meet it gives one that does. `monotone` says
+that this also holds for the number of suppressed people, and for people with several
+rows, who may be in both classes. If a model is not monotone, `relaxation` is a weaker
+model that is, by which a search may prune.
 """
 
 from __future__ import annotations
@@ -20,50 +20,45 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
-from dpcore.anonymization.thresholds import compared
+from dpcore.anonymization.thresholds import compare
 from dpcore.errors import UsageError
 from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray
 
 
 class PrivacyModel(Registered, ABC, home="dpcore.anonymization"):
-    """One privacy model, a frozen class of its parameters, which registers itself by
-    its `kind`.
-    """
+    """A privacy model with its parameters, registered by `kind`."""
 
     kind: ClassVar[str]
-    """The name under which plans are stored."""
+    """The name in stored plans."""
     monotone: ClassVar[bool]
-    """Generalizing further never suppresses more people."""
+    """Whether generalizing further never suppresses more people."""
     joint: ClassVar[bool] = False
-    """It is a figure of all classes together, and looks at those that the other models
-    keep.
-    """
+    """Whether it is a figure of all classes together, without those suppressed."""
     compares_with_table: ClassVar[bool] = False
-    """It compares classes with the whole table, so that it may break when other rows
-    are left out.
+    """Whether it compares classes with the whole table.
+
+    Such a model may break when other rows are left out.
     """
 
     @abstractmethod
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        """(classes,) which classes violate the model.
+        """(classes,) flags of the classes in violation of the model.
 
         A class without a published person violates nothing but delta-presence.
         """
 
-    def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """(classes,) which of some classes violate the model.
+    def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+        """(classes,) flags of the violating classes among those not yet suppressed.
 
         Args:
-            kept: (classes,).
+            kept: (classes,) those not yet suppressed.
         """
         return self.violations(classes) & kept
 
     @property
     def relaxation(self) -> PrivacyModel | None:
-        """A monotone model that every class that meets this one meets too, itself if it
-        is monotone.
-        """
+        """A monotone model implied by this one; itself if it is monotone."""
         return self if self.monotone else None
 
 
@@ -74,8 +69,8 @@ class SensitiveModel(PrivacyModel):
     column: str
 
     @abstractmethod
-    def fewest(self, secret: SensitiveColumn) -> int:
-        """Return the people that a class needs at least, where each row is a person."""
+    def smallest_class(self, secret: SensitiveColumn) -> int:
+        """Return a lower bound of the people of a class, if every row is a person."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +112,7 @@ class KMap(SizeModel):
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaPresence(PrivacyModel):
-    """In every class the share of the population that was published lies between two
-    bounds.
+    """In every class, the published share of the population is between two bounds.
 
     Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be
     suppressed: if it violates the model, the node is infeasible.
@@ -148,8 +142,9 @@ class DeltaPresence(PrivacyModel):
 
 
 class Diversity(SensitiveModel):
-    """A bound l on how diverse the sensitive values of a class are, which has l
-    different ones at least.
+    """A lower bound l on the diversity of the sensitive values of a class.
+
+    A class has at least l different ones.
     """
 
     l: float  # noqa: E741
@@ -157,7 +152,7 @@ class Diversity(SensitiveModel):
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
 
-    def fewest(self, secret: SensitiveColumn) -> int:
+    def smallest_class(self, secret: SensitiveColumn) -> int:
         return math.ceil(self.l)
 
     @property
@@ -171,8 +166,9 @@ class Diversity(SensitiveModel):
 
 @dataclass(frozen=True, kw_only=True)
 class DistinctL(Diversity):
-    """Every class holds at least l distinct sensitive values (Machanavajjhala et al.,
-    2007).
+    """Every class holds at least l distinct sensitive values.
+
+    Source: Machanavajjhala et al. (2007).
     """
 
     kind = "distinct l-diversity"
@@ -215,10 +211,10 @@ class EntropyL(Diversity):
 
 @dataclass(frozen=True, kw_only=True)
 class RecursiveCL(Diversity):
-    """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values
-    in every class.
+    """r1 < c (r_l + ... + r_m) for the descending counts r1, r2, ... of each class.
 
-    Source: Machanavajjhala et al. (2007), definition 4.3.
+    The counts are those of the sensitive values. Source: Machanavajjhala et al. (2007),
+    definition 4.3.
     """
 
     kind = "recursive (c, l)-diversity"
@@ -236,15 +232,15 @@ class RecursiveCL(Diversity):
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         largest, tail = classes.histogram(self.column).largest_and_rest(self.l)
-        return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
+        return np.asarray((compare(largest, self.c, tail) >= 0) & (largest > 0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class BetaLikeness(SensitiveModel):
-    """No sensitive value is more frequent in a class than in the whole table by more
-    than beta times that.
+    """No share of a sensitive value in a class exceeds its share in the table by far.
 
-    Source: Cao, Karras (2012), Proc. VLDB Endow. 5:1388, definition 2.
+    The excess is at most beta times the share in the table. Source: Cao, Karras (2012),
+    Proc. VLDB Endow. 5:1388, definition 2.
     """
 
     kind = "beta-likeness"
@@ -266,23 +262,25 @@ class BetaLikeness(SensitiveModel):
         table = classes.secrets[self.column].counts
         expected = counts.total[counts.group] * table[counts.value]
         more = (
-            compared(counts.count * table.sum(), 1 + self.beta, expected) > 0
+            compare(counts.count * table.sum(), 1 + self.beta, expected) > 0
         ).astype(np.int64)
         return np.asarray(counts.summed(more) > 0)
 
-    def fewest(self, secret: SensitiveColumn) -> int:
+    def smallest_class(self, secret: SensitiveColumn) -> int:
         return 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class AverageRisk(PrivacyModel):
-    """The mean over the people, of 1 over the people of their class, is at most this
-    (prosecutor).
+    """The mean prosecutor risk of all people is at most `most`.
 
-    It is a figure of all classes together, of which the smallest are suppressed until
-    the others keep to it. A person of several classes counts in each. With a k it is
-    the strict average risk. Source: El Emam (2013), Guide to the De-Identification of
-    Personal Health Information.
+    The risk of a person is 1 over the people of their class. It is a figure of all
+    classes
+    together: the smallest ones are suppressed until the others keep to it. A person in
+    several classes counts in each. Together with k-anonymity it is the strict average
+    risk.
+    Source: El Emam (2013), Guide to the De-Identification of Personal Health
+    Information.
     """
 
     kind = "average risk"
@@ -301,35 +299,36 @@ class AverageRisk(PrivacyModel):
         return f"average risk of at most {self.most:g}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        return self.among(classes, np.ones(len(classes.people), dtype=bool))
+        return self.violations_among(classes, np.ones(len(classes.people), dtype=bool))
 
-    def among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """(classes,) the smallest of some classes, without which the others keep to the
-        risk.
+    def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+        """(classes,) flags of the smallest classes, to be suppressed for the risk.
 
         Classes of one size share their fate.
 
         Args:
-            kept: (classes,).
+            kept: (classes,) those not yet suppressed.
         """
         kept = kept & (classes.people > 0)
         sizes, number = np.unique(classes.people[kept], return_counts=True)
-        groups, people = (
-            np.cumsum(each[::-1])[::-1] for each in (number, number * sizes)
-        )
-        fine = compared(groups, self.most, people) <= 0
-        return kept & (classes.people < sizes[fine.argmax()]) if fine.any() else kept
+        # Classes and people that remain if classes below each size are suppressed
+        groups = np.cumsum(number[::-1])[::-1]
+        people = np.cumsum((number * sizes)[::-1])[::-1]
+        is_low_enough = compare(groups, self.most, people) <= 0
+        if not is_low_enough.any():
+            return kept
+        return np.asarray(kept & (classes.people < sizes[is_low_enough.argmax()]))
 
 
 def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
-    """(classes,) flags of the classes that violate at least one of the models.
+    """(classes,) flags of the classes in violation of any model.
 
-    Where one without a published person does (under delta-presence), no suppression can
-    mend the node.
+    If a class without a published person is (under delta-presence), no suppression can
+    make the node feasible.
     """
     result = np.zeros(len(classes.people), dtype=bool)
-    for each in sorted(models, key=lambda model: model.joint):
-        result |= each.among(classes, ~result)
+    for model in sorted(models, key=lambda model: model.joint):
+        result |= model.violations_among(classes, ~result)
     return result
 
 

@@ -1,8 +1,7 @@
-"""A plan, which decides everything of an anonymized table, so that it can be made
-again.
+"""A plan: everything needed to make an anonymized table again.
 
-It holds what a person chose (roles, hierarchies, models, limit, metric, method, node)
-and goes with the result as JSON.
+It holds the choices of a person (roles, hierarchies, models, limit, metric, method,
+node) and goes with the result as JSON.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Plan(Choices):
     """
 
     method: Method = field(default_factory=FullDomain)
-    """Its name is taken too."""
+    """A method, or its kind."""
 
     def __post_init__(self) -> None:
         if isinstance(self.method, str):
@@ -61,11 +60,11 @@ class Plan(Choices):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The method and the models, in words, as the ledger names a plan."""
+        """The method and the models, in words, for the ledger."""
         return (self.method.kind, *map(str, self.models))
 
     def to_json(self) -> str:
-        """Write the plan as JSON, which `from_json` reads back."""
+        """Write the plan as JSON, to be read by `from_json`."""
         return json.dumps(
             {
                 "roles": dict(self.roles),
@@ -84,7 +83,7 @@ class Plan(Choices):
             }
             | ({"gap": self.gap} if self.gap else {})
             | (
-                {"coded": {name: asdict(each) for name, each in self.coded.items()}}
+                {"coded": {name: asdict(coding) for name, coding in self.coded.items()}}
                 if self.coded
                 else {}
             )
@@ -100,7 +99,7 @@ class Plan(Choices):
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """Read what `to_json` wrote.
+        """Read a plan from the JSON of `to_json`.
 
         Raises: ParameterError when the text is no plan; the errors of a plan that
             breaks its rules.
@@ -114,11 +113,12 @@ class Plan(Choices):
                 for name, levels in fields.pop("hierarchies").items()
             }
             models = tuple(
-                _read(PrivacyModel, each, "model") for each in fields.pop("models")
+                _read(PrivacyModel, model, "model") for model in fields.pop("models")
             )
             metric = _read(Metric, fields.pop("metric"), "metric")
             coded = {
-                name: Coding(**each) for name, each in fields.pop("coded", {}).items()
+                name: Coding(**coding)
+                for name, coding in fields.pop("coded", {}).items()
             }
             return cls(
                 hierarchies=hierarchies,

@@ -1,6 +1,4 @@
-"""Post-randomization (PRAM) of columns that leave as they are; no guarantee by
-itself.
-"""
+"""Post-randomization (PRAM) of published columns; no guarantee by itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,31 +12,30 @@ from dpcore.tables.digests import row_messages, uniform_draws
 from dpcore.tables.rows import Microdata
 
 
-def post_randomized(table: Microdata, shares: Mapping[str, float]) -> pd.DataFrame:
-    """Return the rows with cells drawn anew by the invariant matrix of each column,
-    missing ones as they are.
+def post_randomize(table: Microdata, shares: Mapping[str, float]) -> pd.DataFrame:
+    """Redraw cells by the invariant matrix of each column; missing ones stay.
 
     A cell is drawn anew with chance p, and then takes the value of a row that is drawn
     uniformly: value i stays with chance 1 - p (1 - s_i), and becomes j with p s_j,
-    where s are the shares of values. Expected shares stay as they are. Draws follow
-    from the row, the name of the column and the table's key: the same table, in any
-    order of rows, has the same draws by every plan, so that versions cannot be
+    where s are the shares of values. Expected shares stay as they are. Draws are
+    determined by the row, the name of the column and the table's key: the same table,
+    in any order of rows, has the same draws in every plan, so that versions cannot be
     averaged.
 
-    A cell is drawn anew at the times of a Poisson process, and shows at the time -ln(1
-    - p) what it was drawn last. So the table of a larger share is drawn from that of a
-    smaller one, without a look at the original: both together tell no more than the one
-    of the smaller share.
+    A cell is drawn anew at the times of a Poisson process, and shows the last draw
+    before the time -ln(1 - p). So the table of a larger share is drawn from that of a
+    smaller one,
+    without access to the original: both together tell no more than that of the smaller
+    share.
 
     Args:
-        table: with a key where anything is to be drawn.
+        table: with a key if anything is to be drawn.
         shares: column -> p, in (0, 1].
 
     Raises: SchemaError for a column that is not there, UsageError without a key.
 
     Source: Gouweleeuw, Kooiman, Willenborg, de Wolf (1998), "Post randomisation for
-    statistical disclosure
-        control: theory and implementation", on invariant matrices.
+    statistical disclosure control: theory and implementation", on invariant matrices.
     """
     if shares and not table.key:
         raise UsageError(
@@ -57,21 +54,20 @@ def post_randomized(table: Microdata, shares: Mapping[str, float]) -> pd.DataFra
         place = cells.put(rank, -1)
         known = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
         drawn[name] = frame[name].take(
-            _rows_shown(messages, known, table.key, name, share)
+            _shown_rows(messages, known, table.key, name, share)
         )
         drawn[name] = drawn[name].set_axis(frame.index)
     return frame.assign(**drawn)
 
 
 def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
-    """Refuse to draw a column anew beside another one that says the same of every row,
-    in the same values or in others.
+    """Refuse to redraw a column with a copy, in the same values or in others.
 
-    Where both are drawn, cells that agree are almost surely true; where one stays as it
-    is, it tells the other.
+    If both are drawn, cells that agree are almost surely true; if one stays as it is,
+    it gives away the other.
 
     Args:
-        frame: the columns that leave with values of their own.
+        frame: the columns that are published with values of their own.
         drawn: names of those that are drawn anew.
 
     Raises: ParameterError that names both.
@@ -79,7 +75,7 @@ def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
     cells = {name: canonical(frame[name]) for name in frame.columns}
     for name in drawn:
         for other in frame.columns:
-            if other != name and _says_the_same(cells[name], cells[other]):
+            if other != name and _has_same_values(cells[name], cells[other]):
                 raise ParameterError(
                     (
                         "columns {name!r} and {other!r} say the same of every row, so "
@@ -91,52 +87,53 @@ def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
                 )
 
 
-def _says_the_same(one: Canonical, other: Canonical) -> bool:
-    """Return whether rows with one value in a column, and more than one value, have one
-    in the other.
+def _has_same_values(one: Canonical, other: Canonical) -> bool:
+    """Return whether the values of two columns determine each other.
 
-    Columns in which no two rows agree say the same by equal values alone.
+    Both need more than one value. Columns without repeated values must have equal ones.
     """
     present = one.codes >= 0
     if not np.array_equal(present, other.codes >= 0):
         return False
-    ours, theirs = (pd.factorize(each.persons()[present])[0] for each in (one, other))
+    ours = pd.factorize(one.persons()[present])[0]
+    theirs = pd.factorize(other.persons()[present])[0]
     if not np.array_equal(ours, theirs) or not ours.any():
         return False
     if ours.max() + 1 < len(ours):
         return True
     texts, others = (
-        each.put(np.array([value[1:] for value in each.values], dtype=object), "")
-        for each in (one, other)
+        column.put(np.array([value[1:] for value in column.values], dtype=object), "")
+        for column in (one, other)
     )
     return np.array_equal(texts, others)
 
 
-def _rows_shown(
+def _shown_rows(
     messages: Sequence[bytes],
     known: npt.NDArray[np.int64],
     key: bytes,
     name: str,
     share: float,
 ) -> npt.NDArray[np.int64]:
-    """Return the row whose value each row shows in a column, (rows,).
+    """(rows,) the row from which each takes its value in a column.
 
     Args:
         messages: of the rows.
-        known: the rows that hold a value, in the order of values.
+        known: the rows with a value, in the order of values.
         key: of the table.
         name: of the column.
-        share: that is drawn anew.
+        share: of cells drawn anew.
     """
     rows = np.arange(len(messages))
-    # after infinitely many times the last draw knows nothing of the others
+    # A share of 1 means infinitely many draws: the last does not depend on the others
     if share == 1:
         _, which = uniform_draws(
             [messages[row] for row in known], key, f"last draw of {name}"
         ).T
         rows[known] = known[(which * len(known)).astype(np.int64)]
         return rows
-    # the chance that a cell has not been drawn anew until now
+    # Draw by draw, until the Poisson time of every cell has passed. `undrawn` is the
+    # chance of no draw until the present draw of a cell
     undrawn = np.ones(len(messages))
     waiting = np.sort(known)
     number = 0

@@ -1,4 +1,4 @@
-"""The models that the table that leaves meets, in words, as its label."""
+"""The models met by a published table, in words, as its label."""
 
 import numpy as np
 
@@ -8,27 +8,24 @@ from dpcore.tables.classes import BoolArray, IntArray, class_index
 
 EXCEPT = ", but for"
 EARLIER = ", against the table before rows or values were left out"
-"""What a text has where a model does not hold for all that leaves, or not by what
-leaves alone.
-"""
+"""Additions to a model's text: exceptions, and models of the table before deletions."""
 
 
-def promised(
+def describe_models(
     inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: BoolArray
 ) -> tuple[str, ...]:
-    """Return one text for each model of a plan, true of the rows that leave, as a
-    reader would count them.
+    """Return one text for each model, true of the published rows alone.
 
-    Every method sees to its models in the classes that are not suppressed, against all
-    rows to be published. Judged here are the class of suppressed rows, where they
-    leave, and models that compare classes with the whole table, since a table without
-    some rows or values has another distribution. Of these the text says so where they
-    hold by the chosen rows before some were left out alone.
+    Every method meets its models in the classes that are not suppressed, compared with
+    all rows to be published. Checked here are the class of suppressed rows, if they
+    leave, and models that compare classes with the whole table, since leaving out rows
+    or values changes its distribution. If such a model holds only against the table
+    before that, its text says so.
 
     Args:
         inputs: the table and the plan.
-        classes: (published rows,) class of each, by what it prints.
-        hidden: (published rows,) whether it prints nothing but `*`.
+        classes: (published rows,) classes of rows with the same labels.
+        hidden: (published rows,) whether a row is suppressed.
         leaves: (published rows,) whether it is in the table that leaves.
     """
     plan = inputs.plan
@@ -39,17 +36,20 @@ def promised(
     texts = []
     for model in plan.models:
         text = f"{model}"
-        judged = leaves
+        checked = leaves
         if isinstance(model, SensitiveModel) and blanked:
             text += f"{EXCEPT} {number} suppressed rows that leave without its values"
-            judged = leaves & ~hidden
-        if judged.any() and (model.compares_with_table or (suppressed & judged).any()):
-            rows = inputs.among(judged)
-            index = class_index([classes[judged]])
-            groups = rows.groups(rows.spread(index))
+            checked = leaves & ~hidden
+        if checked.any() and (
+            model.compares_with_table or (suppressed & checked).any()
+        ):
+            rows = inputs.rows_among(checked)
+            index = class_index([classes[checked]])
+            groups = rows.groups(rows.per_row(index))
             broken = model.violations(groups)
             together = np.zeros(len(groups.people), dtype=bool)
-            together[index[hidden[judged]]] = True
+            # the class of suppressed rows
+            together[index[hidden[checked]]] = True
             if model.compares_with_table and (broken & ~together).any():
                 text += EARLIER + (
                     "" if inputs.subset is None else " of the research subset"

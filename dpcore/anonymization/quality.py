@@ -1,6 +1,6 @@
-"""The losses of a recoded table, by the same figures for every method.
+"""Information loss of a recoded table, by the same figures for every method.
 
-Each row prints a label that may stand for several values; all figures follow from how
+Each row has labels that may stand for several values; all figures are computed from how
 many those are.
 """
 
@@ -17,25 +17,24 @@ from dpcore.tables.people import largest_each, people_per_class
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """Losses of one recoded table, where 0 is the table as it was.
+    """Information loss of one recoded table; 0 is no loss.
 
     Attributes:
-        suppressed: share of rows whose labels may stand for any value in every column.
-        suppressed_people: share of people who have such a row.
+        suppressed: share of rows with labels that may stand for any value in every column.
+        suppressed_people: share of people with such a row.
         k: people of the smallest class that is not suppressed; 0 when all rows are.
-        discernibility: sum over the rows of the rows they look like; a suppressed row
-            looks like all.
-        ncp: normalized certainty penalty, mean over columns and rows, on the values
-            that occur. Columns cut into intervals count width over width of the domain,
+        discernibility: sum over the rows of the number of rows that look like it; a
+            suppressed row looks like all.
+        ncp: normalized certainty penalty, mean over columns and rows, on the values that
+            occur. For columns cut into intervals it is width over width of the domain, for
             all others values over values.
-        loss: geometric mean over the columns of the share of the declared domain a
-            label stands for, scaled to [0, 1]. Source: ARX's loss metric with equal
-            weights.
+        loss: geometric mean over the columns of the share of the declared domain covered by
+            a label, scaled to [0, 1]. Source: ARX's loss metric with equal weights.
         column_ncp: ncp by column.
-        column_suppressed: by column, share of cells that print `*`.
-        column_change: by column, total variation between the original distribution and
-            the one that a reader gets who takes every value of a label for equally
-            likely; in [0, 1].
+        column_suppressed: by column, share of cells with `*`.
+        column_change: by column, total variation between the original distribution and the
+            one expected by a reader who takes every value of a label for equally likely; in
+            [0, 1].
     """
 
     rows: int
@@ -52,9 +51,11 @@ class Quality:
 
 
 def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
-    """Measure a recoded table.
+    """Measure the information loss of a recoded table.
 
-    `person`, (rows,), tells whose row it is, None where every row is a person.
+    Args:
+        recoded: the table.
+        person: (rows,) number of the person, None if every row is a person.
     """
     sizes = recoded.sizes
     rows = int(sizes.sum())
@@ -92,6 +93,6 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
 
 
 def suppressed_classes(recoded: Recoded) -> BoolArray:
-    """(classes,) whether the class prints nothing but `*`."""
+    """(classes,) whether all labels of a class are `*`."""
     starred = [(column.text == SUPPRESSED)[column.label] for column in recoded.columns]
     return np.asarray(np.all(starred, axis=0))

@@ -1,8 +1,7 @@
-"""The labels that a method publishes, one per class and column, and the values each may
-stand for.
+"""Published labels by class and column, with the values they may stand for.
 
 Full-domain generalization, local recoding, Mondrian and microaggregation all end here,
-which is what lets one function measure them all on one scale.
+so that one function measures them all on one scale.
 """
 
 from __future__ import annotations
@@ -30,14 +29,13 @@ class PublishedColumn:
     """One column before and after.
 
     Attributes:
-        label: (classes,) index of the label each class publishes.
+        label: (classes,) index of the label of each class.
         text: (labels,) the labels as printed.
-        ncp: (labels,) normalized certainty penalty: 0 says all, 1 says nothing.
-        loss: (labels,) the same on the declared domain, which may hold values that no
-            row has.
-        before: (leaves,) rows of each value of the domain the labels are made from.
-        after: (leaves,) rows that a reader expects there who takes all values of a
-            label for equally likely.
+        ncp: (labels,) normalized certainty penalty: 0 for one value, 1 for all.
+        loss: (labels,) the same on the declared domain, including values of no row.
+        before: (leaves,) rows of each value of the domain of the labels.
+        after: (leaves,) rows expected there by a reader who takes all values of a label
+            for equally likely.
     """
 
     name: str
@@ -51,14 +49,12 @@ class PublishedColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Recoded:
-    """A recoded table, whose rows of one class, and of no other, print the same labels.
+    """A recoded table; rows have the same labels if and only if they share a class.
 
     Attributes:
         classes: (rows,) class of each.
-        node: the level of every column, where all rows that are not suppressed share
-            them.
-        gap: the share of what was minimized, at most, that other levels may save; 0
-            where there are none.
+        node: the level of every column, if all rows that are not suppressed share them.
+        gap: relative gap to the bound of what was minimized; 0 without one.
     """
 
     columns: tuple[PublishedColumn, ...]
@@ -68,9 +64,7 @@ class Recoded:
 
     @classmethod
     def of(cls, columns: Sequence[PublishedColumn], classes: IntArray) -> Recoded:
-        """Unite the classes that print the same labels, which a reader cannot tell
-        apart.
-        """
+        """Merge classes with the same labels, since a reader cannot tell them apart."""
         merged = class_index([column.label for column in columns])
         _, first = np.unique(merged, return_index=True)
         united = [replace(column, label=column.label[first]) for column in columns]
@@ -96,9 +90,7 @@ class Recoded:
         )
 
     def frame(self, original: pd.DataFrame) -> pd.DataFrame:
-        """Replace the recoded columns of the original by what is published, and leave
-        others as they are.
-        """
+        """Replace the recoded columns of the original by their published labels."""
         printed = {
             column.name: column.text[column.label[self.classes]]
             for column in self.columns
@@ -108,19 +100,20 @@ class Recoded:
         )
 
 
-def leaf_codes(
+def read_leaves(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
 ) -> tuple[dict[str, Hierarchy], dict[str, IntArray]]:
-    """Return the hierarchies with leaves for missing and suppressed cells, and each
-    row's leaf, by name.
+    """Return hierarchies that cover special cells, and each row's leaf, by name.
+
+    Special cells are missing and suppressed ones.
 
     Raises: HierarchyError for a value without a path.
     """
     covering = {}
     leaf = {}
     for name in sorted(hierarchies):
-        covering[name], leaf[name] = hierarchies[name].read(frame[name])
+        covering[name], leaf[name] = hierarchies[name].read_column(frame[name])
     return covering, leaf
 
 
@@ -131,20 +124,20 @@ def recode(
     classes: IntArray,
     levels: IntArray,
 ) -> Recoded:
-    """Publish hierarchy labels, for class c its label at level levels[c, q] in the q-th
-    column.
+    """Publish hierarchy labels: class c has level levels[c, q] in the q-th column.
 
     Args:
-        hierarchies: as from `leaf_codes`.
-        leaf: as from `leaf_codes`; the rows of a class share their labels at the
+        hierarchies: as from `read_leaves`.
+        leaf: as from `read_leaves`; the rows of a class share their labels at the
             class's levels.
         classes: (rows,) class of each row.
         levels: (classes, columns); one level above the hierarchy's last prints `*`,
             whatever its top label is.
 
     A label that is at several levels for different leaves may stand for all of them,
-    and `*` for any: that is what a reader knows. Its NCP is (observed leaves it may
-    stand for - 1) / (observed leaves - 1).
+    and
+    `*` for any: that is what a reader knows. Its NCP is (observed leaves it may stand
+    for - 1) / (observed leaves - 1).
     """
     _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
     columns = []
@@ -152,6 +145,7 @@ def recode(
         hierarchy = hierarchies[name]
         leaves = len(hierarchies[name].values)
         table = np.array((*hierarchy.levels, (SUPPRESSED,) * leaves), dtype=object)
+        # Number the labels, and pair each with the leaves that it may stand for
         flat, text = pd.factorize(table.ravel(), sort=True)
         codes = flat.reshape(table.shape)
         cover_label, cover_leaf = np.divmod(
@@ -161,6 +155,7 @@ def recode(
         observed = before[cover_leaf] > 0
         covered = np.bincount(cover_label, minlength=len(text))
         covered_observed = np.bincount(cover_label[observed], minlength=len(text))
+        # Label of each class, and rows that a reader expects at each leaf
         label = codes[levels[:, place], leaf[name][first]]
         share = np.bincount(label, sizes, len(text)) / np.maximum(1, covered_observed)
         columns.append(
@@ -187,11 +182,12 @@ def full_domain(
     *,
     suppressed: BoolArray,
 ) -> Recoded:
-    """Publish one level per column for the whole table, and `*` in the suppressed rows,
-    (rows,) booleans.
+    """Publish one level per column for the whole table, and `*` in suppressed rows.
 
     Args:
-        hierarchies, leaf: as from `leaf_codes`; columns in any order.
+        hierarchies, leaf: as from `read_leaves`; columns in any order.
+        levels: by column.
+        suppressed: (rows,) booleans.
     """
     leaf = {name: leaf[name] for name in sorted(leaf)}
     codes = [hierarchies[name].codes(levels[name])[leaf[name]] for name in leaf]

@@ -1,6 +1,4 @@
-"""A plan carried out on rows that come some at a time, after a look at the distinct
-tuples of the table.
-"""
+"""A plan carried out on batches of rows, after a pass over the distinct tuples."""
 
 from __future__ import annotations
 
@@ -13,20 +11,20 @@ import pandas as pd
 
 from dpcore.anonymization.apply import (
     check_smallest,
-    keeps_hidden,
-    starred_before,
-    suppressed_of,
+    mark_starred_before,
+    mark_suppressed,
+    publishes_suppressed,
 )
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.inputs import Inputs, check_roles, coded, subset_of
+from dpcore.anonymization.inputs import Inputs, check_roles, code_columns, mark_subset
 from dpcore.anonymization.levels import (
     PublishedClasses,
-    published_classes,
-    suppressed_rows,
-    tuples,
+    build_tuples,
+    find_published_classes,
+    mark_suppressed_rows,
 )
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.promise import promised
+from dpcore.anonymization.promise import describe_models
 from dpcore.errors import RowsError, UsageError, source_changed
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
@@ -35,20 +33,22 @@ from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows, Published
 
-WHOSE: Any = 0
-"""Name of the column that tells people apart; it is no text, so no table has such a
-column.
+PERSON_COLUMN: Any = 0
+"""Name of the added column with hashes of people.
+
+It is no text, so that no table has such a column.
 """
 _TUPLES_AT_ONCE = 131_072
+"""Distinct tuples that are recoded at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recoding:
-    """The recoding of any row of one table, by that row alone. Private, as the plan is.
+    """Recodes any row of one table by that row alone. Private, as the plan is.
 
     Attributes:
         plan: with its levels filled in.
-        rows: how many rows there will be.
+        rows: number of rows that will be published.
         models: those that they meet, in words.
     """
 
@@ -68,54 +68,54 @@ class Recoding:
         smallest: int = 1,
         on_progress: OnProgress = silent,
     ) -> Recoding:
-        """Choose the levels where the plan has none, and what becomes of suppressed
-        rows.
+        """Choose the levels if the plan has none, and decide on suppressed rows.
 
         Args:
             plan: by a method that searches.
-            distinct: of the whole table, as `levels.distinct_of` asks for it.
-            smallest: people in a group of rows that leave, at least.
-            on_progress: gets the stage of a search and the share done; what it raises
-                ends it.
+            distinct: of the whole table, as from `levels.read_distinct`.
+            smallest: people in a published group, at least.
+            on_progress: gets the stage of a search and the share done; an exception
+                that it raises ends the search.
 
-        Raises: RowsError where the plan needs all rows at once; as `apply`.
+        Raises: RowsError if the plan needs all rows at once; as `apply`.
         """
         check_streamed(plan)
-        if plan.counted is not None and distinct.held is None:
+        if plan.unit_column is not None and distinct.held is None:
             raise UsageError(
                 (
                     f"the plan counts {plan.counts}, and it is not known who holds "
                     "which "
                     "tuples"
                 ),
-                remedy=f"ask for the tuples by the column {plan.counted}",
+                remedy=f"ask for the tuples by the column {plan.unit_column}",
             )
         inputs = Inputs.of(distinct, plan)
-        table = tuples(inputs)
-        shown = published_classes(table, plan, on_progress)
-        plan = plan.at(
+        table = build_tuples(inputs)
+        shown = find_published_classes(table, plan, on_progress)
+        plan = plan.with_node(
             dict(zip(plan.quasi_identifiers, shown.node, strict=True)), shown.gap
         )
-        few = table.without_rows()  # as it is sent along to wherever rows are
+        # without rows, since it is sent to wherever the rows are
+        layout = table.without_rows()
         recoding = cls(
             plan=plan,
             rows=0,
             models=(),
-            _table=few,
+            _table=layout,
             _shown=shown,
             _keeps_hidden=True,
             _keeps_starred=False,
         )
-        printed = recoding._printed(inputs.published)
-        starred = _starred(printed)
-        hidden = suppressed_of(inputs, starred)
-        keeps = keeps_hidden(inputs, hidden, starred)
+        printed = recoding._print_labels(inputs.published)
+        starred = _mark_starred(printed)
+        hidden = mark_suppressed(inputs, starred)
+        keeps = publishes_suppressed(inputs, hidden, starred)
         leaves = ~hidden | keeps
         classes = class_index(
             [labels.codes.astype(np.int64) for labels in printed.values()]
         )
         check_smallest(inputs, classes, leaves, smallest)
-        models = promised(inputs, classes, hidden=hidden, leaves=leaves)
+        models = describe_models(inputs, classes, hidden=hidden, leaves=leaves)
         weights = (
             distinct.rows if inputs.subset is None else distinct.rows[inputs.subset]
         )
@@ -130,32 +130,30 @@ class Recoding:
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Recode some rows, as they are published.
 
-        Raises: SchemaError when the roles do not fit them.
+        If people are counted, a column PERSON_COLUMN comes with them, for `Writer` to
+        remove.
 
-        Where people are counted, a column WHOSE comes with it, which `Writing` takes
-        away.
+        Raises: SchemaError when the roles do not fit them.
         """
         check_roles(rows.columns, self.plan)
-        published = self.published(rows)
-        if self.plan.counted is not None:
+        published = self.recode_columns(rows)
+        if self.plan.unit_column is not None:
             whose = pd.Series(
-                person_hashes(rows[self.plan.counted])[:, 0], index=rows.index
+                person_hashes(rows[self.plan.unit_column])[:, 0], index=rows.index
             )
-            published[WHOSE] = whose[published.index]
+            published[PERSON_COLUMN] = whose[published.index]
         return published
 
-    def published(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Recode some columns, those that a search looks at among them, under the same
-        index.
-        """
+    def recode_columns(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Recode the searched columns, and others if given, under the same index."""
         plan = self.plan
-        rows = coded(rows, self.plan)
-        subset = subset_of(rows, plan)
+        rows = code_columns(rows, self.plan)
+        subset = mark_subset(rows, plan)
         shown = rows if subset is None else rows[subset]
-        printed = self._printed(shown)
-        hidden = _starred(printed)
+        printed = self._print_labels(shown)
+        hidden = _mark_starred(printed)
         if self._keeps_starred:
-            hidden &= ~starred_before(shown, plan.quasi_identifiers, hidden)
+            hidden &= ~mark_starred_before(shown, plan.quasi_identifiers, hidden)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
             if name in plan.dropped or name not in rows:
@@ -171,10 +169,10 @@ class Recoding:
         ]
         return uncoded(published if self._keeps_hidden else published[~hidden])
 
-    def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
-        """Print the labels of each quasi-identifier."""
-        leaves = self._table.placed(rows)
-        suppressed = suppressed_rows(leaves, self._table, self._shown)
+    def _print_labels(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
+        """Return the printed labels of each quasi-identifier."""
+        leaves = self._table.find_leaves(rows)
+        suppressed = mark_suppressed_rows(leaves, self._table, self._shown)
         return {
             name: self._labels(name, leaf, suppressed) for name, leaf in leaves.items()
         }
@@ -182,7 +180,7 @@ class Recoding:
     def _labels(
         self, name: str, leaf: IntArray, suppressed: BoolArray
     ) -> pd.Categorical:
-        """Print the labels of one of them."""
+        """Return the printed labels of one quasi-identifier."""
         place = self._table.names.index(name)
         hierarchy = self._table.hierarchies[place]
         level = self._shown.node[place]
@@ -197,12 +195,12 @@ class Recoding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Writing:
-    """Recodes some rows, counts their classes, and puts them away, wherever they are.
+class Writer:
+    """Recodes some rows, counts their classes, and stores them, in any process.
 
     Attributes:
         names: columns whose values make a class.
-        put: gets the recoded rows, and returns where they are.
+        put: stores recoded rows, and returns their location.
     """
 
     recoding: Recoding
@@ -210,52 +208,56 @@ class Writing:
     put: Callable[[pd.DataFrame], Any]
 
     def __call__(self, rows: pd.DataFrame) -> Published:
-        """Return three numbers of each class, under its hash, the one above, and the
-        next.
+        """Recode and store rows, and return three numbers for each class.
 
-        These are its rows, and over them the sums of the lower and the upper 32 bits of
-        whose each is.
+        They are its rows, and the sums of the lower and of the upper 32 bits of the
+        hashes of their people. Their keys are the hash of the class, this plus 1, and
+        plus 2.
         """
         published = self.recoding(rows)
         nobody = np.zeros(len(published), dtype=np.uint64)
-        whose = published.pop(WHOSE).to_numpy() if WHOSE in published else nobody
+        whose = (
+            published.pop(PERSON_COLUMN).to_numpy()
+            if PERSON_COLUMN in published
+            else nobody
+        )
         hashes, index = tuple_hashes(published, self.names)
+        # Per class: rows, and the lower and upper 32 bits of the hashes of people
         numbers = np.zeros((3, len(hashes)), dtype=np.int64)
-        for sums, each in zip(
+        for sums, addends in zip(
             numbers, (nobody + 1, whose & 0xFFFF_FFFF, whose >> 32), strict=True
         ):
-            np.add.at(sums, index, each.astype(np.int64))
+            np.add.at(sums, index, addends.astype(np.int64))
         return Published.of(
             _keys(hashes).ravel(), numbers.ravel(), (self.put(published),)
         )
 
 
 class Tally:
-    """The rows of each class, and of its sensitive values, that are to be published,
-    and whose they are.
+    """Expected rows of each class with its sensitive values, and their people.
 
-    A source that gives other rows the second time would break the models of a plan,
-    whatever their number. Private; at most as large as the distinct tuples, which it
-    tells apart by 64 bits.
+    A source that gives other rows in the second pass would break the models of a plan,
+    even if their number is the same. Private; at most as large as the distinct tuples,
+    which it tells apart by 64 bits.
     """
 
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
-        """Take the tuples that the recoding was made of."""
+        """Count the tuples from which the recoding was made."""
         plan = recoding.plan
         looked_at = dict.fromkeys([*plan.quasi_identifiers, *plan.secrets])
         self._recoding = recoding
         self._names = [name for name in looked_at if name not in plan.dropped]
         tuples = distinct.frame.reset_index(drop=True)
         parts: list[tuple[IntArray, ...]] = [(np.empty(0, dtype=np.int64),) * 3]
-        of_tuples = (
+        people_sums = (
             np.zeros(len(tuples), dtype=np.uint64)
             if distinct.held is None
             else distinct.held.sums
         )
         for start in range(0, len(tuples), _TUPLES_AT_ONCE):
-            published = recoding.published(tuples[start : start + _TUPLES_AT_ONCE])
+            published = recoding.recode_columns(tuples[start : start + _TUPLES_AT_ONCE])
             hashes, index = tuple_hashes(published, self._names)
-            sums = of_tuples[published.index].view(np.int64)
+            sums = people_sums[published.index].view(np.int64)
             parts.append(
                 (hashes[index].view(np.int64), distinct.rows[published.index], sums)
             )
@@ -263,12 +265,12 @@ class Tally:
         self._rows = Published.of(keys, rows, ())
         self._whose = Published.of(keys, whose, ())
 
-    def writing(self, put: Callable[[pd.DataFrame], Any]) -> Writing:
-        """Return what writes the rows and counts them."""
-        return Writing(recoding=self._recoding, names=self._names, put=put)
+    def writer(self, put: Callable[[pd.DataFrame], Any]) -> Writer:
+        """Return the writer of the rows, which counts them too."""
+        return Writer(recoding=self._recoding, names=self._names, put=put)
 
     def check(self, published: Published) -> None:
-        """Refuse rows that are too few or too many in a class, or somebody else's.
+        """Refuse rows with other counts in a class, or of other people.
 
         Raises: ReadError.
         """
@@ -287,15 +289,15 @@ def _keys(hashes: Hashes | IntArray) -> IntArray:
     return hashes.view(np.int64) + np.arange(3)[:, None]
 
 
-def _starred(printed: Mapping[str, pd.Categorical]) -> BoolArray:
-    """(rows,) flags of the rows that print nothing but `*`."""
+def _mark_starred(printed: Mapping[str, pd.Categorical]) -> BoolArray:
+    """(rows,) flags of the rows with `*` in every quasi-identifier."""
     return np.asarray(
         np.all([labels == SUPPRESSED for labels in printed.values()], axis=0)
     )
 
 
 def check_streamed(plan: Plan) -> None:
-    """Refuse what cannot be decided for each row by itself.
+    """Refuse a plan that cannot be decided for each row by itself.
 
     Raises: RowsError.
     """

@@ -1,6 +1,4 @@
-"""Exact decisions at a threshold, which is often met exactly, where floats are too
-close.
-"""
+"""Exact comparisons with thresholds, as classes often meet them exactly."""
 
 import math
 from fractions import Fraction
@@ -9,40 +7,34 @@ import numpy as np
 
 from dpcore.tables.classes import IntArray
 
-NEAR = 1e-9
-"""Figures that differ by a larger share of them are compared as floats."""
-DENOMINATOR = 10**9
-"""Of the fraction that a float stands for: 1.1 is eleven tenths, as it was written."""
+FLOAT_TOLERANCE = 1e-9
+"""Relative difference below which figures are compared as exact fractions."""
+MAX_DENOMINATOR = 10**9
+"""Largest denominator when a float is read as a fraction: 1.1 is 11/10."""
 
 
-def written(number: float) -> Fraction:
-    """Return the fraction that a float was written as."""
-    return Fraction(number).limit_denominator(DENOMINATOR)
+def as_fraction(number: float) -> Fraction:
+    """Return the short fraction nearest to a float, as it was written."""
+    return Fraction(number).limit_denominator(MAX_DENOMINATOR)
 
 
-def most_within(limit: float, people: int) -> int:
-    """Return the most of so many people who are within a share of them, exactly (29 of
-    100 for .29).
-    """
-    return math.floor(written(limit) * people)
+def max_within(limit: float, people: int) -> int:
+    """Return the most people within a share, exactly (29 of 100 for .29)."""
+    return math.floor(as_fraction(limit) * people)
 
 
 def least_limit(some: int, people: int) -> float:
-    """Return the least tenth of a percent of so many people that some of them are
-    within.
-    """
+    """Return the least share of people for `some` of them, in steps of 0.1 %."""
     return -(-1000 * some // people) / 1000
 
 
-def compared(figures: IntArray, factor: float, units: IntArray) -> IntArray:
-    """Return -1, 0 or 1 for whole numbers below, at or above `factor` times others,
-    (classes,) int64.
-    """
+def compare(figures: IntArray, factor: float, units: IntArray) -> IntArray:
+    """(classes,) -1, 0 or 1 for integers below, at or above `factor` times others."""
     bounds = factor * units
     signs = np.sign(figures - bounds).astype(np.int64)
-    near = np.flatnonzero(np.abs(figures - bounds) < NEAR * bounds)
+    near = np.flatnonzero(np.abs(figures - bounds) < FLOAT_TOLERANCE * bounds)
     if len(near):
-        exact = written(factor)
+        exact = as_fraction(factor)
         left = figures[near].astype(object)
         right = units[near].astype(object)
         signs[near] = np.sign(

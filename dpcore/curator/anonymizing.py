@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.anonymization.apply import carried_out, in_order
-from dpcore.anonymization.levels import distinct_of
+from dpcore.anonymization.apply import publishable_table, sort_by_content
+from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.streamed import Recoding, Tally, check_streamed
 from dpcore.engines.base import Engine
@@ -49,7 +49,7 @@ class Anonymizing:
         original = rows.frame.reset_index(drop=True)
         table = Microdata(original, rows.key)
         frame, models = self.compute(
-            carried_out,
+            publishable_table,
             table,
             self.plan,
             self.smallest,
@@ -74,7 +74,7 @@ class Anonymizing:
                 }
             )
         return AnonymizedTable(
-            table=PublicTable(in_order(frame)),
+            table=PublicTable(sort_by_content(frame)),
             plan=self.plan.to_json(),
             guarantee=self._guarantee(models),
             follow_up=follow_up,
@@ -91,7 +91,7 @@ class Anonymizing:
             return write_folder([made.table], folder, made.guarantee.as_metadata())
         check_streamed(self.plan)
         with self.engine.held():
-            distinct = distinct_of(self.engine.tuples, self.plan)
+            distinct = read_distinct(self.engine.tuples, self.plan)
             recoding = self.compute(
                 Recoding.of,
                 distinct,
@@ -102,7 +102,7 @@ class Anonymizing:
             tally = Tally(recoding, distinct)
 
             def hand_over(put: Callable[[pd.DataFrame], str]) -> Sequence[str]:
-                published = self.engine.apply(tally.writing(put))
+                published = self.engine.apply(tally.writer(put))
                 tally.check(published)
                 return published.places
 

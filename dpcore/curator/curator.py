@@ -366,7 +366,7 @@ class Curator(OnFile):
         self, plan: Plan, smallest_group: int, on_progress: OnProgress
     ) -> Anonymizing:
         """Note the plan in the ledger; return the object that executes it."""
-        plan = plan.counting(self.schema.unit.id_column)
+        plan = plan.counting_people(self.schema.unit.id_column)
         if plan.pseudonym is not None and not plan.series:
             plan = dataclasses.replace(plan, series=uuid.uuid4().hex)
         digest, _ = plan_digests(self.ledger.key, plan.to_json())

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymization.apply import anonymized, apply
+from dpcore.anonymization.apply import apply, carry_out
 from dpcore.anonymization.coding import Coding
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymization.levels import distinct_of
+from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.streamed import Recoding
@@ -83,7 +83,7 @@ def test_models_look_at_the_coded_numbers() -> None:
     )
     assert apply(TABLE, coarse).empty
     assert (
-        anonymized(TABLE, plan(coded={"salary": Coding(high=5)}))
+        carry_out(TABLE, plan(coded={"salary": Coding(high=5)}))
         .rows["salary"]
         .eq(5)
         .all()
@@ -101,7 +101,7 @@ def test_a_plan_keeps_codings_and_rows_that_stream_get_them_too() -> None:
     # plans from before are written as they were
     assert '"coded"' not in plan().to_json()
 
-    recoding = Recoding.of(distinct_of(ENGINE.tuples, coarse), coarse)
+    recoding = Recoding.of(read_distinct(ENGINE.tuples, coarse), coarse)
     pd.testing.assert_frame_equal(recoding(TABLE), apply(TABLE, coarse))
 
 

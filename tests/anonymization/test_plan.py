@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpcore.anonymization.apply import anonymized, apply
+from dpcore.anonymization.apply import apply, carry_out
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymization.groups import ClassStatistics
@@ -84,7 +84,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
 def test_json_gives_the_same_plan_and_the_same_table() -> None:
     """Else a published table cannot be reproduced from its plan."""
     frame = people()
-    plan = anonymized(frame, plan_for(frame)).plan
+    plan = carry_out(frame, plan_for(frame)).plan
     again = Plan.from_json(plan.to_json())
     assert again == plan
     pd.testing.assert_frame_equal(apply(frame, again), apply(frame, plan))
@@ -169,7 +169,7 @@ def test_suppressed_rows_are_those_of_the_search(
         subset="published",
     )
     try:
-        plan = replace(anonymized(frame, plan).plan, suppressed="kept")
+        plan = replace(carry_out(frame, plan).plan, suppressed="kept")
     except InfeasibleError:
         return
     result = apply(frame, plan)

@@ -16,12 +16,12 @@ from scipy.stats import chi2_contingency
 
 import dpcore as dp
 from dpcore.anonymization import pram
-from dpcore.anonymization.apply import anonymized, apply
+from dpcore.anonymization.apply import apply, carry_out
 from dpcore.anonymization.coding import Coding
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.pram import check_no_copy, post_randomized
+from dpcore.anonymization.pram import check_no_copy, post_randomize
 from dpcore.anonymization.streamed import check_streamed
 from dpcore.errors import ParameterError, RowsError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
@@ -71,20 +71,20 @@ def test_cells_move_by_the_matrix_that_was_promised(
 ) -> None:
     """Shares would drift, or fewer cells move than a person was shown."""
     frame = wards()
-    after = post_randomized(Microdata(frame, KEY), {"ward": SHARE})
+    after = post_randomize(Microdata(frame, KEY), {"ward": SHARE})
     assert p_value(frame["ward"], after["ward"], SHARE) > laws.FALSE_ALARM
     # twin: another matrix
     assert p_value(frame["ward"], after["ward"], SHARE * 0.9) < laws.FALSE_ALARM
     assert after["sex"].equals(frame["sex"])
     monkeypatch.setattr(pram, "row_messages", equal_rows_alike)
-    twin = post_randomized(Microdata(frame, KEY), {"ward": SHARE})
+    twin = post_randomize(Microdata(frame, KEY), {"ward": SHARE})
     assert p_value(frame["ward"], twin["ward"], SHARE) < laws.FALSE_ALARM
 
 
 def test_cells_of_two_columns_move_by_themselves() -> None:
     """Whoever saw one cell change would know that the other did."""
     frame = wards().assign(again=lambda rows: rows["ward"])
-    after = post_randomized(Microdata(frame, KEY), {"ward": SHARE, "again": SHARE})
+    after = post_randomize(Microdata(frame, KEY), {"ward": SHARE, "again": SHARE})
     moved = [(after[name] != frame[name]).to_numpy() for name in ("ward", "again")]
     both = SHARE * (1 - frame["ward"].map(frame["ward"].value_counts(normalize=True)))
     spread = np.sqrt((both**2 * (1 - both**2)).sum())
@@ -98,13 +98,13 @@ def test_draws_follow_the_rows_and_the_key_alone() -> None:
     original.
     """
     frame = wards(2_000)
-    once = post_randomized(Microdata(frame, KEY), {"ward": SHARE})
+    once = post_randomize(Microdata(frame, KEY), {"ward": SHARE})
     turned = frame.iloc[::-1].set_axis(frame.index)
-    again = post_randomized(Microdata(turned, KEY), {"ward": SHARE})
+    again = post_randomize(Microdata(turned, KEY), {"ward": SHARE})
     pd.testing.assert_series_equal(
         once.value_counts().sort_index(), again.value_counts().sort_index()
     )
-    other = post_randomized(Microdata(frame, b"o" * 32), {"ward": SHARE})
+    other = post_randomize(Microdata(frame, b"o" * 32), {"ward": SHARE})
     assert (other["ward"] != once["ward"]).any()
 
 
@@ -147,7 +147,7 @@ def test_two_shares_tell_no_more_than_the_smaller_one(
 
     def versions() -> list[pd.Series]:
         table = Microdata(frame, KEY)
-        return [post_randomized(table, {"ward": share})["ward"] for share in shares]
+        return [post_randomize(table, {"ward": share})["ward"] for share in shares]
 
     made = versions()
     for share, version in zip(shares, made, strict=True):
@@ -157,7 +157,7 @@ def test_two_shares_tell_no_more_than_the_smaller_one(
     assert made[0].eq(made[1]).mean() > 0.8  # they are drawn from each other
     differ = made[1] != made[2]
     assert (made[1] == frame["ward"])[differ].mean() < 0.9
-    monkeypatch.setattr(pram, "_rows_shown", one_draw_for_all_shares)
+    monkeypatch.setattr(pram, "_shown_rows", one_draw_for_all_shares)
     twins = versions()
     assert told_by_the_second(frame, twins[1], twins[2]) < laws.FALSE_ALARM
     assert (twins[1] == frame["ward"])[twins[1] != twins[2]].all()
@@ -176,7 +176,7 @@ def test_two_shares_tell_no_more_than_the_smaller_one(
 def test_missing_cells_stay_and_types_too(column: pd.Series) -> None:
     """A gap would become a value that nobody has, or whole numbers texts."""
     frame = pd.DataFrame({"x": column, "row": range(200)})
-    after = post_randomized(Microdata(frame, KEY), {"x": 1.0})["x"]
+    after = post_randomize(Microdata(frame, KEY), {"x": 1.0})["x"]
     assert after.dtype == column.dtype
     assert after.isna().equals(column.isna())
     assert set(after.dropna()) <= set(column.dropna())
@@ -247,7 +247,7 @@ def test_how_cells_were_to_move_and_did() -> None:
         randomized={"ward": 0.4, "days": 0.2}, coded={"days": Coding(high=60)}
     )
     report = curator.evaluate(TrialQuestion(plan=plan)).content
-    whole = post_randomized(Microdata(frame, curator.ledger.key), plan.randomized)
+    whole = post_randomize(Microdata(frame, curator.ledger.key), plan.randomized)
     before = frame["days"].clip(upper=60)
     after = whole["days"].clip(upper=60)
     for value, line in report.randomized["days"].iterrows():
@@ -289,12 +289,12 @@ def test_a_column_that_another_one_tells_is_not_drawn_anew(
     for columns in (("ward",), ("copy",), ("ward", "copy")):
         every = dataclasses.replace(plan, randomized=dict.fromkeys(columns, 0.4))
         if not refused:
-            anonymized(Microdata(frame, KEY), every)
+            carry_out(Microdata(frame, KEY), every)
             continue
         with pytest.raises(ParameterError, match=r"'(ward|copy)' and '(ward|copy)'"):
-            anonymized(Microdata(frame, KEY), every)
+            carry_out(Microdata(frame, KEY), every)
     inner = dataclasses.replace(plan, roles={**plan.roles, "copy": "identifier"})
-    anonymized(Microdata(frame, KEY), inner)  # it does not leave
+    carry_out(Microdata(frame, KEY), inner)  # it does not leave
 
 
 def test_columns_in_which_all_rows_differ_are_copies_by_their_values_alone() -> None:
@@ -325,7 +325,7 @@ def test_columns_in_which_all_rows_differ_are_copies_by_their_values_alone() -> 
             "the key of a ledger",
         ),
         (
-            lambda: post_randomized(Microdata(stays(), KEY), {"nowhere": 0.1}),
+            lambda: post_randomize(Microdata(stays(), KEY), {"nowhere": 0.1}),
             SchemaError,
             "nowhere",
         ),

@@ -23,12 +23,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.anonymization.apply import Anonymization, anonymized, carried_out
+from dpcore.anonymization.apply import Anonymization, carry_out, publishable_table
 from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.hierarchies.builders import flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymization.levels import distinct_of
+from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.methods import Method
 from dpcore.anonymization.models import (
     AverageRisk,
@@ -120,7 +120,8 @@ def meets(model: object, inside: Pairs, everybody: Pairs) -> bool:
 
 def people_of(frame: pd.DataFrame, rows: Iterable[int], plan: Plan) -> list[object]:
     return [
-        row if plan.counted is None else frame.at[row, plan.counted] for row in rows
+        row if plan.unit_column is None else frame.at[row, plan.unit_column]
+        for row in rows
     ]
 
 
@@ -277,7 +278,7 @@ def test_every_claim_is_met_by_the_table_that_leaves() -> None:
     for seed in range(400):
         frame, plan = random_case(seed)
         try:
-            made, models = carried_out(frame, plan)
+            made, models = publishable_table(frame, plan)
         except (InfeasibleError, SchemaError):
             continue
         kinds += check(frame, plan, made, models)
@@ -293,7 +294,9 @@ def test_every_claim_is_met_by_the_table_that_leaves() -> None:
             age = dp.Categorical("age", categories=("0", "1", "2"), other=True)
             schema = dp.Schema(columns=(age,), unit=dp.PrivacyUnit(max_rows=1))
             engine = FrameEngine(frame, schema, key=b"k" * 32)
-            assert Recoding.of(distinct_of(engine.tuples, plan), plan).models == models
+            assert (
+                Recoding.of(read_distinct(engine.tuples, plan), plan).models == models
+            )
             streamed += 1
     ours = {
         kind
@@ -399,7 +402,7 @@ def test_an_average_risk_holds_for_all_that_leaves_or_is_refused() -> None:
             method=method,  # type: ignore[arg-type]
             suppressed=suppressed,
         )
-        return anonymized(frame, plan)
+        return carry_out(frame, plan)
 
     kept = made("full-domain", "kept", 2)
     # 2 of 45 is above 4 %
@@ -438,7 +441,7 @@ def test_a_row_that_came_with_a_star_in_every_column_was_not_suppressed() -> Non
                 suppressed=suppressed,  # type: ignore[arg-type]
                 node={"q": 0},
             )
-            made, models = carried_out(frame, plan)
+            made, models = publishable_table(frame, plan)
             hidden = 1 if stay else 1 + stars
             if suppressed == "dropped":
                 assert made["q"].value_counts().to_dict() == (
@@ -451,7 +454,7 @@ def test_a_row_that_came_with_a_star_in_every_column_was_not_suppressed() -> Non
                     f"but for {hidden} suppressed rows that leave without its values"
                 )
             engine = FrameEngine(frame, schema, key=b"k" * 32)
-            recoding = Recoding.of(distinct_of(engine.tuples, plan), plan)
+            recoding = Recoding.of(read_distinct(engine.tuples, plan), plan)
             streamed = recoding(frame)
             assert recoding.models == models
             assert recoding.rows == len(made) == len(streamed)
@@ -484,7 +487,7 @@ def test_ranks_of_a_subset_are_those_of_its_own_values() -> None:
             node={"q": 0},
         )
         try:
-            made, models = carried_out(frame, plan)
+            made, models = publishable_table(frame, plan)
         except InfeasibleError:
             assert not met
             continue

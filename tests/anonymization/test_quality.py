@@ -12,7 +12,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.partition.mondrian import mondrian
 from dpcore.anonymization.partition.recoding import local_recoding
 from dpcore.anonymization.quality import quality
-from dpcore.anonymization.recoded import full_domain, leaf_codes, recode
+from dpcore.anonymization.recoded import full_domain, read_leaves, recode
 from dpcore.errors import HierarchyError
 from tests.anonymization.oracle import gate
 from tests.tiers import examples
@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     """
     found = quality(
         full_domain(
-            *leaf_codes(TABLE, {"place": PLACE}), {"place": 1}, suppressed=NOBODY
+            *read_leaves(TABLE, {"place": PLACE}), {"place": 1}, suppressed=NOBODY
         )
     )
     assert (found.rows, found.classes, found.k) == (6, 2, 2)
@@ -46,7 +46,7 @@ def test_nothing_done_loses_nothing_and_all_suppressed_loses_all() -> None:
     """Broken: the ends of the scales."""
     same = quality(
         full_domain(
-            *leaf_codes(TABLE, {"place": PLACE}), {"place": 0}, suppressed=NOBODY
+            *read_leaves(TABLE, {"place": PLACE}), {"place": 0}, suppressed=NOBODY
         )
     )
     assert (same.ncp, same.loss, same.column_change["place"], same.suppressed) == (
@@ -57,7 +57,7 @@ def test_nothing_done_loses_nothing_and_all_suppressed_loses_all() -> None:
     )
     gone = quality(
         full_domain(
-            *leaf_codes(TABLE, {"place": PLACE}), {"place": 0}, suppressed=~NOBODY
+            *read_leaves(TABLE, {"place": PLACE}), {"place": 0}, suppressed=~NOBODY
         )
     )
     assert (gone.ncp, gone.loss, gone.suppressed, gone.k, gone.discernibility) == (
@@ -76,7 +76,7 @@ def test_suppressed_rows_print_stars_and_count_as_one_class() -> None:
     hidden = NOBODY.copy()
     hidden[5] = True
     recoded = full_domain(
-        *leaf_codes(TABLE, {"place": PLACE}), {"place": 0}, suppressed=hidden
+        *read_leaves(TABLE, {"place": PLACE}), {"place": 0}, suppressed=hidden
     )
     assert recoded.frame(TABLE)["place"].tolist() == ["a1", "a2", "b1", "b1", "b1", "*"]
     found = quality(recoded)
@@ -90,7 +90,7 @@ def test_a_label_of_several_levels_may_stand_for_all_its_leaves() -> None:
     """
     tree = Hierarchy.from_csv("x;x;*\ny;x;*\nz;z;*")
     frame = pd.DataFrame({"q": ["x", "x", "y", "z"]})
-    covering, leaf = leaf_codes(frame, {"q": tree})
+    covering, leaf = read_leaves(frame, {"q": tree})
     recoded = recode(
         covering, leaf, classes=np.array([0, 0, 1, 2]), levels=np.array([[0], [1], [0]])
     )
@@ -178,10 +178,10 @@ def test_loss_is_that_of_arx(shared) -> None:
         levels = dict(zip(columns, map(int, row["node"].split("-")), strict=True))
         everyone = np.zeros(len(adult), dtype=bool)
         open_classes = full_domain(
-            *leaf_codes(adult, trees), levels, suppressed=everyone
+            *read_leaves(adult, trees), levels, suppressed=everyone
         )
         hidden = open_classes.sizes[open_classes.classes] < k
-        recoded = full_domain(*leaf_codes(adult, trees), levels, suppressed=hidden)
+        recoded = full_domain(*read_leaves(adult, trees), levels, suppressed=hidden)
         assert hidden.sum() == int(row["suppressed_model"])
         assert quality(recoded).loss == pytest.approx(float(row["score"]), abs=1e-8)
         tried += 1
@@ -193,5 +193,5 @@ def test_bad_hierarchies_are_refused() -> None:
     message shows the value.
     """
     with pytest.raises(HierarchyError) as caught:
-        leaf_codes(TABLE.replace("a1", "secret9"), {"place": PLACE})
+        read_leaves(TABLE.replace("a1", "secret9"), {"place": PLACE})
     assert "secret9" not in str(caught.value)

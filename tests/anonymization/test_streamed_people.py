@@ -28,10 +28,10 @@ from dpcore.anonymization.fulldomain.search import Solution, search
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
-from dpcore.anonymization.levels import columns_of, distinct_of
+from dpcore.anonymization.levels import read_distinct, searched_columns
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.streamed import WHOSE, Recoding, Tally
+from dpcore.anonymization.streamed import PERSON_COLUMN, Recoding, Tally
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.tuples import holders
 from dpcore.errors import InfeasibleError
@@ -183,7 +183,7 @@ def rows_of(frame: pd.DataFrame) -> Bag[tuple[str, ...]]:
 
 
 def counted(frame: pd.DataFrame, plan: Plan) -> DistinctRows:
-    return distinct_of(FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples, plan)
+    return read_distinct(FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples, plan)
 
 
 def written(first: pd.DataFrame, second: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -196,7 +196,7 @@ def carried_out(found: DistinctRows, second: pd.DataFrame, plan: Plan) -> pd.Dat
     recoding = Recoding.of(found, plan)
     tally = Tally(recoding, found)
     at_once = len(second) // 4 + 1
-    writing = tally.writing(lambda rows: rows)
+    writing = tally.writer(lambda rows: rows)
     parts = [
         writing(second.iloc[start : start + at_once])
         for start in range(0, len(second), at_once)
@@ -205,7 +205,7 @@ def carried_out(found: DistinctRows, second: pd.DataFrame, plan: Plan) -> pd.Dat
     tally.check(published)
     made = pd.concat(published.places)
     assert len(made) == recoding.rows
-    assert WHOSE not in made
+    assert PERSON_COLUMN not in made
     return made
 
 
@@ -292,7 +292,8 @@ def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
         with pytest.raises(dp.ReadError, match="was changed"):
             written(frame, other, plan)
     without = replace(
-        FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples(columns_of(plan)), held=None
+        FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples(searched_columns(plan)),
+        held=None,
     )
     with pytest.raises(dp.ParameterError, match="not known who holds"):
         Recoding.of(without, plan)

@@ -22,7 +22,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import LocalRecoding
 from dpcore.anonymization.models import EntropyL, KAnonymity, RecursiveCL
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import compared, least_limit, most_within
+from dpcore.anonymization.thresholds import compare, least_limit, max_within
 from dpcore.errors import InfeasibleError
 
 MOST = 18
@@ -108,7 +108,7 @@ def test_a_class_at_exactly_t_is_close() -> None:
             figures = np.array(
                 [math.ceil(moved) - 1, math.floor(moved), math.floor(moved) + 1]
             )
-            assert compared(figures, float(t), units).tolist() == [
+            assert compare(figures, float(t), units).tolist() == [
                 -1,
                 0 if moved == int(moved) else -1,
                 1,
@@ -122,7 +122,7 @@ def test_what_floats_cannot_tell_apart_is_told_apart() -> None:
     """Else one person in 3,000,000,000,000,000 decides nothing."""
     units = np.array([10**16])
     for people, sign in ((-1, -1), (0, 0), (1, 1)):
-        assert compared(np.array([3 * 10**15 + people]), 0.3, units).tolist() == [sign]
+        assert compare(np.array([3 * 10**15 + people]), 0.3, units).tolist() == [sign]
 
 
 def test_a_limit_is_the_decimal_that_was_written() -> None:
@@ -132,12 +132,12 @@ def test_a_limit_is_the_decimal_that_was_written() -> None:
     assert math.floor(0.29 * 100) == 28, "floats would do"
     for people in (*range(1, 120), 1_000, 30_162, 10**9):
         for tenths in range(1_001):
-            assert most_within(tenths / 1_000, people) == tenths * people // 1_000
+            assert max_within(tenths / 1_000, people) == tenths * people // 1_000
     for people in range(1, 120):
         for some in range(people + 1):
             limit = least_limit(some, people)
-            assert most_within(limit, people) >= some
-            assert limit == 0 or most_within(limit - 0.001, people) < some
+            assert max_within(limit, people) >= some
+            assert limit == 0 or max_within(limit - 0.001, people) < some
 
 
 def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> None:
@@ -166,7 +166,10 @@ def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> 
             == (hidden, point.node)
             == (hidden, (int(not hidden),))
         )
-    for at in (plan.at({"q": 0}), dataclasses.replace(plan, method=LocalRecoding())):
+    for at in (
+        plan.with_node({"q": 0}),
+        dataclasses.replace(plan, method=LocalRecoding()),
+    ):
         assert (apply(frame, at)["q"] == "*").sum() == 29
         few = dataclasses.replace(at, limit=0.28)
         if at.node is None:

@@ -30,7 +30,7 @@ import dpcore.engines
 from dpcore.anonymization import KAnonymity, Plan, apply
 from dpcore.anonymization.choices import Suppressed
 from dpcore.anonymization.hierarchies.suggest import suggest_together
-from dpcore.anonymization.levels import distinct_of
+from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.models import DistinctL
 from dpcore.anonymization.streamed import Recoding, Tally
 from dpcore.engines.base import Engine
@@ -343,10 +343,10 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     assert sorted(other.spread(lambda number: number * number, 4)) == [0, 1, 4, 9]
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
-        distinct = distinct_of(other.tuples, plan)
+        distinct = read_distinct(other.tuples, plan)
         recoding = Recoding.of(distinct, plan)
         tally = Tally(recoding, distinct)
-        published = other.apply(tally.writing(lambda rows: rows))
+        published = other.apply(tally.writer(lambda rows: rows))
         tally.check(published)
         found = pd.concat(published.places)
         assert list(found.columns) == list(expected.columns)
@@ -378,7 +378,7 @@ def plans(frame: pd.DataFrame) -> list[Plan]:
         )
         for suppressed, limit in zip(ways, (0.05, 0.3, 0.3, 1.0), strict=True)
     ]
-    whose = [plan.counting(HOSTILE[6]) for plan in (found[0], found[2])]
+    whose = [plan.counting_people(HOSTILE[6]) for plan in (found[0], found[2])]
     return [*found, *whose, replace(found[2], household=HOSTILE[3])]
 
 

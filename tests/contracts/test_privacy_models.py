@@ -54,7 +54,7 @@ def by_rows(seed: int, node: tuple[int, ...], *, twice: bool = False) -> Groups:
     case = case_of(seed)
     frame = case.frame.assign(person=case.people or range(len(case.frame)))
     codes = [
-        hierarchy.codes(level)[hierarchy.placed(frame[name])]
+        hierarchy.codes(level)[hierarchy.find_leaves(frame[name])]
         for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True)
     ]
     rows = np.repeat(np.arange(len(frame)), 2 if twice else 1)
@@ -132,7 +132,9 @@ def test_no_class_is_smaller_than_the_model_says(model: PrivacyModel) -> None:
         for _, classes in searched(seed).values():
             kept = classes.people[~model.violations(classes)]
             if isinstance(model, SensitiveModel) and (kept > 0).any():
-                assert kept[kept > 0].min() >= model.fewest(classes.secrets[SECRET])
+                assert kept[kept > 0].min() >= model.smallest_class(
+                    classes.secrets[SECRET]
+                )
 
 
 @pytest.mark.parametrize("people", [False, True], ids=["rows", "people"])
@@ -162,7 +164,7 @@ def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(
                 continue
             lost = int(
                 tuples.fewest_people(
-                    model.lost(each, model.violations(each), held).sum()
+                    model.min_suppressed(each, model.violations(each), held).sum()
                 )
             )
             lost_at_all += lost

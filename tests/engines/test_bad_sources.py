@@ -24,7 +24,7 @@ import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan
 from dpcore.anonymization import streamed as streamed_plan
 from dpcore.anonymization.hierarchies.suggest import suggest_together
-from dpcore.anonymization.levels import columns_of
+from dpcore.anonymization.levels import searched_columns
 from dpcore.anonymization.methods import Mondrian
 from dpcore.anonymization.models import DistinctL
 from dpcore.anonymization.streamed import Recoding, Tally
@@ -713,10 +713,10 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
         suppressed=suppressed,
     )
     monkeypatch.setattr(streamed_plan, "_TUPLES_AT_ONCE", 2)
-    distinct = FrameEngine(first, SCHEMA, key=KEY).tuples(columns_of(plan))
+    distinct = FrameEngine(first, SCHEMA, key=KEY).tuples(searched_columns(plan))
     recoding = Recoding.of(distinct, plan)
     tally = Tally(recoding, distinct)
-    writing = tally.writing(len)
+    writing = tally.writer(len)
     parts = [writing(second[start : start + 4]) for start in range(0, len(second), 4)]
     published = functools.reduce(operator.add, parts)
 

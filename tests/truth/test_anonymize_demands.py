@@ -17,7 +17,7 @@ import pytest
 
 from dpcore.anonymization import closeness, methods, models
 from dpcore.anonymization.coding import Coding
-from dpcore.anonymization.partition.microaggregation import published
+from dpcore.anonymization.partition.microaggregation import publish_means
 from dpcore.evaluation.table import trial
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
@@ -287,7 +287,9 @@ def test_a_wrong_chance_is_caught(
     in_this_process(monkeypatch)
     moved = trial._randomized_figures
     monkeypatch.setattr(
-        trial, "_randomized_figures", lambda *given: moved(*given).assign(chance=SHARES[given[2]])
+        trial,
+        "_randomized_figures",
+        lambda *given: moved(*given).assign(chance=SHARES[given[2]]),
     )
     with pytest.raises(AssertionError, match=r"not true.*moved, chance"):
         changed(marking, monkeypatch)
@@ -305,7 +307,7 @@ def _flat(counts: Any, secret: Any) -> Any:
 
 def _narrow(columns: Any, *given: Any) -> Any:
     """Means of which each is said to stand for itself."""
-    recoded = published(columns, *given)
+    recoded = publish_means(columns, *given)
     alone = [dataclasses.replace(each, ncp=0 * each.ncp) for each in recoded.columns]
     return dataclasses.replace(recoded, columns=tuple(alone))
 

@@ -198,7 +198,7 @@ class Truth:
         column = self.rows[name].mask(self.rows[name] == MISSING)
         with suppress(ValueError):
             column = pd.to_numeric(column)
-        tree, leaf = suggest_hierarchy(column).read(column)
+        tree, leaf = suggest_hierarchy(column).read_column(column)
         level = next(level for level in tree.levels if len(set(level)) == labels)
         found = pd.Series(np.array(level)[leaf], self.rows.index)
         stands = found.map(pd.Series(level).value_counts())

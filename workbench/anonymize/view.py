@@ -120,7 +120,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         warnings = outcomes.warnings(
             curator,
             current,
-            plan.at(report.plan.node, report.plan.gap),
+            plan.with_node(report.plan.node, report.plan.gap),
             report.after,
         )
         st.markdown("\n".join(f"- {warning}" for warning in warnings))
@@ -134,7 +134,9 @@ def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     )
     if step in usable:
         st.button(
-            _("Use this step"), on_click=current.use, args=(plan.at(usable[step]),)
+            _("Use this step"),
+            on_click=current.use,
+            args=(plan.with_node(usable[step]),),
         )
 
 
@@ -228,7 +230,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     """Show the anonymized table; offer it with its plan and as a page.
 
     Args:
-        name: of the data set, for the names of files.
+        name: name of the data set, for the names of files.
     """
     models = " ".join(
         text

@@ -67,7 +67,9 @@ class BoundedSearch(Judge):
             }
         )
         self.part_bounds = [0.0] * len(self.part_limits)
-        self.levels, self.lost, self.rows, self.closed = projections(self, self.metric)
+        self.levels, self.min_suppressed, self.rows, self.closed = projections(
+            self, self.metric
+        )
         gap = 1.0
         while self.work < MAX_WORK and gap > SUFFICIENT_GAP:
             node = self._cheapest(gap / 10)
@@ -110,9 +112,9 @@ class BoundedSearch(Judge):
         ]
         # Costs of the projections: what their levels lose, at least
         has = self.levels[:, self.column] == self.level
-        costs = np.where(has, np.maximum(self.lost[:, self.column], least), 0).sum(
-            axis=1
-        )
+        costs = np.where(
+            has, np.maximum(self.min_suppressed[:, self.column], least), 0
+        ).sum(axis=1)
         # One variable per level and per projection: whether the node has it
         levels = np.zeros(len(self.level))
         rules = np.array(self.rules, dtype=np.float64)

@@ -222,7 +222,7 @@ class CodedClasses:
         """The owners of the published rows of each class."""
         members = self.table.members
         assert members is not None
-        shown = members.among(self.table.published > 0)
+        shown = members.select(self.table.published > 0)
         return replace(shown, entry=self.classes.entry_classes.take(shown.entry))
 
     def sensitive_values(self, column: str) -> tuple[IntArray, FloatArray]:

@@ -20,7 +20,7 @@ from dpcore.anonymization.fulldomain.metrics import ClassSizeMetric, Metric, Sep
 from dpcore.anonymization.fulldomain.size import check_feasible, walk_with_progress
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
-from dpcore.anonymization.thresholds import most_within
+from dpcore.anonymization.thresholds import max_within
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
@@ -82,7 +82,7 @@ class Frontier:
         kept = self._classes[:, band:].sum(axis=1)
         # a person counts once in each of their suppressed classes here
         people = self._people[:, :band].sum(axis=1)
-        allowed = most_within(limit, self.table.people)
+        allowed = max_within(limit, self.table.people)
         candidates = (
             ~self._blocked & (self.table.fewest_people(people) <= allowed)
         ).nonzero()[0]

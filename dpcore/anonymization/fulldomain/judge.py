@@ -73,7 +73,7 @@ class Judge:
         ]
         if table.members is None:
             least = [
-                model.fewest(table.secrets[model.column])
+                model.smallest_class(table.secrets[model.column])
                 for model in models
                 if isinstance(model, SensitiveModel)
             ]
@@ -121,7 +121,7 @@ class Judge:
             return False
         for model in self.models:
             if isinstance(model, TCloseness):
-                lost = model.lost(
+                lost = model.min_suppressed(
                     classes, marked, classes.upper_histogram(model.column)
                 ).sum()
                 if int(self.table.fewest_people(np.array(lost))) > self.allowed:

@@ -45,7 +45,7 @@ class Members:
             else self.alike[self.person]
         )
 
-    def among(self, entries: BoolArray) -> Members:
+    def select(self, entries: BoolArray) -> Members:
         """Select the pairs with a marked entry."""
         here = entries[self.entry]
         return replace(self, person=self.person[here], entry=self.entry[here])
@@ -57,7 +57,7 @@ class Members:
             return int(self.alike[person[starts_of(person)]].sum())
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
-    def fewest(self, pairs: IntArray) -> IntArray:
+    def fewest_people(self, pairs: IntArray) -> IntArray:
         """Return the least number of people who can have so many pairs."""
         # People with most pairs first: fewer people cannot have so many pairs
         sizes, people_before, pairs_before = self._by_size

@@ -11,7 +11,7 @@ from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import Metric
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import PrivacyModel, violations
-from dpcore.anonymization.thresholds import most_within
+from dpcore.anonymization.thresholds import max_within
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ def neighbors(
     Neighbors are one level finer or coarser in one column.
     """
     counter = Counter(table)
-    allowed = most_within(limit, table.people)
+    allowed = max_within(limit, table.people)
     nodes = [node]
     for place, (level, top) in enumerate(zip(node, table.lattice.top, strict=True)):
         nodes += [

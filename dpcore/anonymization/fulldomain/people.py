@@ -53,7 +53,7 @@ class PeopleSums:
         Raises: LimitError when people have too many different rows.
         """
         assert table.members is not None
-        shown = table.members.among(table.published > 0)
+        shown = table.members.select(table.published > 0)
         secrets = (field.of(table.keys[shown.entry]) for field in table.fields.values())
         views = [
             (shown.person, shown),

@@ -27,7 +27,7 @@ from dpcore.anonymization.fulldomain.metrics import (
 from dpcore.anonymization.fulldomain.size import MAX_NODES, too_large_error
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
-from dpcore.anonymization.thresholds import least_limit, most_within
+from dpcore.anonymization.thresholds import least_limit, max_within
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
@@ -78,7 +78,7 @@ def search(
             remedy="give a share of people",
         )
     metric = metric or InformationLoss()
-    allowed = most_within(limit, table.people)
+    allowed = max_within(limit, table.people)
     is_large = table.lattice.size > MAX_NODES
     if is_large and not isinstance(metric, Separable):
         raise too_large_error(table)
@@ -293,7 +293,7 @@ class _Search(Judge):
         ):
             return False
         lost = [
-            model.lost(classes, marked, classes.histogram(model.column))
+            model.min_suppressed(classes, marked, classes.histogram(model.column))
             for model in close
         ]
         rows = np.where(small, classes.sizes, np.max(lost, axis=0))

@@ -17,7 +17,11 @@ import pandas as pd
 
 from dpcore.anonymization.fulldomain.lattice import Lattice, Node
 from dpcore.anonymization.fulldomain.members import Members
-from dpcore.anonymization.groups import SensitiveColumn, by_code, secret_of
+from dpcore.anonymization.groups import (
+    SensitiveColumn,
+    count_sensitive_column,
+    per_label,
+)
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
@@ -127,7 +131,7 @@ class Tuples:
 
         A pair is a person and one of their classes.
         """
-        return pairs if self.members is None else self.members.fewest(pairs)
+        return pairs if self.members is None else self.members.fewest_people(pairs)
 
     @cached_property
     def published(self) -> IntArray:
@@ -156,7 +160,7 @@ class Tuples:
         """Hierarchy leaves below every label: leaves[j][level] of column j."""
         return tuple(
             tuple(
-                by_code(code, h.leaf_counts(level)[used])
+                per_label(code, h.leaf_counts(level)[used])
                 for level, code in enumerate(codes)
             )
             for codes, h, used in zip(
@@ -193,7 +197,7 @@ class Tuples:
         return tuple(
             tuple(
                 tuple(
-                    by_code(finer, codes[b]) if b >= a else codes[b]
+                    per_label(finer, codes[b]) if b >= a else codes[b]
                     for b in range(len(codes))
                 )
                 for a, finer in enumerate(codes)
@@ -340,7 +344,7 @@ class Tuples:
             self, keys=none, counts=none, members=None, secrets={}, fields={}
         )
 
-    def placed(self, frame: pd.DataFrame) -> dict[str, IntArray]:
+    def find_leaves(self, frame: pd.DataFrame) -> dict[str, IntArray]:
         """Return the leaf (int64) of every row of a frame, by column.
 
         The frame is the one that was read, or some of its rows.
@@ -348,7 +352,7 @@ class Tuples:
         Raises: HierarchyError for a value without a path.
         """
         columns = zip(self.names, self.hierarchies, strict=True)
-        return {name: hierarchy.placed(frame[name]) for name, hierarchy in columns}
+        return {name: hierarchy.find_leaves(frame[name]) for name, hierarchy in columns}
 
     def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
         """(rows,) int64 keys without tails, and flags of rows suppressed before."""
@@ -406,7 +410,8 @@ class Tuples:
             else dict.fromkeys(sensitive)
         )
         read = {
-            name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()
+            name: hierarchy.read_column(frame[name])
+            for name, hierarchy in hierarchies.items()
         }
         covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
         placed = {name: leaves for name, (_, leaves) in read.items()}
@@ -433,7 +438,7 @@ class Tuples:
             used.append(occurs.nonzero()[0])
             numbers.append((np.cumsum(occurs) - 1)[placed[name]])
         for name, tree in extra.items():
-            secrets[name], codes = secret_of(
+            secrets[name], codes = count_sensitive_column(
                 frame,
                 name,
                 tree,

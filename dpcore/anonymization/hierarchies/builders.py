@@ -1,8 +1,7 @@
-"""Hierarchies made by a rule, as intervals, masks, dates, cut texts, ordered groups or
-merged rare values.
+"""Builders of hierarchies: intervals, masks, dates, cut texts, groups, rare values.
 
-Each builder takes the distinct values of a column. Missing and already suppressed cells
-need no mention: `Hierarchy.covering` adds their leaves where a column has them.
+Each builder gets the distinct values of a column. Missing and already suppressed cells
+need no mention: `Hierarchy.cover_special_cells` adds their leaves if a column has them.
 """
 
 import math
@@ -19,14 +18,16 @@ from dpcore.schema.date import days_in
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 OTHER = "(other)"
-GROUPS = (2, 4, 8, 16)
-"""Values per group, level by level, where nothing else says what belongs together."""
+"""Label of merged rare values."""
+GROUP_SIZES = (2, 4, 8, 16)
+"""Values per group, level by level, if nothing else tells which belong together."""
 DATE_LEVELS = ("month", "quarter", "year", "decade")
+"""Periods to which days may be generalized, in order."""
 
 
 def flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
-    """Value -> `*`."""
-    return _stacked(_leaves(values), lambda leaf, _: leaf, (), reason)
+    """Build value -> `*`."""
+    return _build(_leaves(values), lambda leaf, _: leaf, (), reason)
 
 
 def intervals(
@@ -38,7 +39,7 @@ def intervals(
     start: float = 0.0,
     reason: str = "",
 ) -> Hierarchy:
-    """Return number -> intervals of each width in turn, counted from `start` -> `*`.
+    """Build number -> intervals of each width in turn -> `*`.
 
     Args:
         values: distinct numbers, or texts of numbers.
@@ -92,7 +93,7 @@ def intervals(
             )
         return f"[{_number(first)}, {_number(end)})"
 
-    return _stacked(
+    return _build(
         leaves,
         lambda leaf, step: label(numbers[leaf], step),
         steps,
@@ -104,8 +105,7 @@ def intervals(
 def mask(
     values: Iterable[object], masked: Sequence[int], *, reason: str = ""
 ) -> Hierarchy:
-    """Mask so many of the last characters of codes on each level, as 33617, 3361*,
-    336**, *.
+    """Mask the last characters of codes level by level: 33617, 3361*, 336**, *.
 
     Args:
         masked: characters replaced on each level, ascending; shorter codes are replaced
@@ -120,14 +120,13 @@ def mask(
     def label(leaf: str, count: int) -> str:
         return leaf[:-count] + "*" * count if count < len(leaf) else SUPPRESSED
 
-    return _stacked(leaves, label, masked, reason)
+    return _build(leaves, label, masked, reason)
 
 
 def dates(
     values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = ""
 ) -> Hierarchy:
-    """Day -> month -> quarter -> year -> decade -> `*`, or only those of these levels
-    that are asked for.
+    """Build day -> month -> quarter -> year -> decade -> `*`, or some of these.
 
     Raises: ParameterError for an unknown level, levels out of order, or values that are
         no dates.
@@ -146,7 +145,7 @@ def dates(
         )
     moments = dict(zip(distinct, parsed, strict=True))
     leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))
-    return _stacked(
+    return _build(
         leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason
     )
 
@@ -154,8 +153,9 @@ def dates(
 def cut(
     values: Iterable[object], separator: str, *, keep: str = "start", reason: str = ""
 ) -> Hierarchy:
-    """Cut one part of a text on every level, as a/b/c, a/b, a, * or, with keep="end",
-    b/c, c, *.
+    """Cut one part off a text on every level: a/b/c, a/b, a, *.
+
+    With keep="end" it is a/b/c, b/c, c, *.
 
     Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
     """
@@ -172,18 +172,18 @@ def cut(
             parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:]
         )
 
-    return _stacked(leaves, label, range(depth - 1, 0, -1), reason)
+    return _build(leaves, label, range(depth - 1, 0, -1), reason)
 
 
 def order(
     values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = ""
 ) -> Hierarchy:
-    """Group so many neighbors in the order given on each level, then `*`.
+    """Group neighboring values in the given order on each level, then `*`.
 
     A group is named by its members.
 
     Args:
-        sizes: values a group on each level, ascending, each a multiple of the one
+        sizes: values per group on each level, ascending, each a multiple of the one
             before.
 
     Raises: ParameterError when sizes do not nest.
@@ -191,7 +191,7 @@ def order(
     if not all(b > a and b % a == 0 for a, b in pairwise([1, *sizes])):
         raise _wrong_steps()
     leaves = _leaves(values)
-    return _stacked(leaves, _groups(leaves), sizes, reason)
+    return _build(leaves, _groups(leaves), sizes, reason)
 
 
 def _wrong_steps() -> ParameterError:
@@ -204,10 +204,10 @@ def _wrong_steps() -> ParameterError:
 def merge_rare(
     counts: Mapping[str, int], minimum: int, *, reason: str = ""
 ) -> Hierarchy:
-    """Value -> rare values joined -> the others in groups of 2, 4, 8, 16 of like
-    frequency -> `*`.
+    """Build value -> rare values merged -> groups of 2, 4, 8, 16 -> `*`.
 
-    A value that is called as the joined ones are is one of them.
+    Groups are of like frequency. A value with the name of the merged ones is one of
+    them.
 
     Args:
         counts: rows of every value.
@@ -223,12 +223,15 @@ def merge_rare(
             return OTHER
         return leaf if size == 1 else grouped(leaf, size)
 
-    return _stacked(
-        leaves, label, [1, *(size for size in GROUPS if size < len(common))], reason
+    return _build(
+        leaves,
+        label,
+        [1, *(size for size in GROUP_SIZES if size < len(common))],
+        reason,
     )
 
 
-def _stacked(
+def _build(
     leaves: list[str],
     label: Callable[[str, Any], str],
     steps: Iterable[Any],
@@ -236,14 +239,14 @@ def _stacked(
     *,
     named: bool = False,
 ) -> Hierarchy:
-    """Leaves, the levels that differ from the level below them, and `*`.
+    """Build a hierarchy from leaves, skipping levels equal to the one below.
 
     Args:
         leaves: distinct.
+        label: from a leaf and a step to the label of the leaf at the level of the step.
         steps: one for each level.
         reason: why it was suggested.
-        label: from a leaf and a step to the label of the leaf at the level of the step.
-        named: whether a level with one label for all is kept, for what that says.
+        named: whether a level with one label for all is kept, for the name it gives.
     """
     if not leaves:
         raise UsageError(
@@ -262,7 +265,7 @@ def _stacked(
 
 
 def _leaves(values: Iterable[object]) -> list[str]:
-    """Distinct values as text, in the order given."""
+    """Return the distinct values as texts, in the given order."""
     return [
         text
         for text in dict.fromkeys(texts(values))
@@ -271,7 +274,7 @@ def _leaves(values: Iterable[object]) -> list[str]:
 
 
 def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
-    """Return what names the group of so many neighbors that a value falls into."""
+    """Return a function that names a value's group of so many neighbors."""
     position = {value: place for place, value in enumerate(values)}
 
     def label(value: str, size: int) -> str:

@@ -1,9 +1,8 @@
-"""A generalization hierarchy, for every value of a column the path of ever coarser
-labels up to `*`.
+"""A generalization hierarchy: ever coarser labels for each value, up to `*`.
 
 Level 0 holds the values themselves (the leaves), the last level one single label. Each
-level is a function of the level below it, so that a coarser level never separates what
-a finer one has joined. The file format is the one of ARX: one line per leaf,
+level is a function of the level below it, so that a coarser level never separates
+values that a finer one has joined. The file format is that of ARX: one line per leaf,
 `value;level 1;...;*`, no header.
 """
 
@@ -31,28 +30,22 @@ class Hierarchy:
     """The leaves of one column and their labels at every level.
 
     Raises: HierarchyError when leaves repeat, levels differ in length, a level does not
-        nest in the next
-
-    one, or the last level holds more than one label.
+        nest in the next one, or the last level holds more than one label.
     """
 
     values: tuple[str, ...]
-    """The leaves; their number is the domain size that information loss counts with."""
+    """The leaves; their number is the size of the domain in information loss."""
     levels: tuple[tuple[str, ...], ...]
     """levels[j][i] is the label of leaf i at level j; levels[0] are the leaves."""
     reason: str = field(default="", compare=False)
-    """The reason why it was suggested, in one sentence; empty where the levels tell
-    it.
-    """
+    """Why it was suggested, in one sentence; empty if the levels tell."""
 
     def __post_init__(self) -> None:
-        check(self.values, self.levels)
+        check_nested(self.values, self.levels)
 
     @property
     def height(self) -> int:
-        """The highest level, where 0 is the original value (ARX's heights are one
-        more).
-        """
+        """The highest level; the original value has level 0 (ARX counts one more)."""
         return len(self.levels) - 1
 
     def labels(self, level: int) -> tuple[str, ...]:
@@ -60,9 +53,7 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """For every leaf the position of its label in `labels(level)`, int64, one per
-        leaf, not writable.
-        """
+        """(leaves,) indices of their labels in `labels(level)`, int64, read-only."""
         return self._codes[level]
 
     @cached_property
@@ -76,7 +67,7 @@ class Hierarchy:
         return tuple(levels)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:
-        """Return for every leaf the leaves that share its label at `level`, int64.
+        """(leaves,) how many leaves share each one's label at a level, int64.
 
         `*` stands for all of them.
         """
@@ -84,10 +75,8 @@ class Hierarchy:
         starred = np.array([label == SUPPRESSED for label in self.levels[level]])
         return np.where(starred, len(self.values), np.bincount(codes)[codes])
 
-    def extended(self, values: Iterable[str]) -> Hierarchy:
-        """Return the same hierarchy with further leaves, each its own label on every
-        level below the last.
-        """
+    def extend(self, values: Iterable[str]) -> Hierarchy:
+        """Add leaves, each with its own label on every level below the last."""
         known = set(self.values)
         new = tuple(dict.fromkeys(value for value in values if value not in known))
         if not new:
@@ -100,33 +89,29 @@ class Hierarchy:
             reason=self.reason,
         )
 
-    def covering(self, series: pd.Series) -> Hierarchy:
-        """Return the same hierarchy, with leaves for missing and suppressed (`*`) cells
-        of a column.
-        """
-        return self._covering(*_cells(series))
+    def cover_special_cells(self, series: pd.Series) -> Hierarchy:
+        """Add leaves for the missing and suppressed (`*`) cells of a column."""
+        return self._cover(*_cells(series))
 
-    def _covering(self, column: Canonical, values: list[str]) -> Hierarchy:
+    def _cover(self, column: Canonical, values: list[str]) -> Hierarchy:
         lacks = {MISSING} if (column.codes < 0).any() else set()
-        # which a column of categories may only list
+        # a column of categories may list them without having such a cell
         for text in {MISSING, SUPPRESSED}.intersection(values):
             places = [place for place, value in enumerate(values) if value == text]
             lacks |= {text} if np.isin(column.codes, places).any() else set()
-        return self.extended(value for value in (MISSING, SUPPRESSED) if value in lacks)
+        return self.extend(value for value in (MISSING, SUPPRESSED) if value in lacks)
 
-    def thinned(self) -> Hierarchy:
-        """Return the hierarchy without every second of its inner levels."""
+    def thin_out(self) -> Hierarchy:
+        """Drop every second inner level."""
         return replace(
             self, levels=(self.levels[0], *self.levels[2:-1:2], self.levels[-1])
         )
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
-        """(rows,) int64 leaves as positions in `values`, -1 where a value has no
-        path.
-        """
-        return self._encoded(*_cells(series))
+        """(rows,) int64 leaves as indices of `values`, -1 without a path."""
+        return self._encode(*_cells(series))
 
-    def _encoded(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
+    def _encode(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
         leaves = [self._position.get(value, -1) for value in values]
         return column.put(
             np.array(leaves, dtype=np.int64), self._position.get(MISSING, -1)
@@ -136,27 +121,28 @@ class Hierarchy:
     def _position(self) -> dict[str, int]:
         return {value: leaf for leaf, value in enumerate(texts(self.values))}
 
-    def placed(self, series: pd.Series) -> NDArray[np.int64]:
+    def find_leaves(self, series: pd.Series) -> NDArray[np.int64]:
         """(rows,) the leaf of every row.
 
         Raises: HierarchyError for a value without a path.
         """
-        return _with_paths(self.encode(series), series)
+        return _check_paths(self.encode(series), series)
 
     @property
     def suppressed(self) -> int:
-        """The leaf of cells that were suppressed before, -1 where there is none."""
+        """The leaf of cells suppressed before, -1 without any."""
         return self._position.get(SUPPRESSED, -1)
 
-    def read(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
-        """Return the hierarchy as `covering` gives it, and the leaf of every row there,
-        from one look.
+    def read_column(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
+        """Cover the special cells of a column, and return (rows,) the leaves too.
+
+        It does the work of `cover_special_cells` and `find_leaves` in one pass.
 
         Raises: HierarchyError for a value without a path.
         """
         cells = _cells(series)
-        covering = self._covering(*cells)
-        return covering, _with_paths(covering._encoded(*cells), series)
+        covering = self._cover(*cells)
+        return covering, _check_paths(covering._encode(*cells), series)
 
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
@@ -169,19 +155,17 @@ class Hierarchy:
         """
         content = text.removeprefix("\ufeff")
         if separator is not None:
-            return _read(cls, content, separator)
-        # the file itself decides: with another separator it is no hierarchy
+            return _read_csv(cls, content, separator)
+        # a wrong separator gives no hierarchy of several levels
         for delimiter in ";,\t|":
             with suppress(HierarchyError):
-                read = _read(cls, content, delimiter)
+                read = _read_csv(cls, content, delimiter)
                 if read.height:
                     return read
-        return _read(cls, content, _separator(content))
+        return _read_csv(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """Write the file that `from_csv` reads, separated by semicolons, with formulas
-        disarmed.
-        """
+        """Write the format of `from_csv`, with semicolons and disarmed formulas."""
         out = io.StringIO()
         lines = (
             [disarm_both_ways(label) for label in line]
@@ -192,12 +176,12 @@ class Hierarchy:
 
 
 def _cells(series: pd.Series) -> tuple[Canonical, list[str]]:
-    """Return a column by its distinct values, and the text of each."""
+    """Return a column as codes of distinct values, and the texts of these."""
     column = canonical(series)
     return column, list(map(plain, column.values))
 
 
-def _with_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int64]:
+def _check_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int64]:
     if len(leaves) and leaves.min() < 0:
         raise HierarchyError(
             "the hierarchy of {column} has no path for some values of the column",
@@ -207,7 +191,7 @@ def _with_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int6
     return leaves
 
 
-def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
+def check_nested(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     """Raise HierarchyError unless the levels are a hierarchy over the values."""
     if (
         not values
@@ -241,7 +225,7 @@ def _wrong_lines() -> HierarchyError:
     )
 
 
-def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
+def _read_csv(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
     rows = [
         tuple(row)
         for row in csv.reader(io.StringIO(content), delimiter=delimiter)
@@ -256,5 +240,5 @@ def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
 
 
 def _separator(text: str) -> str:
-    """Return the separator that cuts the first line into most fields."""
+    """Return the separator with most occurrences in the first line."""
     return max(";,\t|", key=text.lstrip("\r\n").partition("\n")[0].count)

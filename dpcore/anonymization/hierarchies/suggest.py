@@ -1,6 +1,4 @@
-"""A first hierarchy for any column, with the reason in one sentence, for a person to
-review.
-"""
+"""A first hierarchy for any column, with a reason for the person who reviews it."""
 
 import math
 import re
@@ -10,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.hierarchies.builders import (
-    GROUPS,
+    GROUP_SIZES,
     cut,
     dates,
     flat,
@@ -24,19 +22,20 @@ from dpcore.schema.date import has_days
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 from dpcore.text import Text
 
-NOTHING = {"na", "n/a", "nan", "null", "none", "-", "?", ""}
-"""Texts that stand for a missing number, in lower case."""
-FEW = 20
-"""Distinct values up to which numbers are taken as categories."""
-RARE = 5
-"""Rows below which a category is merged first."""
-OLDEST = 90
-"""Ages from here on are one value (HIPAA Safe Harbor, 45 CFR 164.514)."""
-SHARE = 0.9
-"""Share of the values that must have a form for the column to count as of this form."""
-MOST_TOGETHER = 100_000
-"""Combinations of levels that suggested hierarchies span at most, while any has inner
-levels to spare.
+MISSING_TEXTS = {"na", "n/a", "nan", "null", "none", "-", "?", ""}
+"""Texts for a missing number, in lower case."""
+MAX_CATEGORIES = 20
+"""Distinct values of a column of numbers that is grouped like categories, at most."""
+RARE_BELOW = 5
+"""Rows of a category below which it is merged into "(other)"."""
+TOP_AGE = 90
+"""Ages from here on share one label (HIPAA Safe Harbor, 45 CFR 164.514)."""
+MIN_FORM_SHARE = 0.9
+"""Share of values that must have a form for the whole column to count as of it."""
+MAX_COMBINATIONS = 100_000
+"""Nodes of the lattice of suggested hierarchies, at most.
+
+More remain only if no hierarchy has an inner level to spare.
 """
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
@@ -44,13 +43,14 @@ _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
 def suggest_hierarchy(series: pd.Series) -> Hierarchy:
-    """Propose a hierarchy that covers every value of the column.
+    """Propose a hierarchy for every value of the column.
 
-    `reason` says why it looks as it does.
+    `reason` says in one sentence why.
     """
     labels = pd.Series(texts(series.unique()), dtype=object)
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
-    nothing = shown[shown.str.strip().str.lower().isin(NOTHING)]
+    # Numbers with texts for missing ones get a hierarchy of numbers
+    nothing = shown[shown.str.strip().str.lower().isin(MISSING_TEXTS)]
     rest = shown.drop(nothing.index)
     if (
         len(nothing)
@@ -59,34 +59,36 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
     ):
         kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
         return (
-            _proposed(kept, rest.reset_index(drop=True))
-            .extended(nothing)
-            .covering(series)
+            _propose(kept, rest.reset_index(drop=True))
+            .extend(nothing)
+            .cover_special_cells(series)
         )
     if shown.empty:
         return Hierarchy(
             values=(MISSING,), levels=((MISSING,), (SUPPRESSED,))
-        ).covering(series)
-    return _proposed(series, shown).covering(series)
+        ).cover_special_cells(series)
+    return _propose(series, shown).cover_special_cells(series)
 
 
 def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
-    """One hierarchy per column, as `suggest_hierarchy`, with so few levels that all can
-    be searched together.
+    """Propose hierarchies with few enough levels to be searched together.
 
-    Where the combinations of levels are more than `MOST_TOGETHER`, the deepest
+    If there are more than `MAX_COMBINATIONS` combinations of levels, the highest
     hierarchy loses every second of its inner levels, again and again.
     """
     hierarchies = {name: suggest_hierarchy(frame[name]) for name in names}
-    while math.prod(each.height + 1 for each in hierarchies.values()) > MOST_TOGETHER:
-        name = max(hierarchies, key=lambda each: hierarchies[each].height)
+    while (
+        math.prod(hierarchy.height + 1 for hierarchy in hierarchies.values())
+        > MAX_COMBINATIONS
+    ):
+        name = max(hierarchies, key=lambda column: hierarchies[column].height)
         if hierarchies[name].height < 3:
             break
-        hierarchies[name] = hierarchies[name].thinned()
+        hierarchies[name] = hierarchies[name].thin_out()
     return hierarchies
 
 
-def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
+def _propose(series: pd.Series, shown: pd.Series) -> Hierarchy:
     name = str(series.name)
     if len(shown) <= 2:
         return flat(shown)
@@ -94,13 +96,13 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
         return dates(shown)
     numbers = pd.to_numeric(shown, errors="coerce")
     if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
-        return _masked(shown)
+        return _mask_codes(shown)
     if np.isfinite(numbers).all():
-        return _numeric(series, shown, numbers, bool(_AGE.search(name)))
+        return _propose_numeric(series, shown, numbers, bool(_AGE.search(name)))
     for separator, keep in (("/", "start"), (", ", "end")):
-        if shown.str.contains(separator, regex=False).mean() >= SHARE:
+        if shown.str.contains(separator, regex=False).mean() >= MIN_FORM_SHARE:
             return cut(shown, separator, keep=keep)
-    if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
+    if len(shown) > MAX_CATEGORIES and len(shown) > series.notna().sum() / 2:
         return flat(
             shown,
             reason=(
@@ -112,20 +114,21 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     rows = dict(zip(texts(tally.index), tally.tolist(), strict=True))
     return merge_rare(
         {value: rows[value] for value in shown},
-        RARE,
+        RARE_BELOW,
         reason=Text(
             (
                 "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 "
                 "of like frequency"
             ),
-            rare=RARE,
+            rare=RARE_BELOW,
         ),
     )
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:
-    """Return whether texts with digits are codes, nearly all of one length, and not
-    quantities.
+    """Return whether texts with digits are codes, not quantities: of one length.
+
+    Nearly all of them have this length.
     """
     if pd.api.types.is_numeric_dtype(series):
         return False
@@ -133,12 +136,12 @@ def _is_code(series: pd.Series, shown: pd.Series) -> bool:
     width = lengths.mode().iloc[0]
     return bool(
         width >= 4
-        and (lengths == width).mean() >= SHARE
-        and shown.str.contains(r"\d\d", regex=True).mean() >= SHARE,
+        and (lengths == width).mean() >= MIN_FORM_SHARE
+        and shown.str.contains(r"\d\d", regex=True).mean() >= MIN_FORM_SHARE,
     )
 
 
-def _masked(shown: pd.Series) -> Hierarchy:
+def _mask_codes(shown: pd.Series) -> Hierarchy:
     width = int(shown.str.len().mode().iloc[0])
     step = math.ceil(width / 5)
     return mask(
@@ -148,22 +151,22 @@ def _masked(shown: pd.Series) -> Hierarchy:
     )
 
 
-def _numeric(
+def _propose_numeric(
     series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool
 ) -> Hierarchy:
     if is_age and numbers.between(0, 130).all():
         return intervals(
             shown,
             (5, 10, 20),
-            high=OLDEST,
+            high=TOP_AGE,
             reason=Text(
                 "Numbers: intervals of {width:g} to {width_2:g}, open ends",
                 width=5,
                 width_2=20,
             ),
         )
-    if len(shown) <= FEW:
-        return order(shown[numbers.argsort()], GROUPS)
+    if len(shown) <= MAX_CATEGORIES:
+        return order(shown[numbers.argsort()], GROUP_SIZES)
     cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)
@@ -181,8 +184,9 @@ def _numeric(
 
 
 def _round_widths(target: float) -> tuple[float, float, float]:
-    """Three widths of the series 1, 2, 5 from about the target up, each a multiple of
-    the one before.
+    """Return three widths of the series 1, 2, 5, from about the target up.
+
+    Each is a multiple of the one before.
     """
     power = 10.0 ** math.floor(math.log10(target))
     for factors in ((1, 5, 10), (2, 10, 20), (5, 10, 20)):

@@ -1,4 +1,4 @@
-"""Conditions on the classes that a local method may release."""
+"""Conditions for the release of a class by a local method."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from dpcore.text import Text
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Gate:
-    """The conditions that a class of one table meets to be released, k people and
-    further models.
+    """Conditions for the release of a class: k people and further models.
 
     Attributes:
         models: on sensitive columns.
@@ -37,29 +36,32 @@ class Gate:
         *,
         counts: str = "rows",
     ) -> Gate:
-        """Take the conditions for all rows of a table.
+        """Build the conditions for all rows of a table.
 
         Args:
-            counts: the unit that classes count, in a word.
+            counts: the unit counted in classes, in a word.
 
         Raises: InfeasibleError when even the whole table as one class may not be
             released.
         """
-        whole = rows.together(np.ones(rows.number, dtype=bool))
+        whole = rows.as_one_class(np.ones(rows.number, dtype=bool))
         if k > whole.people[0]:
             raise too_few_for(k, Text(counts))
         if violations(models, whole).any():
             raise every_row_suppressed()
         return cls(k=k, models=models, rows=rows)
 
-    def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
-        """Return the same for distinct tuples, by the place of the first row and the
-        rows of each.
-        """
-        return replace(self, rows=self.rows.united(first, weights))
+    def for_tuples(self, first: IntArray, weights: IntArray) -> Gate:
+        """Return the conditions for distinct tuples.
 
-    def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:
-        """(classes,) whether the classes in which these tuples fall may be released."""
+        Args:
+            first: index of a row of each tuple.
+            weights: rows of each tuple.
+        """
+        return replace(self, rows=self.rows.merge_rows(first, weights))
+
+    def admits(self, tuples: IntArray, classes: IntArray) -> BoolArray:
+        """(classes,) whether the classes of these tuples may be released."""
         weights = self.rows.weights
         fine: BoolArray = (
             np.bincount(classes, None if weights is None else weights[tuples]) >= self.k
@@ -68,6 +70,6 @@ class Gate:
             return fine
         number = np.cumsum(fine) - 1
         inside = np.flatnonzero(fine[classes])
-        groups = self.rows.taken(tuples[inside]).groups(number[classes[inside]])
+        groups = self.rows.select(tuples[inside]).groups(number[classes[inside]])
         fine[fine] = (groups.people >= self.k) & ~violations(self.models, groups)
         return fine

@@ -1,11 +1,10 @@
-"""Suppression of single cells, few of them, until every class of rows that print the
-same may be released.
+"""Suppression of few single cells, so that every class of like rows may be released.
 
-A suppressed cell prints `*`, which counts as a value of its own. Counted as any value,
-as mu-Argus and sdcMicro do, a row would look like others that somebody who knows its
-person can rule out: they print another value where its own is suppressed. The least
-number is NP-hard to find (Meyerson, Williams, 2004, PODS), so only small tables get it
-for sure.
+A suppressed cell prints `*`, which counts as a value of its own. If it counted as any
+value, as in mu-Argus and sdcMicro, a row would look like others that somebody who knows
+its person can rule out: they print another value where its own is suppressed. Finding
+the least number is NP-hard (Meyerson, Williams, 2004, PODS), so only small tables are
+sure to get it.
 """
 
 from collections.abc import Mapping
@@ -18,16 +17,16 @@ from dpcore.anonymization.partition.admission import Gate
 from dpcore.anonymization.partition.recoding import (
     Table,
     Tree,
-    labelled,
-    release,
-    settle,
+    classes_and_levels,
+    release_by_node,
+    settle_rest,
 )
-from dpcore.anonymization.recoded import Recoded, leaf_codes, recode
-from dpcore.anonymization.thresholds import most_within
+from dpcore.anonymization.recoded import Recoded, read_leaves, recode
+from dpcore.anonymization.thresholds import max_within
 from dpcore.tables.classes import IntArray
 
-MOST_EXACT = 12
-"""Rows of a table of which every way to form classes is looked at."""
+MAX_EXACT_ROWS = 12
+"""Rows of a table for which all partitions into classes are compared."""
 
 
 def suppress_cells(
@@ -39,28 +38,27 @@ def suppress_cells(
     gate: Gate,
     limit: float = 0.0,
 ) -> Recoded:
-    """Generalize every column to its level, then suppress cells at the least sum of
-    their importance.
+    """Generalize columns to their levels, then suppress cells of least importance.
 
-    The sum is the least possible for at most `MOST_EXACT` rows. For more, sets of
-    columns are suppressed in the order of their price, each in the rows that then have
-    enough like them and did not before.
+    The sum of importance is the least possible for at most `MAX_EXACT_ROWS` rows. For
+    more, sets of columns are suppressed in the order of their price, each in the rows
+    that have enough rows like them only then.
 
     Args:
         frame: the rows to publish.
         hierarchies: of the columns.
         levels: of each column, to begin from.
-        importance: by column, 1 where none is given: a cell of twice the importance
-            counts as two.
-        gate: what a class needs.
-        limit: share of the people who may have a row without any cell left, too few to
-            be a class.
+        importance: by column, 1 by default: a cell of twice the importance counts as
+            two.
+        gate: conditions on a class.
+        limit: largest share of the people with a row whose cells are all suppressed,
+            too few to be a class.
 
     Raises: HierarchyError for a value without a path.
     """
-    covering, leaf = leaf_codes(frame, hierarchies)
+    covering, leaf = read_leaves(frame, hierarchies)
     codes = [covering[name].codes(levels[name])[leaf[name]] for name in leaf]
-    # the order of the rows decides nothing
+    # Sort the rows, so that their order has no influence
     order = np.lexsort([*gate.rows.codes, *codes])
     ones = np.ones(len(order), dtype=np.int64)
     weights = np.array([importance.get(name, 1.0) for name in leaf])
@@ -72,28 +70,29 @@ def suppress_cells(
         )
         for column, weight in zip(codes, weights / weights.mean(), strict=True)
     ]
-    table = Table(trees, ones, gate.of_tuples(order, ones))
-    everybody = gate.rows.together(np.ones(len(order), dtype=bool))
-    allowed = most_within(limit, int(everybody.people[0]))
-    exact = len(order) <= MOST_EXACT
+    table = Table(trees, ones, gate.for_tuples(order, ones))
+    everybody = gate.rows.as_one_class(np.ones(len(order), dtype=bool))
+    allowed = max_within(limit, int(everybody.people[0]))
+    exact = len(order) <= MAX_EXACT_ROWS
     classes, chosen = (
-        _optimum(table, allowed) if exact else settle(table, release(table), allowed)
+        _optimum(table, allowed)
+        if exact
+        else settle_rest(table, release_by_node(table), allowed)
     )
-    of_rows = np.empty_like(classes)
-    of_rows[order] = classes
+    row_classes = np.empty_like(classes)
+    row_classes[order] = classes
     shown = [levels[name] for name in leaf]
     stars = [covering[name].height + 1 for name in leaf]
     return recode(
-        covering, leaf, classes=of_rows, levels=np.where(chosen > 0, stars, shown)
+        covering, leaf, classes=row_classes, levels=np.where(chosen > 0, stars, shown)
     )
 
 
 def _optimum(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
-    """Return as `settle` the cheapest of all ways to form classes, with or without
-    suppressed rows.
-    """
+    """Return, as `settle_rest`, the cheapest of all partitions into classes."""
     rows = len(table.weights)
     columns = len(table.trees)
+    # Subsets of rows are bit masks: which one may be a class, and its price
     subsets = np.arange(1 << rows)
     subset, row = ((subsets[:, None] >> np.arange(rows)) & 1).nonzero()
     first = row[np.searchsorted(subset, subsets)]
@@ -104,22 +103,25 @@ def _optimum(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
             for tree in table.trees
         ],
     )
-    fine = table.gate.satisfied(row, subset)
+    fine = table.gate.admits(row, subset)
     price = size * (np.array([tree.cost[1] for tree in table.trees]) @ differs)
     price[~fine | differs.all(axis=0)] = np.inf
+    # Dynamic program: the cheapest partition of each subset, by the class of its
+    # first row
     least = np.zeros(len(subsets))
     chosen = np.zeros_like(subsets)
     for whole in range(1, len(subsets)):
-        some = subsets[: whole + 1]
-        # with the first row of the whole
-        some = some[(some & ~whole == 0) & (some & whole & -whole > 0)]
-        costs = price[some] + least[whole ^ some]
-        chosen[whole], least[whole] = some[costs.argmin()], costs.min()
-    may_go = fine | (table.gate.rows.taken(row).groups(subset).people <= allowed)
+        inside = subsets[: whole + 1]
+        inside = inside[(inside & ~whole == 0) & (inside & whole & -whole > 0)]
+        costs = price[inside] + least[whole ^ inside]
+        chosen[whole] = inside[costs.argmin()]
+        least[whole] = costs.min()
+    # The cheapest subset to suppress, together with the partition of the others
+    may_go = fine | (table.gate.rows.select(row).groups(subset).people <= allowed)
     gone = int(np.argmin(np.where(may_go, size * columns, np.inf) + least[::-1]))
     released = np.full(rows, -1)
     left = int(subsets[-1]) ^ gone
     while left:
         released[chosen[left] >> np.arange(rows) & 1 > 0] = left
         left ^= int(chosen[left])
-    return labelled(table, released, gone > 0)
+    return classes_and_levels(table, released, gone > 0)

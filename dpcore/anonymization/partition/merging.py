@@ -1,10 +1,9 @@
-"""Clusters of numbers that break a model on a sensitive column are united with the
-nearest, until none does.
+"""Merging of clusters of numbers until each meets the models on sensitive columns.
 
 Source: Soria-Comas, Domingo-Ferrer, Sanchez, Martinez (2015), IEEE TKDE 27, algorithm
 1, there for t-closeness: clusters of k first, then the cluster that is farthest from
 the model is joined with the one nearest to it. Here all that break a model find a
-partner in one round, which costs few rounds.
+partner in one round, which takes few rounds.
 """
 
 import numpy as np
@@ -13,11 +12,10 @@ from dpcore.anonymization.partition.admission import Gate
 from dpcore.tables.classes import FloatArray, IntArray, dense
 
 
-def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
-    """Return (rows,) clusters that all may be released, each made of one or several of
-    those given.
+def merge_clusters(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
+    """(rows,) clusters merged until all of them may be released.
 
-    The table as one cluster may be released: `Gate.of` has seen to that, so this ends.
+    The table as one cluster may be released, as `Gate.of` has checked, so this ends.
 
     Args:
         points: (columns, rows), on one scale.
@@ -25,18 +23,17 @@ def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
     """
     everyone = np.arange(len(clusters))
     while True:
-        broken = ~gate.satisfied(everyone, clusters)
+        broken = ~gate.admits(everyone, clusters)
         if not broken.any():
             return clusters
-        clusters = _united(points, clusters, broken.nonzero()[0])[clusters]
+        clusters = _join_nearest(points, clusters, broken.nonzero()[0])[clusters]
 
 
-def _united(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArray:
-    """Return the new cluster of each, the broken ones joined with the nearest that is
-    not yet taken.
+def _join_nearest(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArray:
+    """(clusters,) new clusters, after each broken one joins its nearest neighbor.
 
-    They are taken in the order of their means, so that the order of the rows decides
-    nothing.
+    A cluster takes part in one join, if possible. The order is that of the means, so
+    that the order of the rows has no influence.
     """
     sizes = np.bincount(clusters)
     means = np.stack([np.bincount(clusters, column) / sizes for column in points])
@@ -47,8 +44,10 @@ def _united(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArra
             continue
         distance = ((means - means[:, cluster, None]) ** 2).sum(axis=0)
         distance[cluster] = np.inf
-        open_to = np.where(free, distance, np.inf)
-        nearest = int((open_to if np.isfinite(open_to).any() else distance).argmin())
+        # Prefer a cluster that has no partner in this round
+        free_distance = np.where(free, distance, np.inf)
+        has_free = np.isfinite(free_distance).any()
+        nearest = int((free_distance if has_free else distance).argmin())
         owner[owner == owner[cluster]] = owner[nearest]
         free[[cluster, nearest]] = False
     return dense(owner, len(owner))

@@ -1,8 +1,7 @@
-"""Microaggregation, in clusters of k to 2k - 1 similar rows whose mean each number
-becomes.
+"""Microaggregation: numbers become the means of clusters of k to 2k - 1 similar rows.
 
-The clusters are those of MDAV: around the row farthest from the mean of what is left,
-and around the row farthest from that one, again and again. Where a person has several
+The clusters are those of MDAV: around the row farthest from the mean of the remaining
+rows, and around the row farthest from that one, again and again. If people have several
 rows, people are clustered by the means of their rows, and a person's rows stay
 together. Ties are decided by the content of the rows, never by their order. Source:
 Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14; Domingo-Ferrer, Torra (2005), Algorithm
@@ -15,19 +14,21 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.partition.admission import Gate
-from dpcore.anonymization.partition.merging import merged
+from dpcore.anonymization.partition.merging import merge_clusters
 from dpcore.anonymization.recoded import PublishedColumn, Recoded
 from dpcore.errors import not_all_numbers
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 
 EXACT_ROWS = 100_000
-"""More rows than this are clustered in blocks."""
+"""Rows above which a table is clustered in blocks."""
 
 BLOCK_ROWS = 4_000
-"""The largest block."""
+"""Rows of a block, at most."""
 
-_ONE_BY_ONE = 12
-_BINS = 20
+MAX_ONE_BY_ONE = 12
+"""Largest k for which the nearest rows are found one by one, which is faster."""
+QUALITY_BINS = 20
+"""Bins of equal shares in which the change of a distribution is measured."""
 
 
 def microaggregate(
@@ -36,13 +37,13 @@ def microaggregate(
     """Cluster the rows by the numbers in these columns.
 
     Args:
-        gate: what a cluster needs; those that lack more than k people are united.
+        gate: conditions on a cluster; those that break a model are merged.
 
     Returns: (rows,) the cluster of each.
 
     Raises: SchemaError for a column that does not hold numbers in every row.
     """
-    points = np.stack([_scaled(frame, name) for name in sorted(columns)])
+    points = np.stack([_scale(frame, name) for name in sorted(columns)])
     whose = gate.rows.person
     centers = points
     if whose is not None:
@@ -57,15 +58,13 @@ def microaggregate(
         else _blocks(centers, max(BLOCK_ROWS, 2 * gate.k))
     )
     clusters = np.empty(len(order), dtype=np.int64)
-    clusters[order] = _in_blocks(centers, blocks, gate.k)
+    clusters[order] = _cluster_blocks(centers, blocks, gate.k)
     clusters = clusters if whose is None else clusters[whose]
-    return merged(points, clusters, gate) if gate.models else clusters
+    return merge_clusters(points, clusters, gate) if gate.models else clusters
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """Sort the rows by their content alone, by the chosen columns first, then by all
-    others.
-    """
+    """Sort the rows by content: the clustered columns first, then all others."""
     first = sorted(columns)
     names = [*first, *(name for name in frame.columns if name not in first)]
     return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
@@ -76,9 +75,8 @@ def mdav(points: FloatArray, k: int) -> IntArray:
 
     Args:
         points: (columns, rows), at least k rows. Rows not yet in a cluster stay side by
-            side at the front
-
-    of the working arrays, each column for itself, so that a pass reads nothing else.
+            side at the front of the working arrays, each column for itself, so that a
+            pass reads nothing else.
     """
     rest = _Rest(points, k)
     while rest.rows >= 3 * k:
@@ -93,7 +91,7 @@ def mdav(points: FloatArray, k: int) -> IntArray:
 
 
 class _Rest:
-    """The rows that are not yet in a cluster."""
+    """The rows not yet in a cluster."""
 
     def __init__(self, points: FloatArray, k: int) -> None:
         self.points = points.copy()
@@ -114,26 +112,22 @@ class _Rest:
         return self.points[:, self._distances(point).argmax()].copy()
 
     def take_around(self, point: FloatArray) -> None:
-        """Make a cluster of the k rows nearest to the point, and fill their places with
-        the last rows.
-        """
+        """Make a cluster of the k rows nearest to the point, and remove them."""
         distance = self._distances(point)
         near = self._nearest(distance)
         self.clusters[self.row[near]] = self.number
         self.number += 1
         self._sum -= self.points[:, near].sum(axis=1)
         self.rows -= self.k
+        # Fill the places of the cluster with the last rows
         holes = near[near < self.rows]
         stay = self.rows + np.flatnonzero(distance[self.rows :] != np.inf)
         self.points[:, holes] = self.points[:, stay]
         self.row[holes] = self.row[stay]
 
     def _nearest(self, distance: FloatArray) -> IntArray:
-        """Take the k smallest distances, which become infinite.
-
-        A few are found faster one by one.
-        """
-        if self.k > _ONE_BY_ONE:
+        """Return the indices of the k smallest distances, and set these to infinity."""
+        if self.k > MAX_ONE_BY_ONE:
             near = np.argpartition(distance, self.k - 1)[: self.k]
             distance[near] = np.inf
             return near
@@ -144,7 +138,7 @@ class _Rest:
         return near
 
     def _distances(self, point: FloatArray) -> FloatArray:
-        """(rows,) squared distances, in one array that is used again and again."""
+        """(rows,) squared distances, in a reused array."""
         distance = self._distance[: self.rows]
         square = self._square[: self.rows]
         distance[:] = 0.0
@@ -155,14 +149,13 @@ class _Rest:
         return distance
 
 
-def published(
+def publish_means(
     frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray
 ) -> Recoded:
-    """Replace each number by the mean of its cluster, on the scales of every other
-    method.
+    """Replace each number by the mean of its cluster, with the common measures of loss.
 
-    The NCP of a cluster is its range over the column's. How a column's distribution
-    changes is seen on bins that hold equal shares of the original.
+    The NCP of a cluster is its range over the column's. The change of a column's
+    distribution is measured on bins with equal shares of the original.
     """
     values = {name: frame[name].to_numpy(dtype=np.float64) for name in sorted(columns)}
     sizes = np.bincount(clusters)
@@ -180,7 +173,7 @@ def published(
         np.maximum.at(high, classes, column)
         edges = np.unique(
             np.quantile(
-                column, np.linspace(0, 1, _BINS + 1)[1:-1], method="inverted_cdf"
+                column, np.linspace(0, 1, QUALITY_BINS + 1)[1:-1], method="inverted_cdf"
             )
         )
         center = mean[clusters[first]]
@@ -204,7 +197,7 @@ def published(
     return Recoded(columns=tuple(parts), classes=classes)
 
 
-def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
+def _scale(frame: pd.DataFrame, name: str) -> FloatArray:
     """Scale a column to mean 0 and variance 1, or to 0 when it is constant."""
     numeric = pd.api.types.is_numeric_dtype(frame[name])
     values = (
@@ -214,13 +207,15 @@ def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
     )
     if not np.isfinite(values).all():
         raise not_all_numbers(name)
-    ordered = np.sort(values)  # so that rounding does not follow the order of the rows
+    # sorted, so that rounding does not depend on the order of the rows
+    ordered = np.sort(values)
     return np.asarray((values - ordered.mean()) / (ordered.std() or 1.0))
 
 
 def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
-    """Return rows of blocks, halved at the median of the column with most variance
-    until small enough.
+    """Halve the rows until blocks are small enough, and return their rows.
+
+    A block is halved at the median of its column with most variance.
     """
     finished = []
     open_blocks = [np.arange(points.shape[1])]
@@ -236,8 +231,8 @@ def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
     return finished
 
 
-def _in_blocks(points: FloatArray, blocks: Sequence[IntArray], k: int) -> IntArray:
-    """MDAV inside each block."""
+def _cluster_blocks(points: FloatArray, blocks: Sequence[IntArray], k: int) -> IntArray:
+    """Run MDAV inside each block."""
     clusters = np.empty(points.shape[1], dtype=np.int64)
     number = 0
     for block in blocks:

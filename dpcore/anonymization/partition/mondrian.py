@@ -1,5 +1,4 @@
-"""Mondrian, which cuts the table in two, and each part again, as long as both sides
-stay large enough.
+"""Mondrian: cut the table in two, and each part again, while both sides are admissible.
 
 Labels are free: an interval for numbers and dates, a set of values for categories. All
 parts of one depth are cut at once, so the work is a few sorts a depth instead of one a
@@ -33,17 +32,16 @@ from dpcore.tables.classes import (
     starts_of,
 )
 
-BALANCE = 0.2
-"""Savings are weighed by (share of the smaller side) ** BALANCE: of two equal cuts the
-more even one leaves more room to cut again. The value lowers NCP by 1 to 10 % against 0
-on Adult; 0.1 to 0.3 are alike.
+BALANCE_EXPONENT = 0.2
+"""Exponent of the share of the smaller side, by which savings are weighted.
+
+Of two equal cuts the more even one leaves more room for further cuts. Measured on Adult:
+NCP is 1 to 10 % lower than with 0; 0.1 to 0.3 are alike.
 """
 
 
 def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Recoded:
-    """Recode the columns so that every class may be released by the gate of the
-    table.
-    """
+    """Recode the columns so that the gate admits every class."""
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
     classes = _partition(list(leaves.values()), gate)
     return Recoded.of([_publish(leaves[name], classes) for name in columns], classes)
@@ -53,13 +51,14 @@ def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Reco
 class _Cut:
     """The best cut of every part along one column."""
 
-    saving: FloatArray  # (parts,) -1 where no cut leaves k people on both sides
-    # active rows -> which side of its part's cut each falls on
+    # (parts,) saved NCP, -1 if no cut leaves k people on both sides
+    saving: FloatArray
+    # active rows -> whether each is on the right side of the cut of its part
     is_right: Callable[[IntArray], BoolArray]
 
 
 def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
-    """(rows,) the part each row ends in."""
+    """(rows,) the final part of each row."""
     final = np.empty(len(columns[0].codes), dtype=np.int64)
     finished = 0
     active = np.arange(len(final))
@@ -71,7 +70,7 @@ def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
             else _People.of(part, gate.rows.person[active])
         )
         cuts = [_best_cut(column, active, part, gate.k, people) for column in columns]
-        split, right = _choose(cuts, active, part, gate)
+        split, right = _choose_cuts(cuts, active, part, gate)
         stays = ~split[part]
         final[active[stays]] = finished + (np.cumsum(~split) - 1)[part[stays]]
         finished += int((~split).sum())
@@ -80,19 +79,21 @@ def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
     return final
 
 
-def _choose(
+def _choose_cuts(
     cuts: Sequence[_Cut],
     active: IntArray,
     part: IntArray,
     gate: Gate,
 ) -> tuple[BoolArray, BoolArray]:
-    """Choose the parts that are cut, and each row's side, by the best column whose
-    sides may be released.
+    """For each part, choose the best admissible cut.
+
+    Returns: (parts,) whether it is cut, and (rows,) whether a row is on the right side.
     """
     savings = np.stack([cut.saving for cut in cuts])
     parts = savings.shape[1]
     split = np.zeros(parts, dtype=bool)
     right = np.zeros(len(part), dtype=bool)
+    # Try the columns of each part from the best cut down
     for column_of in np.argsort(-savings, axis=0, kind="stable"):
         trying = ~split & (savings[column_of, np.arange(parts)] > 0)
         if not trying.any():
@@ -101,19 +102,20 @@ def _choose(
             rows = np.flatnonzero((trying & (column_of == column))[part])
             right[rows] = cuts[column].is_right(rows)
         sides = np.where(trying[part], 2 * part + right, 2 * parts)
-        split |= trying & gate.satisfied(active, sides)[: 2 * parts].reshape(
-            parts, 2
-        ).all(axis=1)
+        split |= trying & gate.admits(active, sides)[: 2 * parts].reshape(parts, 2).all(
+            axis=1
+        )
     return split, right
 
 
 @dataclass(frozen=True, kw_only=True)
 class _People:
-    """The active rows person by person inside each part."""
+    """The active rows, grouped by part and person."""
 
-    # (rows,) places of the rows, those of one person in one part side by side
+    # (rows,) indices of the rows, sorted by part and person
     order: IntArray
-    starts: IntArray  # (people,) where each person starts in it
+    # (people,) start of each person in `order`
+    starts: IntArray
 
     @classmethod
     def of(cls, part: IntArray, person: IntArray) -> _People:
@@ -122,16 +124,15 @@ class _People:
         return cls(order=order, starts=starts_of(together[order]))
 
     def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
-        """Count the people up to each place of a cut, and after it, inside the part
-        that owns the place.
+        """Count the people on both sides of each place of a cut, inside its part.
 
         Args:
-            place: (rows,).
+            place: (rows,) the place of each row.
+            owner: (places,) the part of each place.
         """
         ordered = place[self.order]
-        first, last = (
-            each.reduceat(ordered, self.starts) for each in (np.minimum, np.maximum)
-        )
+        first = np.minimum.reduceat(ordered, self.starts)
+        last = np.maximum.reduceat(ordered, self.starts)
         begun = np.cumsum(np.bincount(first, minlength=len(owner)))
         ended = np.cumsum(np.bincount(last, minlength=len(owner)))
         start = starts_of(owner)
@@ -142,9 +143,11 @@ class _People:
 def _best_cut(
     column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None
 ) -> _Cut:
-    """For every part, the cut along this column that saves most NCP with k people on
-    both sides.
+    """For each part, find the cut along a column that saves most NCP.
+
+    Both sides must have k people.
     """
+    # Distinct values of each part in order: numbers ascending, categories by frequency
     codes = column.codes[active]
     owner, value, count = counted_pairs(part, codes)
     if column.positions is None:
@@ -153,10 +156,12 @@ def _best_cut(
         count = count[order]
     start = starts_of(owner)
     end = np.append(start[1:], len(owner))
+    # Rows on both sides of the cut after each value
     before = np.cumsum(count) - count
     left = np.cumsum(count) - before[start][owner]
     size = np.bincount(part)[owner]
     right = size - left
+    # Extent of the part, and of both sides
     place = np.arange(len(owner))
     if column.positions is None:
         here = (place - start[owner]).astype(np.float64)
@@ -170,8 +175,9 @@ def _best_cut(
     whole = highest - lowest
     left_extent = here - lowest
     right_extent = highest - following
+    # NCP saved by each cut, weighted by its balance
     saved = (size * whole - left * left_extent - right * right_extent) / width
-    saved = saved * (np.minimum(left, right) / size) ** BALANCE
+    saved = saved * (np.minimum(left, right) / size) ** BALANCE_EXPONENT
     keys = owner * len(column.labels) + value
     sorting = np.argsort(keys)
 
@@ -185,7 +191,8 @@ def _best_cut(
     saving = np.maximum.reduceat(saved, start)
     at_best = np.flatnonzero(saved == saving[owner])
     cut = np.empty(len(start), dtype=np.int64)
-    cut[owner[at_best][::-1]] = at_best[::-1]  # the first of equals is written last
+    # reversed, so that the first of equal cuts is written last
+    cut[owner[at_best][::-1]] = at_best[::-1]
 
     def is_above(rows: IntArray) -> BoolArray:
         return np.asarray(codes[rows] > value[cut][part[rows]])
@@ -199,7 +206,7 @@ def _best_cut(
 
 
 def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
-    """Print the interval or the set of values of each class."""
+    """Return the interval or the set of values of each class, as labels."""
     owner, value, _ = counted_pairs(classes, column.codes)
     start = starts_of(owner)
     end = np.append(start[1:], len(owner))
@@ -216,7 +223,7 @@ def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
     else:
         low = value[start]
         high = value[end - 1]
-        # a range with gaps says nothing
+        # a range from a number to a missing cell covers everything
         low = np.where((labels[high] == MISSING) & (low < high), 0, low)
         ncp = np.minimum(
             1.0, (column.positions[high] - column.positions[low]) / column.width
@@ -230,7 +237,7 @@ def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
     text, first, label = np.unique(
         np.array(printed, dtype=object), return_index=True, return_inverse=True
     )
-    # also for cells that were suppressed before
+    # cells suppressed before have a penalty of 1, too
     penalty = np.where(text == SUPPRESSED, 1.0, ncp[first])
     return PublishedColumn(
         name=column.name,

@@ -1,5 +1,4 @@
-"""Local recoding, which gives each class the lowest hierarchy labels under which it is
-large enough.
+"""Local recoding: each class gets the lowest labels at which it is large enough.
 
 Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are
 grouped by their labels there, and the classes that are admissible are released at once;
@@ -22,19 +21,20 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.partition.admission import Gate
-from dpcore.anonymization.recoded import Recoded, leaf_codes, recode
-from dpcore.anonymization.thresholds import most_within
+from dpcore.anonymization.recoded import Recoded, read_leaves, recode
+from dpcore.anonymization.thresholds import max_within
 from dpcore.tables.classes import FloatArray, IntArray, class_index
 
 Levels = tuple[int, ...]
 """One level of every hierarchy."""
 
-EFFORT = 1_000_000_000
-"""Cells read before nodes are no longer visited one by one; nine columns of Adult need
-half of it.
+MAX_CELLS_READ = 1_000_000_000
+"""Cells read until nodes are no longer visited one by one.
+
+Nine columns of Adult need half of it.
 """
-VISIT = 20_000
-"""Cells that could be read in the time that a visit takes, however few rows wait."""
+VISIT_CELLS = 20_000
+"""Fixed work of a visit, in cells that could be read in its time."""
 
 
 def local_recoding(
@@ -44,35 +44,36 @@ def local_recoding(
     gate: Gate,
     limit: float = 0.0,
 ) -> Recoded:
-    """Recode the hierarchies' columns so that every class may be released by the gate
-    of the table.
+    """Recode columns by their hierarchies so that the gate admits every class.
 
-    Rows that no node releases join the classes where that costs least, or are
-    suppressed where that costs less and the limit allows it.
+    Rows that no node releases join the class with the least additional loss. They are
+    suppressed if that costs less and the limit allows it.
 
     Args:
-        limit: share of the people who may have a row that is suppressed so.
+        limit: largest share of the people with a row suppressed in this way.
 
     Raises: HierarchyError for a value without a path.
     """
-    covering, leaf = leaf_codes(frame, hierarchies)
-    people = int(gate.rows.together(np.ones(len(frame), dtype=bool)).people[0])
+    covering, leaf = read_leaves(frame, hierarchies)
+    people = int(gate.rows.as_one_class(np.ones(len(frame), dtype=bool)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
     trees = [Tree.of(covering[name], leaf[name][first], weights) for name in leaf]
-    table = Table(trees, weights, gate.of_tuples(first, weights))
-    classes, levels = settle(table, release(table), most_within(limit, people))
+    table = Table(trees, weights, gate.for_tuples(first, weights))
+    classes, levels = settle_rest(
+        table, release_by_node(table), max_within(limit, people)
+    )
     return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One column's labels, as codes, for every tuple at every level, and what they
-    cost.
+    """One column's label codes by level and tuple, with their costs.
 
     Attributes:
-        codes: (levels, tuples). penalty: (levels, tuples), NCP. cost: (levels,), mean
-            NCP over the rows.
+        codes: (levels, tuples).
+        penalty: (levels, tuples), NCP.
+        cost: (levels,), mean NCP over the rows.
     """
 
     codes: IntArray
@@ -81,33 +82,31 @@ class Tree:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray) -> Tree:
-        """Take the labels of a hierarchy, for tuples of these leaves that stand for so
-        many rows each.
+        """Read the labels of a hierarchy for tuples with these leaves.
+
+        Args:
+            weights: (tuples,) rows that each stands for.
         """
-        of_leaf = np.stack(
+        leaf_codes = np.stack(
             [hierarchy.codes(level) for level in range(hierarchy.height + 1)]
         )
-        observed = np.bincount(leaf, minlength=of_leaf.shape[1]) > 0
-        below = np.stack([np.bincount(codes, observed)[codes] for codes in of_leaf])
+        observed = np.bincount(leaf, minlength=leaf_codes.shape[1]) > 0
+        below = np.stack([np.bincount(codes, observed)[codes] for codes in leaf_codes])
         penalty = (below[:, leaf] - 1) / max(1, observed.sum() - 1)
-        return cls(of_leaf[:, leaf], penalty, penalty @ weights / weights.sum())
+        return cls(leaf_codes[:, leaf], penalty, penalty @ weights / weights.sum())
 
 
 @dataclass(frozen=True)
 class Table:
-    """The distinct tuples of the table, with their labels, their rows, and what a class
-    of them needs.
-    """
+    """The distinct tuples of a table: labels, rows, and conditions on classes."""
 
     trees: Sequence[Tree]
     weights: IntArray
     gate: Gate
 
 
-def release(table: Table) -> IntArray:
-    """Return the class in which each tuple is released, -1 for those that no node
-    releases.
-    """
+def release_by_node(table: Table) -> IntArray:
+    """(tuples,) the class in which each is released, -1 for those never released."""
     released = np.full(len(table.weights), -1)
     waiting = np.arange(len(released))
     top = tuple(len(tree.cost) - 1 for tree in table.trees)
@@ -116,23 +115,27 @@ def release(table: Table) -> IntArray:
     number = effort = 0
     while len(waiting) and node != top:
         node = (
-            next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
+            next(nodes)
+            if effort <= MAX_CELLS_READ
+            else _raise_cheapest(node, table, waiting)
         )
-        effort += len(waiting) * len(node) + VISIT
+        effort += len(waiting) * len(node) + VISIT_CELLS
         classes = class_index(
             [tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)]
         )
-        fine = table.gate.satisfied(waiting, classes)
-        leaves = fine[classes]
-        released[waiting[leaves]] = number + (np.cumsum(fine) - 1)[classes[leaves]]
-        number += int(fine.sum())
+        admitted = table.gate.admits(waiting, classes)
+        leaves = admitted[classes]
+        new_numbers = number + np.cumsum(admitted) - 1
+        released[waiting[leaves]] = new_numbers[classes[leaves]]
+        number += int(admitted.sum())
         waiting = waiting[~leaves]
     return released
 
 
 def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
-    """Every lattice node once, in order of the sum of its levels' costs, which never
-    fall with the level.
+    """Yield every lattice node once, in order of the sum of its levels' costs.
+
+    Costs never fall with the level.
     """
     heap: list[tuple[float, Levels, int]] = [(0.0, (0,) * len(costs), 0)]
     while heap:
@@ -146,7 +149,7 @@ def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
 
 
 def _raise_cheapest(node: Levels, table: Table, waiting: IntArray) -> Levels:
-    """Go one level up in the column where that costs the waiting rows least."""
+    """Raise by one level the column that costs the waiting rows least."""
 
     def price(column: int) -> float:
         penalty = table.trees[column].penalty
@@ -165,28 +168,30 @@ def _raise_cheapest(node: Levels, table: Table, waiting: IntArray) -> Levels:
     return (*node[:cheapest], node[cheapest] + 1, *node[cheapest + 1 :])
 
 
-def settle(table: Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:
-    """Suppress the unreleased rest, or unite it with the cheapest classes, until it may
-    be released.
+def settle_rest(
+    table: Table, released: IntArray, allowed: int
+) -> tuple[IntArray, IntArray]:
+    """Suppress the unreleased tuples, or merge them with the cheapest classes.
 
     Returns: (tuples,) class, and (classes, columns) the lowest level at which each
-        class has one label, or
-
-    the one above all where it is suppressed.
+    class has one label, or the one above all if it is suppressed.
     """
     rest = np.flatnonzero(released < 0)
     hidden = _is_better_hidden(table, released, rest, allowed)
     while len(rest) and not hidden and not _may_be_released(table, rest):
         released[released == _cheapest_partner(table, released)[0]] = -1
         rest = np.flatnonzero(released < 0)
-    return labelled(table, released, hidden)
+    return classes_and_levels(table, released, hidden)
 
 
-def labelled(
+def classes_and_levels(
     table: Table, released: IntArray, hidden: bool
 ) -> tuple[IntArray, IntArray]:
-    """Return the classes and levels of tuples that are all in a class, -1 the one that
-    may be suppressed.
+    """Return classes without gaps, and the levels of each.
+
+    Args:
+        released: (tuples,) class of each, -1 for one class that may be suppressed.
+        hidden: whether that class is suppressed.
     """
     _, classes = np.unique(released, return_inverse=True)
     levels = _common_levels(table.trees, classes)
@@ -198,24 +203,20 @@ def labelled(
 def _is_better_hidden(
     table: Table, released: IntArray, rest: IntArray, allowed: int
 ) -> bool:
-    """Return whether the rest is of few people, and costs less suppressed than with its
-    best partner.
-    """
+    """Return whether suppressing the rest is allowed and cheaper than merging it."""
     if not len(rest) or _may_be_released(table, rest):
         return False
-    people = table.gate.rows.taken(rest).groups(np.zeros_like(rest)).people[0]
+    people = table.gate.rows.select(rest).groups(np.zeros_like(rest)).people[0]
     cost = table.weights[rest].sum() * len(table.trees)
     return bool(people <= allowed and cost <= _cheapest_partner(table, released)[1])
 
 
 def _may_be_released(table: Table, rest: IntArray) -> bool:
-    return bool(table.gate.satisfied(rest, np.zeros(len(rest), dtype=np.int64)).all())
+    return bool(table.gate.admits(rest, np.zeros(len(rest), dtype=np.int64)).all())
 
 
 def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
-    """(classes, columns) the lowest level at which all tuples of a class share a
-    label.
-    """
+    """(classes, columns) the lowest level with one label for the whole class."""
     _, first = np.unique(classes, return_index=True)
     levels = np.zeros((len(first), len(trees)), dtype=np.int64)
     for column, tree in enumerate(trees):
@@ -226,9 +227,7 @@ def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
 
 
 def _cheapest_partner(table: Table, released: IntArray) -> tuple[int, float]:
-    """Find the class that the rest, numbered -1, joins at the least cost, and that
-    cost.
-    """
+    """Return the cheapest class for the rest (numbered -1) to join, and the cost."""
     numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
     levels = _common_levels(table.trees, index)
     sizes = np.bincount(index, table.weights)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.apply import anonymized
+from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.fulldomain.frontier import Frontier, Point
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
@@ -20,7 +20,7 @@ from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.anonymization.inputs import Inputs
-from dpcore.anonymization.levels import distinct_of, tuples
+from dpcore.anonymization.levels import build_tuples, read_distinct
 from dpcore.anonymization.models import KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError
@@ -119,8 +119,8 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
     ) -> Prediction:
         """Return the size; with infinitely many seconds if rows are too different."""
         try:
-            table = tuples(
-                Inputs.of(original, self.plan.counting(schema.unit.id_column))
+            table = build_tuples(
+                Inputs.of(original, self.plan.counting_people(schema.unit.id_column))
             )
             return measure_pass(table, self.plan.models)
         except LimitError:
@@ -165,7 +165,7 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
 
         Raises: LimitError if it would take too long; errors of the plan.
         """
-        plan = self.plan.counting(schema.unit.id_column)
+        plan = self.plan.counting_people(schema.unit.id_column)
         frame = original.frame
         others = tuple(
             model for model in plan.models if not isinstance(model, KAnonymity)
@@ -175,7 +175,7 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
                 (original.rows if original.held is None else original.held.people).sum()
             )
         else:
-            person = person_of(frame, plan.counted)
+            person = person_of(frame, plan.unit_column)
             people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
         ks = [k for k in self.ks if k <= people]
         if not ks:
@@ -183,7 +183,7 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
         models = {k: (KAnonymity(k=k), *others) for k in ks}
         if not plan.method.searches:
             return tuple(_local_points(frame, plan, models))
-        table = tuples(Inputs.of(original, plan))
+        table = build_tuples(Inputs.of(original, plan))
         if len(self.limits) > 1:
             whole = Frontier(table, ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
@@ -206,8 +206,8 @@ class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
 
         Raises: the errors of a plan.
         """
-        plan = self.plan.counting(schema.unit.id_column)
-        table = tuples(Inputs.of(original, plan))
+        plan = self.plan.counting_people(schema.unit.id_column)
+        table = build_tuples(Inputs.of(original, plan))
         levels = dict(plan.node or {})
         node = tuple(levels[name] for name in table.names)
         return neighbors(table, node, plan.models, limit=plan.limit, metric=plan.metric)
@@ -233,7 +233,7 @@ def _proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
 def _rows_to_search(table: OriginalTable, plan: Plan, schema: Schema) -> Microdata:
     if table.in_memory or not plan.method.searches:
         return table.rows()
-    return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
+    return read_distinct(table.tuples, plan.counting_people(schema.unit.id_column))
 
 
 def _local_points(
@@ -243,7 +243,7 @@ def _local_points(
 ) -> Iterator[Point]:
     for k, model in models.items():
         with contextlib.suppress(InfeasibleError):
-            report = anonymized(
+            report = carry_out(
                 frame, dataclasses.replace(plan, models=model, randomized={})
             ).quality
             yield Point(

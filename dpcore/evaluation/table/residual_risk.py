@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.apply import Anonymization, anonymized
+from dpcore.anonymization.apply import Anonymization, carry_out
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.quality import Quality
-from dpcore.anonymization.recoded import leaf_codes
+from dpcore.anonymization.recoded import read_leaves
 from dpcore.errors import every_row_suppressed
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.trial import Side, after_of
@@ -86,13 +86,13 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
 
         Raises: InfeasibleError, also if no row leaves; the other errors of a plan.
         """
-        result = anonymized(original, self.plan.counting(schema.unit.id_column))
+        result = carry_out(original, self.plan.counting_people(schema.unit.id_column))
         plan = result.plan
         leaves = result.leaves
         if not leaves.any():
             raise every_row_suppressed()
         shown = result.rows[leaves]
-        person = person_of(shown, plan.counted)
+        person = person_of(shown, plan.unit_column)
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
         of_people = largest_each(risk, person)
@@ -126,11 +126,11 @@ def _population_risk(result: Anonymization) -> FloatArray:
     subset = result.inputs.subset
     if subset is None or plan.node is None:
         return np.ones(len(result.hidden))
-    covering, leaf = leaf_codes(frame, plan.trees)
+    covering, leaf = read_leaves(frame, plan.trees)
     classes = class_index(
         [covering[name].codes(plan.node[name])[leaf[name]] for name in leaf]
     )
-    crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
+    crowd = people_per_class(classes, person_of(frame, plan.unit_column))[classes]
     return np.where(result.hidden, 1.0, 1 / crowd[subset])
 
 

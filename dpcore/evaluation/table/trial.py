@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.apply import Anonymization, anonymized
-from dpcore.anonymization.inputs import coded
+from dpcore.anonymization.apply import Anonymization, carry_out
+from dpcore.anonymization.inputs import code_columns
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.quality import Quality
 from dpcore.errors import every_row_suppressed
@@ -103,8 +103,8 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
             plan.
         """
         start = time.thread_time()
-        result = anonymized(
-            original, self.plan.counting(schema.unit.id_column), on_progress
+        result = carry_out(
+            original, self.plan.counting_people(schema.unit.id_column), on_progress
         )
         seconds = time.thread_time() - start
         if result.hidden.all():
@@ -147,7 +147,7 @@ def _randomized_figures(
     """
     plan = result.plan
     subset = result.inputs.subset
-    whole = as_text(coded(frame, plan)[name])
+    whole = as_text(code_columns(frame, plan)[name])
     after = as_text(result.rows[name])
     before = whole if subset is None else whole[subset]
     figures = {
@@ -182,7 +182,7 @@ def side_of(
     """Return the figures of the kept rows, in these classes."""
     rows = frame[kept]
     own = class_index([classes[kept]])
-    person = person_of(rows, plan.counted)
+    person = person_of(rows, plan.unit_column)
     others = [
         name for name in plan.columns_of("insensitive") if name not in plan.dropped
     ]

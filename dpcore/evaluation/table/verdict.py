@@ -350,7 +350,7 @@ def _find_changes(
         )
         return *suggest_hierarchy(
             values.repeat(times.tolist()).reset_index(drop=True)
-        ).read(values), rows
+        ).read_column(values), rows
 
     def coarser_codes(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from benchmarks.large import blocks, optimum
-from dpcore.anonymization.apply import anonymized
+from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.fulldomain import bounded
 from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.fulldomain.bounded import BoundedSearch
@@ -28,7 +28,7 @@ from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, KMap, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import most_within
+from dpcore.anonymization.thresholds import max_within
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
 from dpcore.schema.schema import Schema
@@ -119,7 +119,7 @@ def test_projections_suppress_and_lose_no_more_than_nodes(
     )
     metric = data.draw(st.sampled_from(SEPARABLE))
     table = case.tuples()
-    judge = Judge(table, models, most_within(ALLOWED, table.people), metric)
+    judge = Judge(table, models, max_within(ALLOWED, table.people), metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "MAX_PROJECTIONS", data.draw(st.sampled_from((1, 6))))
         found = bounded.projections(judge, metric)
@@ -244,7 +244,7 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
         hierarchies=trees,
         models=(KAnonymity(k=5),),
     )
-    chosen = anonymized(frame, plan).plan
+    chosen = carry_out(frame, plan).plan
     assert chosen.gap > 0.01
     again = Plan.from_json(chosen.to_json())
     assert again.gap == chosen.gap
@@ -254,7 +254,7 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
     )
     assert f"by {percent(chosen.gap)} of it" in " ".join(method_sentences(report))
     # of levels that somebody chose, nothing is known
-    assert again.at({**chosen.node}).gap == 0
+    assert again.with_node({**chosen.node}).gap == 0
 
 
 def test_a_rule_that_closes_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,7 +226,7 @@ def test_keys_of_several_words_tell_the_same_classes_apart(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tuples, "WORD", word)
         table = case.tuples()
-        leaves = table.placed(case.frame)
+        leaves = table.find_leaves(case.frame)
         for node in itertools.product(*map(range, table.lattice.shape)):
             classes = Grouper(table).classes(node)
             keys = (

@@ -83,7 +83,7 @@ def test_what_is_no_hierarchy_is_refused(text: str, message: str) -> None:
 def test_values_without_a_line_have_no_leaf() -> None:
     """Else such a row would be published under another value's labels."""
     column = pd.Series(["33617", "99999", None, "*", "11111"])
-    leaves = Hierarchy.from_csv(FILE).covering(column).encode(column)
+    leaves = Hierarchy.from_csv(FILE).cover_special_cells(column).encode(column)
     assert (leaves < 0).tolist() == [False, True, False, False, True]
 
 
@@ -92,7 +92,7 @@ def test_missing_and_suppressed_cells_are_leaves_of_their_own() -> None:
     refused.
     """
     column = pd.Series(["33617", None, SUPPRESSED])
-    zips = Hierarchy.from_csv(FILE).covering(column)
+    zips = Hierarchy.from_csv(FILE).cover_special_cells(column)
     assert [zips.values[leaf] for leaf in zips.encode(column)] == [
         "33617",
         MISSING,
@@ -100,7 +100,7 @@ def test_missing_and_suppressed_cells_are_leaves_of_their_own() -> None:
     ]
     assert zips.levels[1][-2:] == (MISSING, SUPPRESSED)
     assert zips.leaf_counts(0).tolist() == [1, 1, 1, 1, 5]
-    assert Hierarchy.from_csv(FILE).covering(
+    assert Hierarchy.from_csv(FILE).cover_special_cells(
         pd.Series(["33617"])
     ) == Hierarchy.from_csv(FILE)
 
@@ -108,7 +108,7 @@ def test_missing_and_suppressed_cells_are_leaves_of_their_own() -> None:
 def test_a_hierarchy_of_one_level_can_be_extended() -> None:
     """Else a constant column with a gap fails."""
     one = Hierarchy(values=("x",), levels=(("x",),))
-    assert one.extended([MISSING]).levels == (("x", MISSING), ("x", "x"))
+    assert one.extend([MISSING]).levels == (("x", MISSING), ("x", "x"))
 
 
 def test_encode_marks_values_without_a_path() -> None:

@@ -20,7 +20,7 @@ from dpcore.anonymization import (
     cut,
     flat,
 )
-from dpcore.anonymization.apply import anonymized
+from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.partition import cells
 from dpcore.errors import InfeasibleError, ParameterError
 
@@ -149,7 +149,7 @@ def test_small_tables_lose_as_few_cells_as_possible(
     """
     assert differences(range(36)) == 0
     # the walk for larger tables is the planted fault
-    monkeypatch.setattr(cells, "MOST_EXACT", 0)
+    monkeypatch.setattr(cells, "MAX_EXACT_ROWS", 0)
     assert differences(range(12)) > 0
 
 
@@ -159,7 +159,7 @@ def test_the_walk_loses_little_more_than_the_least(
     """A larger table would lose cells in columns that help nobody."""
     sums = np.zeros(2)
     for seed, (place, most) in itertools.product(range(0, 40, 2), enumerate((12, 0))):
-        monkeypatch.setattr(cells, "MOST_EXACT", most)
+        monkeypatch.setattr(cells, "MAX_EXACT_ROWS", most)
         frame, k, weights = table(seed, 9)
         frame = frame[COLUMNS]
         sums[place] += suppressed(
@@ -220,7 +220,7 @@ def test_cells_after_levels() -> None:
         frame, 2, {}, hierarchies={"w": tree, "x": flat(["p"])}, node={"w": 1, "x": 0}
     )
     assert Plan.from_json(plan.to_json()) == plan
-    result = anonymized(frame, plan)
+    result = carry_out(frame, plan)
     assert result.frame["w"].tolist() in (
         ["1", "1", "*", "*", "*"],
         ["*", "*", "2", "2", "*"],

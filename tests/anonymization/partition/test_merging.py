@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, RecursiveCL
-from dpcore.anonymization.partition.merging import merged
+from dpcore.anonymization.partition.merging import merge_clusters
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError
 from tests.anonymization.oracle import gate
@@ -115,9 +115,11 @@ def test_a_broken_cluster_joins_the_nearest_one() -> None:
     clusters = np.array([0, 0, 1, 1, 2, 2])
     frame = pd.DataFrame({"illness": ["a", "a", "a", "b", "a", "b"]})
     model = DistinctL(column="illness", l=2)
-    found = merged(points, clusters, gate(frame, 2, model))
+    found = merge_clusters(points, clusters, gate(frame, 2, model))
     assert found.tolist() == [0, 0, 0, 0, 1, 1]
-    back = merged(points[:, ::-1], clusters[::-1], gate(frame[::-1], 2, model))[::-1]
+    back = merge_clusters(points[:, ::-1], clusters[::-1], gate(frame[::-1], 2, model))[
+        ::-1
+    ]
     assert (back[:, None] == back).tolist() == (found[:, None] == found).tolist()
 
 

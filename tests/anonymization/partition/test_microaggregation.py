@@ -11,7 +11,7 @@ from dpcore.anonymization.partition import microaggregation as module
 from dpcore.anonymization.partition.microaggregation import (
     mdav,
     microaggregate,
-    published,
+    publish_means,
 )
 from dpcore.errors import InfeasibleError, SchemaError
 from tests.anonymization.oracle import gate
@@ -85,19 +85,19 @@ def test_loss_by_hand() -> None:
     """
     frame = pd.DataFrame({"a": [0, 1, 5, 6]})
     result = microaggregate(frame, ["a"], gate=gate(frame, 2))
-    assert published(frame, ["a"], result).frame(frame)["a"].tolist() == [
+    assert publish_means(frame, ["a"], result).frame(frame)["a"].tolist() == [
         0.5,
         0.5,
         5.5,
         5.5,
     ]
-    assert published(frame, ["a"], result).ncp == pytest.approx(1 / 6)
+    assert publish_means(frame, ["a"], result).ncp == pytest.approx(1 / 6)
 
 
 def test_equal_means_are_one_class() -> None:
     """Broken: two clusters that print the same numbers are counted as two crowds."""
     frame = pd.DataFrame({"a": [0, 4, 1, 3, 9, 9]})
-    recoded = published(frame, ["a"], np.array([0, 0, 1, 1, 2, 2]))
+    recoded = publish_means(frame, ["a"], np.array([0, 0, 1, 1, 2, 2]))
     assert recoded.sizes.tolist() == [4, 2]
 
 
@@ -127,7 +127,7 @@ def test_one_row_and_constant_columns(values: list[float]) -> None:
     """Broken: nothing to standardize by gives not-a-number."""
     frame = pd.DataFrame({"a": values})
     result = microaggregate(frame, ["a"], gate=gate(frame, 1))
-    assert published(frame, ["a"], result).frame(frame)["a"].tolist() == values
+    assert publish_means(frame, ["a"], result).frame(frame)["a"].tolist() == values
 
 
 def test_bad_requests_are_refused() -> None:

@@ -53,7 +53,7 @@ def test_labels_are_on_the_rows_own_paths(table: pd.DataFrame, k: int) -> None:
     """Broken: a row prints a label that its value does not lead to."""
     printed = local_recoding(table, TREES, gate=gate(table, k)).frame(table)
     for name, tree in TREES.items():
-        covering = tree.covering(table[name])
+        covering = tree.cover_special_cells(table[name])
         paths = list(zip(*covering.levels, strict=True))
         for leaf, label in zip(
             covering.encode(table[name]), printed[name], strict=True
@@ -155,7 +155,7 @@ def full_domain(seed: int, node: tuple[int, ...]) -> tuple[int, float]:
     labels = []
     cost = 0.0
     for (name, tree), level in zip(TREES.items(), node, strict=True):
-        covering = tree.covering(table[name])
+        covering = tree.cover_special_cells(table[name])
         leaf = covering.encode(table[name])
         observed = set(leaf)
         row_labels = np.array(covering.levels[level], dtype=object)[leaf]
@@ -238,7 +238,7 @@ def test_nodes_come_once_and_in_order_of_cost(costs: list[list[float]]) -> None:
 def test_beyond_the_effort_the_table_is_still_k_anonymous(table: pd.DataFrame) -> None:
     """Broken: a lattice too large to visit is left half done."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "EFFORT", 100)
+        patch.setattr(module, "MAX_CELLS_READ", 100)
         printed = local_recoding(table, TREES, gate=gate(table, 3)).frame(table)
     assert printed.groupby(list(TREES)).size().min() >= 3
 

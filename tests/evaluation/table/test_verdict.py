@@ -112,7 +112,9 @@ def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
     )
     known = list(frame)
     found = audit(frame)
-    trees = {name: suggest_hierarchy(frame[name]).read(frame[name]) for name in known}
+    trees = {
+        name: suggest_hierarchy(frame[name]).read_column(frame[name]) for name in known
+    }
 
     def bad(table: pd.DataFrame) -> bool:
         few = any(

@@ -374,7 +374,7 @@ def test_a_plan_is_decided_as_it_would_be_here() -> None:
     engine = FrameEngine(frame, schema, key=b"k" * 32)
     roles = {"age": "quasi-identifier", "id": "identifier"}
     trees = HierarchiesQuestion(columns=("age",)).compute(Microdata(frame), schema)
-    plan = default_plan(roles, trees, k=150).counting("id")
+    plan = default_plan(roles, trees, k=150).counting_people("id")
     tuples = engine.tuples(["age"], by="id")
     expected, there = (
         compute(Recoding.of, tuples, plan) for compute in (here, process.compute)
