@@ -133,7 +133,8 @@ def told_note(column: Column, fact: str) -> str:
     content = getattr(column, fact, "")
     parts = content if isinstance(content, tuple) else (content,)
     texts = (
-        f"{part:.12g}" if isinstance(part, float) else str(part)  # as the grid has it
+        # written as the grid writes it
+        f"{part:.12g}" if isinstance(part, float) else str(part)
         for part in parts
     )
     return f"{fact} {join(texts)}"
@@ -223,7 +224,7 @@ def _mark_taken(
     if NEVER_MISSING in answered and not column.missing:
         marks = [fact for fact in marks if fact not in MISSING_FACTS]
     if not is_typed and set(VALUES).intersection(marks):
-        known_from = ""  # was said of other values
+        known_from = ""  # the answer was about other values
     same = all(
         getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
     )
