@@ -85,8 +85,9 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
     """Return whether a column holds personal identifiers, whatever its name.
 
-    A few different numbers are categories.
+    A few different numbers are categories, and what has the shape of full names alone
+    may be something else of which the column's name tells.
     """
     if finding.kind == "personal number":
         return bool(frame[finding.column].nunique() > len(frame) / 10)
-    return finding.kind not in (*PLACES, "date", "unique values", RUNNING)
+    return finding.kind not in (*PLACES, "date", "full names", "unique values", RUNNING)
