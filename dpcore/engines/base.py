@@ -40,8 +40,8 @@ from dpcore.errors import (
 )
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
-from dpcore.tables.digests import counted, fingerprint_of
+from dpcore.tables.counts import MAX_CELLS_PER_PASS, Counts, check_cells, project
+from dpcore.tables.digests import fingerprint_of, select_counted_rows
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, Published
 from dpcore.tables.sums import Entry, Integers
 
@@ -174,7 +174,7 @@ class Engine(ABC):
         for place, table in enumerate(joint(several, domain, MOST_JOINT)):
             inside.setdefault(table, []).append(place)
         by_place: dict[int, Counts] = {}
-        for together in passes(list(inside), domain, MOST_AT_ONCE):
+        for together in passes(list(inside), domain, MAX_CELLS_PER_PASS):
             work = Counting(domain=domain, cliques=together, part=part, groups=groups)
             for table, flat in work.tables(self._scan(work)):
                 cells = flat.reshape(domain.shape(table))
@@ -200,7 +200,7 @@ class Engine(ABC):
         self._check_part(part)
         lines = self.domain.cells(by)
         sums = np.empty((lines, len(entries)), dtype=np.int64)
-        together = max(1, MOST_AT_ONCE // lines)
+        together = max(1, MAX_CELLS_PER_PASS // lines)
         for start in range(0, len(entries), together):
             some = slice(start, start + together)
             sums[:, some] = self._scan(
@@ -289,7 +289,7 @@ class Engine(ABC):
         """Return the rows that count among some rows, of each person as many as
         declared.
         """
-        return Microdata(counted(rows.frame, self._key, self._schema.unit))
+        return Microdata(select_counted_rows(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
         """Publish all rows where they are, some at a time and in any order, each once

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpcore.engines.cells import Cells, CellTables, cells_of
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 
 
 class Batch:
@@ -84,7 +84,7 @@ class Batch:
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Return some columns, or all, with texts as texts."""
-        return uncoded(self.coded(names))
+        return decode_categories(self.coded(names))
 
     def coded(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Return some columns, or all, in which texts may be categories."""

@@ -26,7 +26,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum, row_digests
 from dpcore.tables.rows import Published
-from dpcore.tables.sums import Entry, Integers, product
+from dpcore.tables.sums import Entry, Integers, multiply_levels
 
 Part = tuple[str, str]
 Whole = Sequence[int] | Integers
@@ -160,7 +160,7 @@ class Summing(Added[Integers]):
         line = place(self.by, self.domain, cells, rows)
         sums = np.empty((self.domain.cells(self.by), len(self.entries)), dtype=np.int64)
         for number, entry in enumerate(self.entries):
-            added = product(
+            added = multiply_levels(
                 [levels[cells[name]] for name, levels in entry.items()], rows
             )
             # whole numbers below 2^53 in all partial sums, so that float64 adds them up

@@ -37,7 +37,7 @@ from dpcore.engines.tuples import holders
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import texts
 from dpcore.tables.hashes import person_hashes, tuple_hashes
-from dpcore.tables.people import person_of
+from dpcore.tables.people import person_codes
 from dpcore.tables.rows import DistinctRows
 from tests.anonymization.oracle import (
     MODELS,
@@ -359,6 +359,6 @@ def test_people_are_told_apart_by_the_texts_of_their_ids() -> None:
         hashes = [tuple(each) for each in person_hashes(column).tolist()]
         assert len({*hashes}) == 10  # as for the promise: texts as they were written
         # each its own person
-        assert person_of(pd.DataFrame({"x": column}), "x") is None
+        assert person_codes(pd.DataFrame({"x": column}), "x") is None
     found, index = tuple_hashes(words.to_frame("x"), ["x"])
     assert len({*found[index].tolist()}) == 8

@@ -25,7 +25,7 @@ from dpcore.engines.work import Counting
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Domain
 from dpcore.tables.counts import MAX_CELLS_TOGETHER, check_cells
-from dpcore.tables.sums import levels
+from dpcore.tables.sums import to_levels
 from tests.contracts import random_runs
 from tests.contracts.engine_kinds import ENGINES
 
@@ -141,7 +141,7 @@ def passes_of(
     engine.counts([(), *itertools.combinations(names, 1), *pairs])
     engine.counts(pairs, part=("c3", "1"))
     engine.counts(pairs, groups=halves)
-    entry = {names[-1]: levels(np.linspace(-1, 1, schema.domain.size(names[-1])))}
+    entry = {names[-1]: to_levels(np.linspace(-1, 1, schema.domain.size(names[-1])))}
     engine.sums(names[-1:], [entry] * 3)
     return seen
 
@@ -154,7 +154,7 @@ def test_neighbours_take_the_same_passes(
     needs.
     """
     # so that there are several passes
-    monkeypatch.setattr(base, "MOST_AT_ONCE", 100_000)
+    monkeypatch.setattr(base, "MAX_CELLS_PER_PASS", 100_000)
     without, with_her, schema = neighbours()
     make = functools.partial(ENGINES[kind][1], tmp_path)
     expected = passes_of(make, without, schema)

@@ -29,7 +29,7 @@ from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
 from dpcore.engines.work import Made, Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import frame_of, kinds_of, uncoded
+from dpcore.tables.arrow import column_types, decode_categories, to_frame
 from dpcore.tables.rows import DistinctRows, Microdata
 
 Waited = TypeVar("Waited")
@@ -91,7 +91,7 @@ class SparkEngine(Engine):
             # a plan of its own: what Spark keeps for another engine, of older files
             # perhaps, is not taken
             self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
-            kinds_of(to_arrow_schema(frame.schema, timezone="UTC"))
+            column_types(to_arrow_schema(frame.schema, timezone="UTC"))
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
         if schema.unit.id_column is not None:
@@ -107,7 +107,7 @@ class SparkEngine(Engine):
         """
         with readable():
             table = frame.limit(rows).toArrow()
-        kinds_of(table.schema)
+        column_types(table.schema)
         return Microdata(_frame(table.columns, table.column_names))
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
@@ -334,8 +334,8 @@ def _end_with(engine: SparkEngine, table: Any) -> None:
 
 
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    return uncoded(
-        frame_of(pa.table(list(columns), names=list(names)).combine_chunks())
+    return decode_categories(
+        to_frame(pa.table(list(columns), names=list(names)).combine_chunks())
     )
 
 

@@ -21,7 +21,7 @@ from dpcore.engines.cells import CellTables
 from dpcore.engines.work import Added, Keyed, Making, Publishing, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import frame_of
+from dpcore.tables.arrow import to_frame
 from dpcore.tables.digests import person_digests
 from dpcore.tables.ranks import row_ranks
 from dpcore.tables.rows import Published
@@ -281,6 +281,6 @@ def gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFr
 
 
 def _framed(batches: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    return frame_of(
+    return to_frame(
         pa.Table.from_batches(batches).combine_chunks().rename_columns(list(names))
     )

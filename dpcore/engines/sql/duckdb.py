@@ -10,7 +10,7 @@ from dpcore.engines.sql.query import QueryReading
 from dpcore.engines.streaming.files import state_of
 from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Reader, readable
 from dpcore.errors import source_changed
-from dpcore.tables.arrow import kinds_of
+from dpcore.tables.arrow import column_types
 
 
 class DuckDBReader(Reader):
@@ -56,7 +56,7 @@ class DuckDBReader(Reader):
                 errors=duckdb.Error,
                 check=self._check,
             )
-            self.kinds = self.kinds or kinds_of(reading.schema(poll))
+            self.kinds = self.kinds or column_types(reading.schema(poll))
             yield reading
 
     def _check(self) -> None:

@@ -13,7 +13,7 @@ from dpcore.engines.streaming.reader import Reader, readable
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.errors import ParameterError, not_installed, source_changed
 from dpcore.schema.source import Source
-from dpcore.tables.arrow import check_types, kinds_of
+from dpcore.tables.arrow import check_types, column_types
 
 _BEGIN = SQL["sent"]["begin_postgres"]
 
@@ -105,7 +105,7 @@ class PostgresReader(Reader):
             written = SQL["written_postgres"].get(kind)
             if written:
                 self._written[each.name] = written.format(quoted(each.name))
-        self.kinds = kinds_of(reading.schema(poll, given.names))
+        self.kinds = column_types(reading.schema(poll, given.names))
 
 
 @contextlib.contextmanager

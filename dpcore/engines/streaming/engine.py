@@ -32,9 +32,9 @@ from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import frame_of, parsed, texts_coded, uncoded
-from dpcore.tables.people import person_of
-from dpcore.tables.rows import MOST_TEXTS, CodedRows, DistinctRows, Microdata
+from dpcore.tables.arrow import decode_categories, encode_texts, parse_texts, to_frame
+from dpcore.tables.people import person_codes
+from dpcore.tables.rows import MAX_TEXTS, CodedRows, DistinctRows, Microdata
 
 MOST_CODED = 30_000_000
 """Rows of which some columns are brought into memory as codes, at most."""
@@ -165,7 +165,7 @@ class ArrowEngine(Engine):
                 return replace(self._coded_columns(names), left_out=tuple(many))
             except ManyTextsError as error:
                 if error.column not in names:
-                    raise too_many("people", MOST_TEXTS) from None
+                    raise too_many("people", MAX_TEXTS) from None
                 names.remove(error.column)
                 many.append(error.column)
         return CodedRows(
@@ -181,11 +181,11 @@ class ArrowEngine(Engine):
             read = functools.partial(self._read, reading, names, None, copy)
             self._pass(Checking(reads=()), reading.pieces, read)
         whose = (
-            None if person is None else person_of(self._column(copy, person), person)
+            None if person is None else person_codes(self._column(copy, person), person)
         )
         return CodedRows.of(
             columns, functools.partial(self._column, copy), whose
-        ).in_order()
+        ).sort_rows()
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
         """Return one column of a copy, in which texts are categories."""
@@ -197,7 +197,7 @@ class ArrowEngine(Engine):
             (each for each in self._schema.columns if each.name == name), None
         )
         if self._reader.as_text and isinstance(declared, Date | NumberColumn):
-            batches = parsed(batches, is_date=isinstance(declared, Date))
+            batches = parse_texts(batches, is_date=isinstance(declared, Date))
         (whole,) = (
             pa.Table.from_batches(batches)
             .unify_dictionaries()
@@ -206,10 +206,10 @@ class ArrowEngine(Engine):
         )
         if (
             pa.types.is_dictionary(whole.column(0).type)
-            and len(whole.column(0).dictionary) > MOST_TEXTS
+            and len(whole.column(0).dictionary) > MAX_TEXTS
         ):
             raise ManyTextsError(name)  # the last ones, or somebody's id
-        return frame_of(whole)
+        return to_frame(whole)
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""
@@ -310,10 +310,10 @@ class ArrowEngine(Engine):
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, poll):
-            batch = texts_coded(batch)
+            batch = encode_texts(batch)
             if spool is not None:
                 spool.take(batch if reads else batch.select(self._names))
-            frame = frame_of(batch)
+            frame = to_frame(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
             places = None if bits is None else places_kept(bits, start, len(frame))
             yield (
@@ -371,7 +371,7 @@ def _first(
             for piece in reading.pieces
             for each in reading.batches(piece, names, poll)
         ):
-            frames.append(uncoded(frame_of(batch)).iloc[:rows])
+            frames.append(decode_categories(to_frame(batch)).iloc[:rows])
             rows -= len(frames[-1])
             if not rows:
                 break

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.tuples.slices import Records, Slices
-from dpcore.tables.digests import first_rows, person_digests
+from dpcore.tables.digests import lowest_ranked_rows, person_digests
 from dpcore.tables.ranks import row_ranks
 
 RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
@@ -42,7 +42,9 @@ def kept(
     bits = np.zeros(rows // 8 + 1, dtype=np.uint8)
     people: Counter[int] = Counter()
     for records in slices:
-        first, of_slice = first_rows(records["person"], records["row"], max_rows)
+        first, of_slice = lowest_ranked_rows(
+            records["person"], records["row"], max_rows
+        )
         people.update(of_slice)
         places = records["place"][first]
         np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpcore.engines.streaming.spool import Spool
 from dpcore.tables.hashes import Hashes, text_hashes
-from dpcore.tables.rows import MOST_TEXTS
+from dpcore.tables.rows import MAX_TEXTS
 
 _WAITING = 2**18
 """Hashes that are gathered at least before equal ones are united."""
@@ -61,5 +61,5 @@ class CountingSpool(Spool):
                 return
             united = np.unique(np.concatenate([seen, *waiting]))
             self._seen[name], self._waiting[name] = united, []
-        if len(united) > MOST_TEXTS:
+        if len(united) > MAX_TEXTS:
             raise ManyTextsError(name)

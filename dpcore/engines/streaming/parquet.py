@@ -10,7 +10,7 @@ from typing import Any
 from dpcore.engines.streaming.files import check_agree, files_at, state_of
 from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, readable
 from dpcore.errors import source_changed
-from dpcore.tables.arrow import is_text, kind_of, kinds_of
+from dpcore.tables.arrow import column_types, is_text, value_type
 
 _BUFFER = 2**20
 
@@ -40,7 +40,9 @@ class ParquetReader(Reader):
             with readable(), pq.ParquetFile(each) as file:
                 footer = file.metadata
                 schema = file.schema_arrow
-            kinds = {name: kind_of(kind) for name, kind in kinds_of(schema).items()}
+            kinds = {
+                name: value_type(kind) for name, kind in column_types(schema).items()
+            }
             self.kinds = self.kinds or kinds
             check_agree(self.kinds, kinds)
             for group in range(footer.num_row_groups):

@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.engines.batch import Batch
 from dpcore.errors import LimitError, RowsError
 from dpcore.schema.values import canonical
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import IntArray, class_index
 from dpcore.tables.digests import Digests, person_digests
 from dpcore.tables.rows import DistinctRows
@@ -122,7 +122,7 @@ class Tupling:
             else np.empty((0, 2), dtype=np.uint64),
         )
         united = every.unite()
-        united.frame = uncoded(united.frame)
+        united.frame = decode_categories(united.frame)
         return united
 
     def add(self, one: TupleCounts, other: TupleCounts) -> TupleCounts:

@@ -21,7 +21,7 @@ from dpcore.engines.tuples.slices import Records, Slices
 from dpcore.errors import LimitError, source_changed
 from dpcore.tables.classes import IntArray
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
-from dpcore.tables.rows import DistinctRows, Held
+from dpcore.tables.rows import DistinctRows, TupleOwners
 
 MOST_PAIRS = 5_000_000
 """Pairs of different holdings with their tuples that are brought into memory, at
@@ -75,7 +75,7 @@ class Holders:
         """Keep some records, from any thread."""
         self._slices.take(records)
 
-    def held(self, on_rows: Callable[[int], None]) -> Held:
+    def held(self, on_rows: Callable[[int], None]) -> TupleOwners:
         """Return the groups of people who have the same tuples.
 
         Args:
@@ -98,7 +98,7 @@ class Holders:
                 holdings = _Holdings.united([holdings, *waiting])
                 waiting = []
         holdings = _Holdings.united([holdings, *waiting])
-        return Held(
+        return TupleOwners(
             group=holdings.group,
             place=holdings.place,
             people=holdings.people,

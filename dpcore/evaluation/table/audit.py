@@ -40,8 +40,13 @@ from dpcore.tables.classes import (
     equivalence_classes,
     joint_classes,
 )
-from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
-from dpcore.tables.rows import MOST_TEXTS, CodedRows, Microdata
+from dpcore.tables.people import (
+    largest_per_person,
+    one_row_each,
+    people_per_class,
+    person_codes,
+)
+from dpcore.tables.rows import MAX_TEXTS, CodedRows, Microdata
 
 MAX_SET_COLUMNS = 3
 """Columns in the sets that are looked at one by one; few attackers know more than
@@ -228,7 +233,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         coded = original
         roles = self.roles or ()
         if not isinstance(coded, CodedRows):
-            whose = person_of(original.frame, schema.unit.id_column)
+            whose = person_codes(original.frame, schema.unit.id_column)
             coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(self.quasi_identifiers)
@@ -249,7 +254,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         shown = np.average(visible, weights=coded.counts)
         classes = class_index(knowledge.columns(columns, {}))[each]
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)
-        own = classes if person is None else classes[once_each(classes, person)]
+        own = classes if person is None else classes[one_row_each(classes, person)]
         tuples = knowledge.tuples
         frame = original.frame if self.attacker is None else original.frame[visible]
         sets = column_sets(
@@ -310,7 +315,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                 ),
                 remedy="take it from what others know",
                 column=many[0],
-                most=MOST_TEXTS,
+                most=MAX_TEXTS,
             )
         return columns
 
@@ -349,7 +354,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             model = "Zayatz"
         sizes = people_per_class(classes, person)
         alike = individual_risk(sizes, sizes * self.population / people)
-        risk = largest_each(alike[classes], person)
+        risk = largest_per_person(alike[classes], person)
         smallest = int(sizes[sizes > 0].min())
         return Estimates(
             uniques=uniques,
@@ -378,7 +383,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         ]
         if not shared:
             return None
-        once = once_each(equivalence_classes(frame, shared), person)
+        once = one_row_each(equivalence_classes(frame, shared), person)
         return link(frame.iloc[once], self.attacker, shared)
 
 

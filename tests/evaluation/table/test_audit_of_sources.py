@@ -216,7 +216,7 @@ def test_what_is_too_large_is_refused(
     """
     engine = engine_on("parquet", tmp_path, frame, schema_of(None))
     monkeypatch.setattr(base, "MOST_ROWS", 10)
-    monkeypatch.setattr(streaming, "MOST_TEXTS", 20)
+    monkeypatch.setattr(streaming, "MAX_TEXTS", 20)
     with pytest.raises(SchemaError, match="no column"):
         engine.coded(["nothing"])
     engine.coded(["town"])
@@ -279,7 +279,7 @@ def test_too_many_different_texts_are_an_answer(
     source = DuckDBSource(kind="parquet", location=str(path))
     monkeypatch.setattr(base, "MOST_ROWS", 1)
     monkeypatch.setattr(many_texts, "_WAITING", 10)
-    monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
+    monkeypatch.setattr(many_texts, "MAX_TEXTS", 100)
     engine = (
         parquet_engine(path, schema, key=KEY)
         if kind == "parquet"
@@ -318,7 +318,7 @@ def test_too_many_different_texts_are_an_answer(
         ManyValuesError, match=r"'note' has more than .* it identifies people"
     ):
         audited(quasi_identifiers=("note",))
-    monkeypatch.setattr(many_texts, "MOST_TEXTS", ROWS)  # twin: so many are allowed
+    monkeypatch.setattr(many_texts, "MAX_TEXTS", ROWS)  # twin: so many are allowed
     assert (
         audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming
         == ()
