@@ -325,8 +325,8 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
             assert (sums[0] == sums[1]).all()
         assert reference.texts(names[2], part=part) == other.texts(names[2], part=part)
     assert (
-        reference.assigned(third, 3, names[2:3]).values
-        == other.assigned(third, 3, names[2:3]).values
+        reference.count_by_rule(third, 3, names[2:3]).values
+        == other.count_by_rule(third, 3, names[2:3]).values
     ).all()
     for columns in (names[2:5], HOSTILE[6:], HOSTILE[:2]):
         assert bag(reference.tuples(columns)) == bag(other.tuples(columns))
@@ -335,12 +335,12 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     )
     for columns in (names[:3], HOSTILE[3:]):
         coded = CodedRows.of(columns, lambda _: frame, person_codes(frame, HOSTILE[6]))
-        assert by_person(other.coded(columns)) in (Counter(), by_person(coded))
+        assert by_person(other.coded_rows(columns)) in (Counter(), by_person(coded))
     assert reference.people() == other.people()
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
-    assert sorted(other.spread(lambda number: number * number, 4)) == [0, 1, 4, 9]
+    assert sorted(other.map_numbers(lambda number: number * number, 4)) == [0, 1, 4, 9]
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
         distinct = read_distinct(other.tuples, plan)

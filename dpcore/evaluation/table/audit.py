@@ -213,7 +213,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         not fit.
         """
         is_whole = table.in_memory or self.attacker is not None
-        return table.rows() if is_whole else table.coded(self._names)
+        return table.rows() if is_whole else table.coded_rows(self._names)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent

@@ -96,7 +96,7 @@ class Scripted:
         self.loss = dp.PureDP(epsilon=1)
         self.exact: list[np.ndarray] = []
 
-    def assigned(
+    def count_by_rule(
         self, assign: Any, cells: int, reads: Sequence[str], loss: dp.PureDP
     ) -> Any:
         codes = assign(pd.DataFrame(dict.fromkeys(reads, self.rows)))
