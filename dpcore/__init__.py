@@ -1,6 +1,6 @@
 """The library dpcore: from a private table to something that may be shared.
 
-Names are imported when they are first used, so that a script pays for what it needs.
+Names are imported when they are first used, so that `import dpcore` is quick.
 """
 
 from __future__ import annotations

@@ -71,8 +71,9 @@ class RowsError(LimitError):
 
 
 class ManyValuesError(LimitError):
-    """A column has so many different values that it identifies people; none was brought
-    into memory.
+    """A column has so many different values that it identifies people.
+
+    None of them was brought into memory.
     """
 
 
@@ -97,9 +98,7 @@ class LedgerError(DpcoreError):
 
 
 class RequestConflict(LedgerError):
-    """A request id was used before, for something else or for a run that has not ended
-    well.
-    """
+    """A request id was used before, for something else or without a good end."""
 
 
 class LedgerCorrupt(LedgerError):
@@ -107,7 +106,7 @@ class LedgerCorrupt(LedgerError):
 
 
 class DisclosureError(DpcoreError):
-    """Private rows would have left where only public things may."""
+    """Private rows would have left where only public data may."""
 
 
 class HierarchyError(DpcoreError):
@@ -119,7 +118,7 @@ class InfeasibleError(DpcoreError):
 
 
 def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
-    """Return the error of a charge that is above what is left."""
+    """Return the error of a charge above the remaining budget."""
     return BudgetExceeded(
         "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
         remedy="choose less",
@@ -130,7 +129,7 @@ def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
 
 
 def source_changed() -> ReadError:
-    """Return the error of a source that is not as it was."""
+    """Return the error of a source that changed since it was opened."""
     return ReadError(
         "the source was changed since it was opened",
         remedy="open it again once nobody writes to it",
@@ -161,9 +160,7 @@ def no_values(column: str) -> SchemaError:
 
 
 def not_all_numbers(column: object) -> SchemaError:
-    """Return the error of a column that is meant to be computed with, and has a cell
-    without a number.
-    """
+    """Return the error of a cell without a number in a column to compute with."""
     return SchemaError(
         "column {column!r} holds no numbers, or not in every row",
         remedy="choose another column",
@@ -172,7 +169,7 @@ def not_all_numbers(column: object) -> SchemaError:
 
 
 def other_kind() -> ReadError:
-    """Return the error of a file that is not what it was taken for."""
+    """Return the error of a file of another kind than expected."""
     return ReadError(
         "the file is of another kind, or was changed",
         remedy="take the file as it was saved",
@@ -180,7 +177,7 @@ def other_kind() -> ReadError:
 
 
 def damaged_file_error(ending: str) -> ReadError:
-    """Return the error of a file that is not of the format that its name says."""
+    """Return the error of a file that does not have the format of its ending."""
     return ReadError(
         "the file is named {ending}, but is damaged, encrypted or of another kind",
         remedy="export the table again as CSV in UTF-8",
@@ -189,9 +186,7 @@ def damaged_file_error(ending: str) -> ReadError:
 
 
 def not_installed(package: str, file: str) -> ParameterError:
-    """Return the error of a package that is missing, which a file of requirements
-    lists.
-    """
+    """Return the error of an optional package that is not installed."""
     return ParameterError(
         "{package} is not installed",
         remedy="pip install -r {file}",
@@ -201,14 +196,14 @@ def not_installed(package: str, file: str) -> ParameterError:
 
 
 def nothing_named() -> ParameterError:
-    """Return the error of a name that stands for nothing here."""
+    """Return the error of an unknown name."""
     return ParameterError(
         "there is nothing of this name", remedy="choose one from the list"
     )
 
 
 def too_few_rows() -> ParameterError:
-    """Return the error of a table in which there is too little to learn from."""
+    """Return the error of a table with too few rows to learn from."""
     return ParameterError(
         "the table has too few rows for this", remedy="bring more rows"
     )
@@ -224,7 +219,7 @@ def long_text(most: int) -> ParameterError:
 
 
 def nothing_in_common() -> ParameterError:
-    """Return the error of tables that cannot be compared."""
+    """Return the error of tables without comparable columns."""
     return ParameterError(
         "the tables have too few columns in common",
         remedy="compare tables with the same headers",
@@ -232,7 +227,7 @@ def nothing_in_common() -> ParameterError:
 
 
 def falling_range(column: str) -> ParameterError:
-    """Return the error of a range that ends before it begins."""
+    """Return the error of a range whose end lies before its beginning."""
     return ParameterError(
         "the range of column {column!r} must rise",
         remedy="put the lower bound first",
@@ -241,7 +236,7 @@ def falling_range(column: str) -> ParameterError:
 
 
 def falling_bounds(low: float | None, high: float | None) -> ParameterError:
-    """Return the error of bounds between which there is nothing."""
+    """Return the error of bounds with nothing between them."""
     return ParameterError(
         "low ({low}) must be below high ({high}), and both finite",
         remedy="put the lower bound first",
@@ -269,7 +264,7 @@ def too_many_columns() -> LimitError:
 
 
 def two_roles(column: str) -> SchemaError:
-    """Return the error of a column that is meant for two things."""
+    """Return the error of a column with two uses at once."""
     return SchemaError(
         "{column} has two roles at once",
         remedy="leave it out of one of the two",
@@ -278,7 +273,7 @@ def two_roles(column: str) -> SchemaError:
 
 
 def too_few_for(k: int, whom: object) -> InfeasibleError:
-    """Return the error of a k that not even all together reach."""
+    """Return the error of a k above the number of all people."""
     return InfeasibleError(
         "k ({k}) is above the number of {whom}",
         remedy="lower k, or choose less",
@@ -288,7 +283,7 @@ def too_few_for(k: int, whom: object) -> InfeasibleError:
 
 
 def every_row_suppressed() -> InfeasibleError:
-    """Return the error of demands that no row meets."""
+    """Return the error of demands that every row fails."""
     return InfeasibleError(
         "these demands suppress every row", remedy="lower k, or choose less"
     )

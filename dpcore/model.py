@@ -1,4 +1,4 @@
-"""Models that are learned from noisy marginals, and draw rows."""
+"""Models learned from noisy marginals; they draw rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_ROWS_TO_CONDITION = 20_000_000
 
 
 class Model(Registered, ABC, home="dpcore.synthesis"):
-    """A model learned from noisy marginals only, whose use is free post-processing."""
+    """A model learned from noisy marginals only; its use is free post-processing."""
 
     @property
     @abstractmethod
@@ -32,26 +32,27 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """Columns that `sample_codes` draws, none where it draws no rows."""
+        """Columns that `sample_codes` draws; none for a model that draws no rows."""
 
     @abstractmethod
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
-        """Return the model of those rows that have these cells, column -> cell number
-        or several.
+        """Return the model of the rows with these cells.
 
-        Raises: ParameterError for unknown columns or cells; InfeasibleError when there
+        Args:
+            cells: column -> a cell number, or several of which a row has one.
+
+        Raises: ParameterError for unknown columns or cells; InfeasibleError if there
             are no such rows.
         """
         return Conditioned.of(self, cells)
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer | None:
-        """Return the counts of a clique that rows are drawn by, with intervals, or
-        None.
+        """Return the counts of a clique in the model, with intervals, or None.
 
-        Raises: ParameterError for columns that no noisy table holds together.
+        Raises: ParameterError for columns without a common noisy table.
         """
         return None
 
@@ -62,11 +63,11 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
     @classmethod
     @abstractmethod
     def from_dict(cls, fields: dict[str, Any]) -> Model:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
 
 
 class Summary(Model):
-    """A result that draws no rows, such as single figures."""
+    """A result without rows to draw, such as single figures."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ class Summary(Model):
 
 
 def load_model(fields: dict[str, Any]) -> Model:
-    """Read what `to_dict` of a model of any kind wrote.
+    """Read the output of `to_dict` of a model of any kind.
 
     Raises: ParameterError for an unknown kind.
     """
@@ -86,10 +87,10 @@ def load_model(fields: dict[str, Any]) -> Model:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conditioned(Model):
-    """A model with the cells that its rows must have.
+    """A model restricted to rows with given cells.
 
-    This is the model's own conditional law, exactly, for any model; free
-    post-processing. What is rarer than one row in millions is refused.
+    This is the model's own conditional distribution, exactly, for any model; free
+    post-processing. Rows rarer than one in millions are refused.
 
     Attributes:
         cells: column -> cell numbers of which a row has one.
@@ -128,7 +129,7 @@ class Conditioned(Model):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that the model draws."""
+        """Columns drawn by the model."""
         return self.model.columns
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
@@ -162,7 +163,7 @@ class Conditioned(Model):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Conditioned:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls.of(load_model(fields["model"]), fields["cells"])
 
     def _fits(

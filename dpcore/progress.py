@@ -1,4 +1,4 @@
-"""Progress callbacks, and where long functions are computed."""
+"""Progress callbacks, and a seam for computing in other processes."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -13,9 +13,7 @@ def silent(stage: str, share: float) -> None:
 
 
 class Compute(Protocol):
-    """The seam for work in other processes, which calls a function of a module, here or
-    elsewhere.
-    """
+    """Seam for work in other processes: it calls a module's function anywhere."""
 
     def __call__(
         self,

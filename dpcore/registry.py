@@ -1,4 +1,4 @@
-"""Families of classes that are found by their `kind`, such as the kinds of columns."""
+"""Families of classes, such as the kinds of columns, looked up by `kind`."""
 
 import importlib
 from typing import Any, ClassVar, Self

@@ -1,6 +1,4 @@
-"""What may leave, a release with its guarantee, and what may not, an internal
-report.
-"""
+"""Results: a release with its guarantee may leave, an internal report may not."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ Report = TypeVar("Report")
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What a release promises, and under which assumptions.
+    """The promise of a release, and its assumptions.
 
     Attributes:
         kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which
@@ -60,10 +58,9 @@ class Guarantee:
         unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the
             promise, by column.
-        known_from: where what is declared of a column is known from, as its owner says,
-            by column.
-        found: the searches that found cells privately, by column; what they cost is
-            not in `loss`.
+        known_from: the owner's source for the facts about a column, by column.
+        found: the searches that found cells privately, by column; their cost is not in
+            `loss`.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.
@@ -101,8 +98,9 @@ class Guarantee:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The whole loss, as what stands on this adds it up, none without differential
-        privacy.
+        """The whole loss in parts, for releases that stand on this one.
+
+        Empty without differential privacy.
         """
         loss = loss_from_fields(self.loss) if self.loss else None
         if loss is None:
@@ -125,7 +123,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             kind=fields["kind"],
             loss=fields["loss"],
@@ -151,9 +149,7 @@ def guarantee_of(
     delta: Fraction = Fraction(0),
     stands_on: tuple[Loss, ...] = (),
 ) -> Guarantee:
-    """Return the promise of a release, with the losses of the releases that it stands
-    on.
-    """
+    """Return a release's guarantee, including losses of releases it stands on."""
     together = total_loss([rule.convert(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
@@ -218,22 +214,21 @@ class Release:
 
     @property
     def model_columns(self) -> tuple[str, ...]:
-        """Columns of the rows that `sample` draws, in the schema's order."""
+        """Columns of the rows drawn by `sample`, in the schema's order."""
         drawn = self.model.columns
         return tuple(name for name in self.schema.domain.names if name in drawn)
 
     def sample(
         self, rows: int | None = None, *, seed: int | None = None
     ) -> pd.DataFrame:
-        """Draw a table of synthetic rows with the schema's columns, for free, as the
-        ledger does not move.
+        """Draw synthetic rows with the schema's columns. Free: the ledger does not move.
 
         Args:
             rows: how many, from 0; None for as many as the noisy counts say.
             seed: for drawing the same rows again; it has no part in the privacy noise.
 
-        Raises: ParameterError for a number of rows that cannot be drawn, or where noise
-            alone decides how many there would be.
+        Raises: ParameterError for a number of rows that cannot be drawn, or if noise
+            alone would decide it.
         """
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_ROWS)
@@ -254,8 +249,9 @@ class Release:
         return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
-        """Draw rows as numbers of cells, by column; none is missing in columns
-        `without_gaps`.
+        """Draw rows as cell numbers, by column.
+
+        None is missing in the columns of `without_gaps`.
         """
         codes = self.model.sample_codes(rows, rng)
         sizes = {
@@ -279,19 +275,17 @@ class Release:
 
     @property
     def tells_rows(self) -> bool:
-        """Whether the number of rows is larger than its noise, by the most precise
-        table.
-        """
+        """Whether the number of rows exceeds its noise, by the most precise table."""
         halves = [table.project(()).half_width() for table in self.marginals.values()]
         return self.model.total > min(halves, default=0.0)
 
     @cached_property
     def without_gaps(self) -> frozenset[str]:
-        """Columns whose cell for missing values a rule declared, and noise alone may
-        have filled.
+        """Columns whose cell for missing values only noise may have filled.
 
-        Nobody told that values are missing there, and the noisy count of the cell does
-        not tell either. So drawn rows have none, and charts leave the cell out.
+        A public rule declared the cell, nobody said that values are missing, and the
+        noisy count does not show it either. So drawn rows have none, and charts leave
+        the cell out.
         """
         names = (
             column.name
@@ -303,8 +297,9 @@ class Release:
         return frozenset(name for name in names if self._tells_no_missing(name))
 
     def chart_cells(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
-        """Return the labels of each column and the counts for a chart, without cells of
-        `without_gaps`.
+        """Return the labels of each column and the counts for a chart.
+
+        Cells of `without_gaps` are left out.
         """
         columns = [self.schema.column(name) for name in counts.clique]
         cells = [
@@ -328,13 +323,14 @@ class Release:
         return bool(clearest.values[-1] <= clearest.half_width())
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
-        """Return the same release with rows of these cells only, as `given({"age":
-        range(20, 30)})`. Free.
+        """Return this release restricted to rows with these cells. Free.
+
+        For example `given({"age": range(20, 30)})`.
 
         Args:
             cells: column -> cell number, or several of which a row has one.
 
-        Raises: ParameterError for unknown columns or cells; InfeasibleError when there
+        Raises: ParameterError for unknown columns or cells; InfeasibleError if there
             are no such rows.
         """
         for name, numbers in cells.items():
@@ -344,7 +340,7 @@ class Release:
     def sample_table(
         self, rows: int | None = None, *, seed: int | None = None
     ) -> PublicTable:
-        """Draw rows as `sample` does, as a public table that may be exported."""
+        """Draw rows as `sample` does, as a public table for export."""
         return PublicTable(self.sample(rows, seed=seed))
 
     def answer(self, columns: Clique, *, level: float = 0.95) -> Answer:
@@ -409,9 +405,7 @@ class Release:
         return frame
 
     def to_json(self) -> str:
-        """Write JSON text with a version and a digest, the content of a release
-        file.
-        """
+        """Return the content of a release file: JSON text with a version and a digest."""
         fields = {
             "version": RELEASE_VERSION,
             "request_id": self.request_id,
@@ -426,8 +420,9 @@ class Release:
         return json.dumps({**fields, "digest": _digest(fields)})
 
     def _guarantee_as_read(self) -> Guarantee:
-        """Return the guarantee as a file of a schema of version 1 has it, see
-        `Schema.unsaid`.
+        """Return the guarantee in the form of the schema version it was read from.
+
+        See `Schema.unsaid`.
         """
         unsaid = self.schema.unsaid
         left = {
@@ -441,8 +436,9 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read what `to_json` wrote, or raise ParameterError for a release of another
-        version.
+        """Read the output of `to_json`.
+
+        Raises: ParameterError for a release of another version.
         """
         return cls.from_dict(json.loads(text))
 
@@ -477,7 +473,7 @@ class Release:
 
 
 def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
-    """Give rows whose value is missing that of another drawn row.
+    """Replace each missing value by that of another drawn row.
 
     Args:
         size: cells of values.
@@ -505,10 +501,9 @@ def _with_marks(guarantee: Guarantee, schema: Schema) -> Guarantee:
 
 
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
-    """Refuse a guarantee that says something else about where facts are from than the
-    schema.
+    """Refuse a guarantee whose origins of facts differ from its schema's.
 
-    Raises: ParameterError that names the column.
+    Raises: ParameterError with the column's name.
     """
     promised = {name: set(facts) for name, facts in guarantee.from_data.items()}
     for name, facts in schema.from_data.items():
@@ -548,8 +543,9 @@ def check_rows(rows: object) -> None:
 
 
 def check_whole(fields: Mapping[str, Any]) -> None:
-    """Refuse a release of another version, or one that was altered, by
-    ParameterError.
+    """Refuse a release of another version, or an altered one.
+
+    Raises: ParameterError.
     """
     if fields["version"] != RELEASE_VERSION:
         raise ParameterError(
@@ -572,8 +568,9 @@ def _digest(fields: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnonymizedTable:
-    """Rows generalized and suppressed by a plan, which may be exported, without
-    differential privacy.
+    """Rows generalized and suppressed by a plan; they may be exported.
+
+    There is no differential privacy.
 
     Attributes:
         table: the rows.
@@ -592,7 +589,7 @@ class AnonymizedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateReport:
-    """An evaluation that was answered with noise and charged. May be shared.
+    """A charged answer with noise to a question about the original; it may be shared.
 
     Attributes:
         request_id: of the ledger line that paid for it.
@@ -610,17 +607,18 @@ class PrivateReport:
     created: str
 
     def to_json(self) -> str:
-        """As JSON text with a version."""
+        """Return JSON text with a version."""
         fields = dataclasses.asdict(self) | {"guarantee": self.guarantee.to_dict()}
         return json.dumps({"version": RELEASE_VERSION, "report": fields})
 
     @classmethod
     def from_json(cls, text: str) -> PrivateReport:
-        """Read what `to_json` wrote, or raise ParameterError for a text of another
-        kind.
+        """Read the output of `to_json`.
 
         Texts that mean missing or count as others, which earlier versions wrote of
-        columns whose cells were found, are taken out, as of a release.
+        columns with found cells, are taken out, as of a release.
+
+        Raises: ParameterError for a text of another kind.
         """
         fields = json.loads(text).get("report")
         if not fields:
@@ -637,7 +635,7 @@ class PrivateReport:
 
 
 def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer whose declarations of columns hold no texts of the account."""
+    """Remove the account's private texts from an answer's declarations of columns."""
     columns = content.get("columns", ())
     if not all(isinstance(column, dict) for column in columns):
         return content  # names
@@ -650,9 +648,7 @@ def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
-    """A result that read the original rows, for their owner, never exported or
-    shared.
-    """
+    """A result for the owner alone; it read the original and is never shared."""
 
     kind: str
     content: Report = field(repr=False)

@@ -1,13 +1,13 @@
-"""Roots by halving, for the few places that must not need scipy."""
+"""Root finding by bisection, where scipy should not be needed."""
 
 from collections.abc import Callable
 
 
 def crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a rising function passes 0, to 2^-60 of the distance between the
-    ends, never below.
+    """Return where a rising function passes 0, by bisection.
 
-    The nearer end where it does not pass 0 between them.
+    The result is exact to 2^-60 of the interval and never below the root. If there is
+    no root in the interval, it is the nearer end.
     """
     for _ in range(60):
         middle = (low + high) / 2

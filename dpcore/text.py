@@ -1,6 +1,4 @@
-"""Sentences that an interface can translate, as a template with named fields and the
-text that they make.
-"""
+"""Sentences that an interface can translate: a template with named fields."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from typing import Any
 
 
 class Text(str):
-    """A sentence in English that remembers its template and fields.
+    """An English sentence that remembers its template and fields.
 
     Everywhere else it is just a text.
     """
@@ -18,10 +16,10 @@ class Text(str):
     fields: dict[str, Any]
 
     def __new__(cls, template: str, /, *, many: str = "", **fields: Any) -> Text:
-        """Fill `fields` into `template`, which names them in braces.
+        """Fill `fields` into `template`; the template names them in braces.
 
         Args:
-            many: the template where the first of the fields is a number other than 1.
+            many: the template if the first of the fields is a number other than 1.
         """
         plural = many and next(iter(fields.values())) != 1
         made = super().__new__(cls, (many if plural else template).format(**fields))

@@ -213,8 +213,8 @@ FAULTS = (
     Fault(
         breaks="rows of a connected source are digested under the main key",
         file="dpcore/engines/connect.py",
-        old='key = derived_key(key, f"rows of {source_dataset(table.name)}")',
-        new='derived_key(key, f"rows of {source_dataset(table.name)}")',
+        old='key = derive_key(key, f"rows of {source_dataset(table.name)}")',
+        new='derive_key(key, f"rows of {source_dataset(table.name)}")',
         test="tests/engines/test_keys.py::test_a_source_gets_a_key_of_its_own[parquet]",
     ),
     Fault(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from abc import ABC
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from dpcore.errors import ParameterError
 from dpcore.registry import Registered
 from dpcore.schema import Column
 from tests.architecture.modules import ROOT
+from tests.schema.test_one_row_at_a_time import COLUMNS
 
 READ = """
 import sys
@@ -32,13 +34,8 @@ def test_a_schema_alone_reads_every_kind_of_column() -> None:
     """A saved data set could be read back or not, by what else the program had
     imported.
     """
-    columns: tuple[Column, ...] = (
-        dp.Categorical("a", categories=("x", "y")),
-        dp.Boolean("b"),
-        dp.Integer("c", low=0, high=9),
-        dp.Real("d", low=0, high=1, bin_width=0.5),
-        dp.Date("e", low="2020-01-01", high="2020-12-31"),
-    )
+    examples = {column.kind: column for column in reversed(COLUMNS)}
+    columns = tuple(replace(column, name=kind) for kind, column in examples.items())
     assert {column.kind for column in columns} == set(Column.kinds())
     saved = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)).to_json()
     command = [sys.executable, "-c", READ]

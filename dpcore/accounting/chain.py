@@ -1,4 +1,4 @@
-"""Checks of the chain of lines, before a line is trusted or another one follows."""
+"""Checks of the chain of ledger lines, before a line is trusted or extended."""
 
 import hashlib
 import hmac
@@ -16,21 +16,18 @@ from dpcore.accounting.ledger import (
     conflict_error,
 )
 
-TAIL_LINES = 64
+TAIL_LINES = 64  # checked before every spend
 
 
 def digest_of(release: str) -> str:
-    """Return the fingerprint of a stored release, kept in its line."""
+    """Return the fingerprint of a stored release, which is kept in its line."""
     return hashlib.sha256(release.encode()).hexdigest()
 
 
 def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
-    """Return the keyed digest of a plan, and the one without a key that older lines
-    carry.
+    """Return the keyed digest of a plan, and the unkeyed one of older lines.
 
-    By the second one the releases of older lines are still found. It is no longer
-    written.
-
+    Releases of older lines are still found by the second one. It is no longer written.
     """
     return hmac.new(key, plan.encode(), hashlib.sha256).hexdigest(), hashlib.sha256(
         plan.encode()
@@ -40,7 +37,7 @@ def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
 def committed_request(
     lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]
 ) -> str | None:
-    """Return the committed request, this one or, without an id, the first of this plan.
+    """Return this committed request, or without an id the first of this plan.
 
     Raises: RequestConflict for another plan under this id, or a request that has not
         ended well.
@@ -50,19 +47,20 @@ def committed_request(
         return next(
             (key for key in _requests_of_plan(lines, plan) if key in committed), None
         )
-    own = [line for line in lines if line.request_id == request_id]
-    if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
+    of_request = [line for line in lines if line.request_id == request_id]
+    if of_request and (
+        of_request[-1].state != "committed"
+        or of_request[0].content.get("plan") not in plan
+    ):
         raise conflict_error(request_id)
-    return request_id if own else None
+    return request_id if of_request else None
 
 
 def shared_request(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
-    """Return the request that has answered this plan or is answering it, or else a new
-    id.
+    """Return the request that answers this plan, running or done, or a new id.
 
     The new id is the same for all who ask before one of them fails, and another one
-    after each that failed.
-
+    after each failure.
     """
     requests = _requests_of_plan(lines, plan)
     failed = {line.request_id for line in lines if line.state == "failed"}
@@ -83,8 +81,7 @@ def head_of(key: bytes, last: Line) -> str:
 
 
 def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Refuse to go on from a line that was not the last one, or from totals that it did
-    not lead to.
+    """Refuse a line that is not the last one, or totals other than its own.
 
     Raises: LedgerCorrupt.
     """
@@ -95,7 +92,7 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
 
 
 def check_seal(key: bytes, line: Line) -> Line:
-    """Return a line that carries its own seal.
+    """Return the line if it carries its own seal.
 
     Raises: LedgerCorrupt.
     """
@@ -105,8 +102,9 @@ def check_seal(key: bytes, line: Line) -> Line:
 
 
 def check_tail(key: bytes, lines: Sequence[Line]) -> None:
-    """Check the seals and links of the last `TAIL` lines, in constant time, before a
-    spend.
+    """Check the seals and links of the last `TAIL_LINES` lines, before a spend.
+
+    Takes constant time.
 
     Raises: LedgerCorrupt.
     """
@@ -124,7 +122,7 @@ def check_chain(
     releases: dict[str, str],
     head: str,
 ) -> None:
-    """Walk all that the ledger holds of one data set.
+    """Check everything that the ledger holds of one data set.
 
     Raises: LedgerCorrupt at the first line that does not fit.
     """
@@ -140,12 +138,12 @@ def replay(
     releases: dict[str, str],
     head: str,
 ) -> Standing:
-    """Return the standing that the lines lead to, each of them checked.
+    """Return the standing after these lines, each of them checked.
 
     Raises: LedgerCorrupt.
     """
     previous = ""
-    now = Standing(account=account)
+    standing = Standing(account=account)
     charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):
         if (
@@ -156,10 +154,11 @@ def replay(
             raise altered_line_error(number)
         if line.state == "reserved":
             charges[line.request_id] = line.charge
-            now = now.after("reserved", line.charge)
+            standing = standing.after("reserved", line.charge)
         elif line.state in ("committed", "failed"):  # a charge ends once
-            now = now.after(line.state, charges.pop(line.request_id, NO_CHARGE))
-        if line.standing and line.standing != now.digest:
+            charge = charges.pop(line.request_id, NO_CHARGE)
+            standing = standing.after(line.state, charge)
+        if line.standing and line.standing != standing.digest:
             raise altered_line_error(number)
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
@@ -175,4 +174,4 @@ def replay(
         if line.state == "committed"
     }:
         raise altered_error()
-    return now
+    return standing

@@ -1,5 +1,4 @@
-"""Composition of charges by two rules that release budget, and figures for information
-only.
+"""Composition of charges by two rules for budgets, and other figures for information.
 
 Basic: sums of pure epsilon are a valid filter when later queries depend on earlier
 answers (Rogers, Roth, Ullman, Vadhan 2016). zCDP: sums of rho likewise (Whitehouse,
@@ -53,11 +52,11 @@ class Rule(StrEnum):
 
     @property
     def unit(self) -> str:
-        """The unit that it adds up, "epsilon" or "rho"."""
+        """The unit it adds up, "epsilon" or "rho"."""
         return PureDP.name if self.pure else ZCDP.name
 
     def loss_of(self, epsilon: Number, delta: Number) -> AnyLoss:
-        """Return the loss of an epsilon, with this delta where the rule has one.
+        """Return the loss of an epsilon, with this delta if the rule has one.
 
         Raises: ParameterError.
         """
@@ -68,9 +67,9 @@ class Rule(StrEnum):
         )
 
     def convert(self, loss: AnyLoss) -> Loss:
-        """Return the loss as a recipe spends it, epsilon or rho.
+        """Convert a loss into the one that a recipe spends, epsilon or rho.
 
-        Raises: BudgetError when the loss has no meaning under the rule.
+        Raises: BudgetError if the loss has no meaning under the rule.
         """
         check_loss(loss, name="loss")
         if isinstance(loss, ApproxDP):
@@ -86,8 +85,9 @@ class Rule(StrEnum):
         return loss
 
     def units(self, loss: Loss) -> int:
-        """Return the units of 1e-12 of epsilon or rho that a ledger charges for `loss`,
-        rounded up.
+        """Return the ledger's charge for a loss, in units of 1e-12, rounded up.
+
+        The units are of epsilon or rho.
         """
         if not self.pure and isinstance(loss, PureDP):
             return units_up(rho_of_pure(loss.epsilon))
@@ -95,8 +95,9 @@ class Rule(StrEnum):
 
 
 def total_loss(losses: Sequence[Loss]) -> Loss:
-    """Sum the losses of several releases in epsilon, or in rho where one has no
-    epsilon.
+    """Sum the losses of several releases, in epsilon or else in rho.
+
+    The sum is in rho if one of the losses has no epsilon.
     """
     if all(isinstance(loss, PureDP) for loss in losses):
         return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
@@ -132,14 +133,15 @@ def total_units(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The same events under several rules as epsilon at one delta, for information
-    only.
+    """The epsilon of the same events under several rules, for information only.
+
+    All are at one delta.
 
     Attributes:
-        basic: sum of epsilons; None where an event has no pure epsilon.
+        basic: sum of epsilons; None if an event has no pure epsilon.
         zcdp: from the sum of rhos.
-        tight: by privacy-loss distributions, valid had the whole plan been fixed in
-            advance; None where dp-accounting is not installed.
+        tight: by privacy-loss distributions, valid only if the whole plan was fixed in
+            advance; None if dp-accounting is not installed.
     """
 
     delta: float
@@ -149,13 +151,11 @@ class Comparison:
 
 
 def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
-    """Compare the cost of `events` under basic composition, zCDP and a tight
-    accountant.
+    """Compare the cost of `events` under basic, zCDP and tight accounting.
 
     Args:
-        events: what was run on the whole table; events on parts are counted as if on
-            the whole.
-        delta: the delta at which epsilon is stated for zCDP and tight, in (0, 1).
+        events: run on the whole table; events on parts count as if on the whole.
+        delta: at which epsilon is stated for zCDP and tight, in (0, 1).
     """
     epsilons = [event.epsilon for event in events]
     basic = (
@@ -192,18 +192,18 @@ def _tight_epsilon(events: Sequence[Event], spare: float) -> float | None:
 
 
 def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
-    """Return the smallest epsilon at `delta` for `times` mechanisms of `epsilon`,
-    planned in advance.
+    """Return the smallest epsilon of `times` mechanisms planned in advance.
 
-    Information: it never releases budget, because later queries may not depend on
-    earlier answers.
+    Each has the loss `epsilon`; the result holds at `delta`. Information: it never
+    releases budget, because later queries may not depend on earlier answers.
 
     Source: Kairouz, Oh, Viswanath (2015), theorem 3.3. Its deltas are those at the
     corners, and in exp(e) delta(e) = sum over l of C(times, l) max(0, exp((times - l)
     epsilon) - exp(e + l epsilon))
                / (1 + exp(epsilon))^times is a line from corner to corner.
     """
-    over = under = 0.0  # of the line: delta(e) = over - under exp(e)
+    # between two corners delta(e) = over - under exp(e); corners from the right
+    over = under = 0.0
     for place in range(times // 2 + 1):
         log_chance = math.log(math.comb(times, place)) - times * math.log1p(
             math.exp(epsilon)

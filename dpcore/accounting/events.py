@@ -1,4 +1,4 @@
-"""Events of mechanisms, from which a run can be accounted again."""
+"""Events of mechanisms, which suffice to account a run again."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ class Event:
 
     Attributes:
         mechanism: the noise.
-        reads: cliques whose exact counts, or sums over rows, were read by this one
-            draw; each is one query.
-        rows: rows a person may have; one query changes by at most this in L1, L2 and
+        reads: cliques with exact counts, or sums over rows, read by this one draw; each
+            is one query.
+        rows: most rows of a person; one query changes by at most this in L1, L2 and
             L-infinity.
         noise_scale: in rows; of the distribution named by `mechanism`, above 0. An
             exact float.
         delta: chance of failure, for "threshold" only.
-        part: (column, category) when only the rows of one publicly declared part were
+        part: (column, category) if only the rows of one publicly declared part were
             read.
-        times: choices of this kind that were made, each among what those before it
-            left.
+        times: number of choices of this kind, each among what those before it left.
     """
 
     mechanism: Mechanism
@@ -56,7 +55,7 @@ class Event:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """Loss in pure epsilon, or None where the mechanism has none.
+        """Loss in pure epsilon, or None if the mechanism has none.
 
         Laplace: L1 sensitivity / scale (Dwork et al. 2006). Permute and flip,
         exponential: 2 * L-infinity sensitivity / scale (McKenna, Sheldon 2020). Max
@@ -87,8 +86,9 @@ class Event:
         return rho_of_pure(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for a ledger line, with the scale as an exact hexadecimal
-        float.
+        """Return plain data for a ledger line.
+
+        The scale is written as an exact hexadecimal float.
         """
         fields: dict[str, Any] = {
             "mechanism": self.mechanism,

@@ -2,11 +2,11 @@
 
 A data set has one account: a budget, a rule and a privacy unit, fixed when it is
 opened. Each request has a line "reserved", and later one more: "committed" or "failed".
-Where its process was taken for dead, and was not, "committed" follows "failed". A
-reserved line counts as spent, once, whatever becomes of it. Lines "outside" record work
-that the total does not cover. Every line carries a keyed digest of itself, of the line
-before it and of the account's standing after it; a sealed head names the last line, so
-that it cannot be dropped either. A spend trusts only what is sealed.
+If its process was believed dead, but was not, "committed" follows "failed". A reserved
+line counts as spent, once, however it ends. Lines "outside" record work that the total
+does not cover. Every line carries a keyed digest of itself, of the line before it and
+of the account's standing after it; a sealed head names the last line, so that it cannot
+be dropped either. A spend trusts only sealed data.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """The facts that are fixed when a data set is opened.
+    """The facts fixed when a data set is opened.
 
     Attributes:
-        dataset: keyed fingerprint of the content, or what `source_dataset` says of a
+        dataset: keyed fingerprint of the content, or the `source_dataset` of a
             connected source.
-        rule: how charges add up; its text is taken too.
+        rule: how charges add up; its text is accepted too.
         units: the budget, in 1e-12 of epsilon or rho.
         threshold_units: delta set aside for finding categories, in 1e-18.
-        promise: the whole budget in words that the pages can rebuild: epsilon, delta.
+        promise: the whole budget in numbers by name: epsilon, delta.
         unit: the privacy unit as plain data.
     """
 
@@ -91,25 +91,22 @@ class Account:
 
     @property
     def source(self) -> str | None:
-        """The declared name of the connected source, or None where the content is the
-        identity.
-        """
+        """The declared name of the connected source, None for a table by content."""
         name = self.dataset.removeprefix(_SOURCE)
         return None if name == self.dataset else name
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, the rule as its text."""
+        """Return plain data, the rule as its text."""
         return {**dataclasses.asdict(self), "rule": self.rule.value}
 
 
 _SOURCE = "source "
-MAX_NAME_LENGTH = 57
-_MAX_PART_LENGTH = 100
+MAX_NAME_LENGTH = 57  # letters; with the prefix as long as a fingerprint, 64
+_MAX_PART_LENGTH = 100  # of a column or category that a part names, in letters
 
 
 def source_dataset(name: str) -> str:
-    """Return the identity of a connected source in the ledger, which follows from its
-    name.
+    """Return the identity of a connected source in the ledger, from its name.
 
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
@@ -120,8 +117,9 @@ def source_dataset(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """The cost of a request in units of the account's rule, on the whole table or one
-    part.
+    """The cost of a request in units of the account's rule.
+
+    It is charged to the whole table or to one part.
     """
 
     units: int
@@ -146,7 +144,7 @@ class Line:
 
     Attributes:
         number: 0 for the line that opened the account, then rising by 1.
-        content: what was asked or what came of it, as plain data; no private values.
+        content: the question or its result, as plain data; no private values.
         standing: digest of the account's standing after this line; empty before version
             2 of the ledger.
         previous, digest: links of the chain, hexadecimal.
@@ -175,8 +173,9 @@ class Line:
         return dataclasses.replace(draft, digest=draft.seal(key))
 
     def seal(self, key: bytes) -> str:
-        """Return the digest that this line must carry, HMAC-SHA-256 over all its other
-        fields.
+        """Return the digest this line must carry.
+
+        It is HMAC-SHA-256 over all other fields.
         """
         # not `asdict`, which copies the content first
         fields = {**vars(self), "charge": vars(self.charge)}
@@ -208,11 +207,11 @@ class Balance:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The totals of an account, which the next spend is checked against.
+    """The totals of an account, against which the next spend is checked.
 
     Attributes:
         reserved: units charged so far, by part; None is the whole table.
-        ended: the same of requests that have ended.
+        ended: the same of ended requests.
         threshold_units: delta charged so far, in 1e-18.
     """
 
@@ -222,8 +221,11 @@ class Standing:
     threshold_units: int = 0
 
     def after(self, state: State, charge: Charge) -> Standing:
-        """Return the standing once a request of this charge was reserved, committed or
-        failed.
+        """Return the standing after a request of this charge changes its state.
+
+        Args:
+            state: reserved, committed or failed; others change nothing.
+            charge: of the request.
         """
         if state == "reserved":
             return dataclasses.replace(
@@ -237,7 +239,7 @@ class Standing:
 
     @property
     def balance(self) -> Balance:
-        """Spent, held and left."""
+        """Units spent, reserved and left."""
         spent = _total_units(self.ended)
         return Balance(
             budget=self.account.units,
@@ -246,15 +248,16 @@ class Standing:
         )
 
     def extra_units(self, charge: Charge) -> int:
-        """Return the growth of the total by a charge, less on a part that others
-        exceed.
+        """Return the growth of the total by a charge.
+
+        It is less than the charge on a part if other parts have more.
         """
         return _total_units(_add_charge(self.reserved, charge)) - _total_units(
             self.reserved
         )
 
     def to_json(self) -> str:
-        """Return the one text by which it is stored and sealed."""
+        """Return the one text in which it is stored and sealed."""
         return json.dumps(
             {
                 "account": self.account.to_dict(),
@@ -284,7 +287,7 @@ class Standing:
 
     @property
     def digest(self) -> str:
-        """Fingerprint, kept in the line that led to it."""
+        """Fingerprint, kept in the line that led to these totals."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
@@ -311,19 +314,19 @@ class Ledger(Protocol):
 
     @property
     def key(self) -> bytes:
-        """Secret for fingerprints and for the choice of rows that count, one per person
-        in `own_ledger`.
+        """Secret for fingerprints and for the choice of rows that count.
 
-        It seals nothing: engines hand it to those who read rows for them.
+        `ledger_of_person` gives each person a key of their own. It seals nothing:
+        engines pass it to those who read rows for them.
         """
 
     def datasets(self) -> list[str]:
-        """Return all data sets that have an account."""
+        """Return all data sets with an account."""
 
     def open(self, account: Account) -> Account:
-        """File the account, or return the one that is there.
+        """File the account, or return the one on file.
 
-        BudgetFixed when they differ.
+        Raises: BudgetFixed if they differ.
         """
 
     def account(self, dataset: str) -> Account | None:
@@ -334,7 +337,7 @@ class Ledger(Protocol):
     ) -> None:
         """Charge, before anything is read.
 
-        BudgetExceeded or RequestConflict leave no trace.
+        Raises: BudgetExceeded or RequestConflict, which leave no trace.
         """
 
     def commit(
@@ -348,25 +351,26 @@ class Ledger(Protocol):
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         """Record work outside differential privacy.
 
-        RequestConflict when the id is taken.
+        Raises: RequestConflict if the id is taken.
         """
 
     def standing(self, dataset: str) -> Standing:
         """Return the totals of the account, checked against the seals.
 
-        LedgerCorrupt when altered.
+        Raises: LedgerCorrupt if they were altered.
         """
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """All lines of a data set, in order."""
+        """Return all lines of a data set, in order."""
 
     def release(self, dataset: str, request_id: str) -> str | None:
         """Return the stored release of a committed request."""
 
     def verify(self, dataset: str) -> None:
-        """Walk the chain.
+        """Check the whole chain.
 
-        LedgerCorrupt when the account, a line or a release was altered or dropped.
+        Raises: LedgerCorrupt if the account, a line or a release was altered or
+            dropped.
         """
 
 
@@ -376,9 +380,8 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
     Args:
         account: the new account.
         by: the person who opens it.
-        forgotten: lines of an earlier account of this data set that were forgotten on
-            purpose.
-
+        forgotten: number of lines of an earlier account of this data set that were
+            forgotten on purpose.
     """
     more = {"by": by, "forgotten": forgotten}
     return {
@@ -388,8 +391,9 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return `stored`, or raise BudgetFixed where `asked` has another budget, rule or
-    unit.
+    """Return `stored`; refuse another budget, rule or unit.
+
+    Raises: BudgetFixed.
     """
     if stored == asked:
         return stored
@@ -404,7 +408,7 @@ def check_same(stored: Account, asked: Account) -> Account:
 
 
 def check_reserve(standing: Standing, charge: Charge) -> None:
-    """Refuse a charge that the account cannot bear."""
+    """Refuse a charge beyond what the account has left."""
     if charge.units == 0:
         raise UsageError("a charge must be above 0", remedy="state a loss")
     account = standing.account
@@ -426,14 +430,14 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
 
 
 def no_account_error() -> LedgerError:
-    """Return the error for a data set that was never opened."""
+    """Return the error for a data set without an account."""
     return LedgerError(
         "this data set has no account in the ledger", remedy="open it with a budget"
     )
 
 
 def conflict_error(request_id: str) -> RequestConflict:
-    """Return the error for a request id that is taken."""
+    """Return the error for a request id already taken."""
     return RequestConflict(
         (
             "this request was made before and has not ended well, or is still running; "
@@ -445,8 +449,11 @@ def conflict_error(request_id: str) -> RequestConflict:
 
 
 def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
-    """Refuse a new request (`expected` none) whose id is taken, or the end of one that
-    is not "reserved".
+    """Refuse a taken id for a new request, or the end of one not reserved.
+
+    Args:
+        states: of the request's lines.
+        expected: none for a new request.
     """
     if list(states) != expected:
         raise (
@@ -459,14 +466,12 @@ def check_states(request_id: str, states: Sequence[str], expected: list[State]) 
 
 
 def altered_error() -> LedgerCorrupt:
-    """Return the error for a ledger that is not as it was written."""
+    """Return the error for an altered ledger."""
     return corrupt_error("the ledger was altered, or a part of it is missing")
 
 
 def altered_line_error(number: int) -> LedgerCorrupt:
-    """Return the error for a line that is not as it was written, or does not follow the
-    one before it.
-    """
+    """Return the error for a line that was altered or does not follow the last."""
     return corrupt_error(
         "line {number} of the ledger was altered, or lines are missing before it",
         number=number,
@@ -474,5 +479,5 @@ def altered_line_error(number: int) -> LedgerCorrupt:
 
 
 def corrupt_error(problem: str, **details: object) -> LedgerCorrupt:
-    """Return the error for a ledger that was altered."""
+    """Return an error about an altered ledger."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

@@ -1,7 +1,7 @@
 """Privacy losses as exact numbers, and their integer units in a ledger.
 
-A loss is a rational number, never a float. In a ledger it is an integer count of units
-of 1e-12: rounded up where it is charged, down where it is a budget.
+A loss is a rational number, never a float. In a ledger it is an integer number of units
+of 1e-12: a charge is rounded up, a budget down.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from dpcore.roots import crossing
 Number = str | int | float | Decimal | Fraction
 
 UNIT = 10**12
-"""Units of epsilon and rho in one, in a ledger."""
+"""Units of a ledger per 1 of epsilon or rho."""
 DELTA_UNIT = 10**18
-"""The same of delta."""
+"""Units of a ledger per 1 of delta."""
 MAX_LOSS = 10**6
+"""Largest epsilon or rho that is accepted."""
 
 
 def exact(name: str, value: Number, *, at_most: Fraction | int = MAX_LOSS) -> Fraction:
-    """Return `value` as an exact number above 0 and at most `at_most`, such as "0.5" or
-    "1/2".
+    """Return `value` as an exact number above 0 and at most `at_most`.
+
+    Texts such as "0.5" or "1/2" are numbers too.
 
     Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too
         large.
@@ -111,13 +113,14 @@ class ZCDP:
 
 @dataclass(frozen=True, init=False)
 class ApproxDP:
-    """Approximate differential privacy (`epsilon`, `delta`), kept by Gaussian noise
-    under a rho.
+    """Approximate differential privacy (`epsilon`, `delta`), by Gaussian noise.
+
+    The noise keeps a rho.
 
     Attributes:
-        epsilon, delta: the promise that all of `rho` together makes.
+        epsilon, delta: the promise of all of `rho` together.
         threshold_delta: a further delta set aside for finding undeclared categories; 0
-            when that is not wanted. The whole promise is then (epsilon, delta +
+            if none is wanted. The whole promise is then (epsilon, delta +
             threshold_delta).
     """
 
@@ -147,7 +150,7 @@ class ApproxDP:
 
     @property
     def rho(self) -> Fraction:
-        """The largest rho, in whole units of 1e-12, that keeps this promise."""
+        """The largest rho that keeps this promise, in whole units of 1e-12."""
         return Fraction(_rho_units(self.epsilon, self.delta), UNIT)
 
     def __str__(self) -> str:
@@ -159,7 +162,7 @@ AnyLoss = PureDP | ZCDP | ApproxDP
 
 
 def check_loss(loss: object, *, name: str) -> None:
-    """Refuse what is no privacy loss, such as a plain number.
+    """Refuse anything but a privacy loss, such as a plain number.
 
     Raises:
         UsageError: names the argument, and how to write a loss.
@@ -174,8 +177,9 @@ def check_loss(loss: object, *, name: str) -> None:
 def split_loss(
     loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None
 ) -> tuple[Loss, ...]:
-    """Split `loss` into `count` parts, even or by weights, that add up to it
-    exactly.
+    """Split `loss` into `count` parts, even or by weights.
+
+    They add up to it exactly.
     """
     exact_weights = (
         [Fraction(1)] * count
@@ -187,9 +191,7 @@ def split_loss(
 
 
 def epsilon_of(rho: float, delta: float) -> float:
-    """Return the smallest epsilon for which rho-zCDP is known to imply (epsilon,
-    delta), to 1e-9.
-    """
+    """Return the smallest known epsilon of rho-zCDP at this delta, to 1e-9."""
     if rho <= 0:
         return 0.0
     most = rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
@@ -199,14 +201,13 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """Return the rho of any epsilon-DP mechanism, epsilon * tanh(epsilon / 2), rounded
-    up to 1e-30.
+    """Return the rho of any epsilon-DP mechanism, rounded up to 1e-30.
 
-    Every epsilon-DP mechanism is a post-processing of binary randomized response
-    (Kairouz, Oh, Viswanath 2015, theorem 3.2 with delta = 0), whose Renyi divergence
-    over alpha is largest as alpha tends to 1, where it is the Kullback-Leibler
-    divergence, epsilon * tanh(epsilon / 2). For discrete Laplace noise of sensitivity 1
-    this is exact (Harrison, Manurangsi 2026).
+    It is epsilon * tanh(epsilon / 2). Every epsilon-DP mechanism is a post-processing
+    of binary randomized response (Kairouz, Oh, Viswanath 2015, theorem 3.2 with delta =
+    0), whose Renyi divergence over alpha is largest as alpha tends to 1, where it is
+    the Kullback-Leibler divergence, epsilon * tanh(epsilon / 2). For discrete Laplace
+    noise of sensitivity 1 this is exact (Harrison, Manurangsi 2026).
     """
     import decimal
 
@@ -238,8 +239,7 @@ def _exact_fraction(fraction: Fraction | float) -> Fraction:
 
 
 def log_delta(rho: float, epsilon: float) -> float:
-    """Return the logarithm of the smallest delta at which rho-zCDP implies (epsilon,
-    delta).
+    """Return the log of the smallest delta of rho-zCDP at this epsilon.
 
     Source: Canonne, Kamath, Steinke (2020), proposition 7:
     inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 /
@@ -284,7 +284,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
 
 
 def loss_fields(loss: AnyLoss) -> dict[str, str]:
-    """Return a loss as plain data, texts of exact numbers by name."""
+    """Return a loss as plain data: texts of exact numbers, by name."""
     names = ("epsilon", "delta", "rho", "threshold_delta")
     return {
         name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)
@@ -292,7 +292,7 @@ def loss_fields(loss: AnyLoss) -> dict[str, str]:
 
 
 def loss_from_fields(fields: Mapping[str, str]) -> AnyLoss:
-    """Return the loss that `loss_fields` wrote.
+    """Read a loss that `loss_fields` wrote.
 
     Raises: ParameterError for numbers that no loss has.
     """

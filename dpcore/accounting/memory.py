@@ -47,7 +47,9 @@ class MemoryLedger:
     def open(self, account: Account) -> Account:
         with self._lock:
             if account.dataset in self._standings:
-                return check_same(self._checked(account.dataset).account, account)
+                return check_same(
+                    self._checked_standing(account.dataset).account, account
+                )
             self._lines[account.dataset] = []
             self._releases[account.dataset] = {}
             self._append(
@@ -62,14 +64,16 @@ class MemoryLedger:
     def account(self, dataset: str) -> Account | None:
         with self._lock:
             return (
-                self._checked(dataset).account if dataset in self._standings else None
+                self._checked_standing(dataset).account
+                if dataset in self._standings
+                else None
             )
 
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         with self._lock:
-            standing = self._checked(dataset)
+            standing = self._checked_standing(dataset)
             self._check_states(dataset, request_id, [])
             check_tail(self._seal, self._lines[dataset][-TAIL_LINES:])
             check_reserve(standing, charge)
@@ -85,7 +89,7 @@ class MemoryLedger:
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
         with self._lock:
-            standing = self._checked(dataset)
+            standing = self._checked_standing(dataset)
             if self._releases[dataset].get(request_id) == release:
                 return
             self._end(
@@ -98,17 +102,17 @@ class MemoryLedger:
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
-            self._end(self._checked(dataset), request_id, "failed", content)
+            self._end(self._checked_standing(dataset), request_id, "failed", content)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
-            standing = self._checked(dataset)
+            standing = self._checked_standing(dataset)
             self._check_states(dataset, request_id, [])
             self._append(standing, request_id, "outside", NO_CHARGE, content)
 
     def standing(self, dataset: str) -> Standing:
         with self._lock:
-            return self._checked(dataset)
+            return self._checked_standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         with self._lock:
@@ -131,7 +135,7 @@ class MemoryLedger:
                 self._heads[dataset],
             )
 
-    def _checked(self, dataset: str) -> Standing:
+    def _checked_standing(self, dataset: str) -> Standing:
         standing = self._standings.get(dataset)
         if standing is None:
             raise no_account_error()

@@ -10,11 +10,11 @@ from dpcore.accounting.ledger import Ledger
 def ledger_of_person(ledger: Ledger, person: str) -> Ledger:
     """Return the ledger for one person, with accounts under that person's key.
 
-    That a table was opened before, what was spent on it and what was released is told
-    only to who may see its account: the fingerprint that somebody else's upload of the
-    same table gets leads nowhere else. So nobody can find out by guessing tables who is
-    in one. Whoever is given a role on an account is given the ledger of the person who
-    opened it.
+    Whether a table was opened before, how much was spent on it and what was released is
+    visible only to people with access to its account: the fingerprint of the same
+    table, uploaded by somebody else, leads nowhere else. So nobody can find out by
+    guessing tables who is in one. A person with a role on an account is given the
+    ledger of the person who opened it.
 
     Args:
         ledger: of the server.
@@ -24,8 +24,9 @@ def ledger_of_person(ledger: Ledger, person: str) -> Ledger:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """Derive a key for one purpose by HMAC-SHA-256, from which the first key is not
-    found.
+    """Derive a key for one purpose by HMAC-SHA-256.
+
+    The first key cannot be found from it.
     """
     return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
 

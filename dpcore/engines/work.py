@@ -321,8 +321,10 @@ def add_batch(work: Work[Result], total: Result | None, batch: Batch) -> Result:
     """Return the answer for the rows so far, if any, and those of a batch."""
     if total is None:
         return work.of(batch)
-    put: Callable[[Result, Batch], Result] | None = getattr(work, "into", None)
-    return work.add(total, work.of(batch)) if put is None else put(total, batch)
+    add_into: Callable[[Result, Batch], Result] | None = getattr(work, "add_into", None)
+    return (
+        work.add(total, work.of(batch)) if add_into is None else add_into(total, batch)
+    )
 
 
 def to_pairs(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:

@@ -1,5 +1,6 @@
-"""Evaluations of releases and tables against the original, as internal reports and
-figures with noise.
+"""Evaluations of releases and tables against the original.
+
+Answers are internal reports, or figures with noise.
 """
 
 from dpcore.evaluation.attacks.base import AttackResult as AttackResult

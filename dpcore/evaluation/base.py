@@ -1,5 +1,6 @@
-"""The bases of all evaluations, which ask about the original rows for their owner's
-eyes only.
+"""The bases of all evaluations of the original rows.
+
+Their answers are for the owner's eyes only, unless they are charged.
 """
 
 from abc import ABC, abstractmethod
@@ -30,17 +31,20 @@ class OriginalTable(Protocol):
     def rows(self) -> Microdata:
         """Return all rows.
 
-        Raises: RowsError where they do not fit.
+        Raises: RowsError if they do not fit.
         """
 
     def limit_rows(self, rows: Microdata) -> Microdata:
-        """Return the rows that count, of each person as many as declared."""
+        """Return the rows that count: of each person at most as many as declared."""
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows, the first that are read."""
+        """Return up to `rows` rows, the first ones read."""
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """Return the distinct tuples of some columns, and their owners by another one.
+        """Return the distinct tuples of some columns, with their owners if asked.
+
+        Args:
+            by: the column that names the owners.
 
         Raises: LimitError.
         """
@@ -59,7 +63,7 @@ class OriginalTable(Protocol):
 
 
 class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation"):
-    """A question that reads the original, outside differential privacy.
+    """A question about the original, outside differential privacy.
 
     The ledger notes its kind.
     """
@@ -69,14 +73,15 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
 
     @property
     def about(self) -> tuple[str, ...]:
-        """Names of the columns, models or methods in question, for the ledger, without
-        values.
+        """Names of the columns, models or methods in question, for the ledger.
+
+        They hold no values.
         """
         return ()
 
     @abstractmethod
     def read(self, table: OriginalTable, schema: Schema) -> Read:
-        """Read what the answer needs of the original.
+        """Read the part of the original that the answer needs.
 
         Raises: RowsError for rows that do not fit.
         """
@@ -87,12 +92,12 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
     ) -> Result:
         """Return the answer.
 
-        What takes long calls `on_progress` with the stage and the share done.
+        A long computation calls `on_progress` with the stage and the share done.
         """
 
 
 class RowsEvaluation(Evaluation[Microdata, Result]):
-    """An evaluation that needs the rows themselves."""
+    """An evaluation of the rows themselves."""
 
     counted_rows_only: ClassVar[bool] = False
     """Whether it is about the rows that count, as releases are, or about all rows."""
@@ -100,15 +105,16 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows.
 
-        Raises: RowsError where they do not fit.
+        Raises: RowsError if they do not fit.
         """
         rows = table.rows()
         return table.limit_rows(rows) if self.counted_rows_only else rows
 
 
 class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
-    """A question about the original that is charged and answered with noise, and may be
-    shared.
+    """A question about the original with a charge and a noisy answer.
+
+    The answer may be shared.
     """
 
     kind: ClassVar[str]
@@ -127,7 +133,7 @@ class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
     @property
     @abstractmethod
     def stands_on(self) -> tuple[Loss, ...]:
-        """Losses of the releases that the question, or its answer, is made of."""
+        """Losses of the releases behind the question or its answer."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -140,7 +146,7 @@ class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
 
     @abstractmethod
     def check(self, schema: Schema) -> None:
-        """Refuse what cannot be asked, before anything is charged."""
+        """Refuse an impossible question, before anything is charged."""
 
     @abstractmethod
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:

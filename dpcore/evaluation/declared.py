@@ -1,7 +1,7 @@
 """Tables made elsewhere, or anonymized, in the cells of a schema.
 
-A label that stands for several values is read as those values. Nobody can tell which of
-them a row had, so each of them counts as often as the others.
+A label for several values is read as those values. Nobody can tell which of them a row
+had, so each of them counts as often as the others.
 """
 
 import dataclasses
@@ -38,10 +38,10 @@ class DeclaredTable:
     """A table in the cells of a schema.
 
     Attributes:
-        frame: the columns and rows that have one.
-        left_out: columns of the schema most of whose values have no cell.
-        rows_left_out: share of the rows that have a value without a cell in a column
-            that was kept.
+        frame: the columns and rows with a cell for each value.
+        left_out: columns of the schema in which most values have no cell.
+        rows_left_out: share of the rows with a value without a cell in a column that
+            was kept.
         spread: whether a label of several values was read as those values.
     """
 
@@ -56,14 +56,13 @@ def fit_to_schema(
     schema: Schema,
     hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> DeclaredTable:
-    """Cut a table to what has cells of the schema, and spread labels over the values
-    that they stand for.
+    """Keep the values with cells of the schema; spread labels over their values.
 
     The same table is read in the same way every time.
 
     Args:
-        hierarchies: by whose labels it was made, by column. Intervals, sets, masks and
-            `*` of a column without any are read as they are written.
+        hierarchies: column -> the hierarchy of its labels. Without one, intervals,
+            sets, masks and `*` are read as they are written.
     """
     kept: dict[str, pd.Series] = {}
     left_out = []
@@ -98,8 +97,9 @@ def _spread_labels(
     hierarchy: Hierarchy | None,
     rng: np.random.Generator,
 ) -> tuple[pd.Series, bool]:
-    """Replace each label by its values in turn, in rows that are drawn; return whether
-    there was any.
+    """Replace each label by its values in turn, in random rows.
+
+    Returns: the values, and whether there was any label.
     """
     if values.dtype.kind in "iufbM":
         return values, False
@@ -139,7 +139,7 @@ def _rows_of_labels(column: Column, values: pd.Series) -> dict[str, Codes]:
 
 
 def _leaves_of_labels(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
-    """Return the leaves under each label, at the lowest level that has it."""
+    """Return the leaves under each label, at its lowest level."""
     leaves: dict[str, list[str | None]] = {}
     for level in reversed(hierarchy.levels):
         below: dict[str, list[str | None]] = {}
@@ -150,8 +150,10 @@ def _leaves_of_labels(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
 
 
 def _values_of_label(column: Column, label: str, rows: int) -> Sequence[object]:
-    """Return the values that a label stands for as it is written, of an interval so
-    many; none if unknown.
+    """Return the values of a label as it is written; none if it is unknown.
+
+    Args:
+        rows: number of values to return for an interval of numbers.
     """
     ends = _INTERVAL_OR_DATES.match(label)
     between = [end for end in ends.groups() if end] if ends else []

@@ -1,4 +1,4 @@
-"""The first rows of a table whose rows do not fit, in place of all of them."""
+"""The first rows of a table too large for memory, instead of all of them."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,11 @@ from dpcore.tables.counts import Counts
 from dpcore.tables.rows import DistinctRows, Microdata
 
 FIRST_ROWS = 100_000
-"""Rows that stand for a table where a person asked for that; they are no random part of
-it.
-"""
+"""Rows that stand for a table if a person asked for that; they are no random sample."""
 
 
 class FirstRows:
-    """A table whose first rows take the place of rows that do not fit."""
+    """A table with its first rows in the place of rows that do not fit."""
 
     def __init__(self, table: OriginalTable, most: int = FIRST_ROWS) -> None:
         self._table = table

@@ -1,9 +1,8 @@
-"""Rows as numbers, so that those of an original, a release and a file made elsewhere
-can be compared.
+"""Rows as numbers, to compare an original, a release and a file made elsewhere.
 
 A schema says what a column means; the values may come from anywhere. A generalized
-value such as "20-29" or "[20, 30)" counts as the middle of its interval; what cannot be
-read counts as missing: nothing is refused.
+value such as "20-29" or "[20, 30)" counts as the middle of its interval; an unreadable
+one counts as missing: nothing is refused.
 """
 
 from __future__ import annotations
@@ -31,15 +30,13 @@ INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s
 ABSENT_CODE = -1
 """Code of a missing or unreadable value of a column without an order."""
 SEED = 20_210_417
-"""Of all draws and choices of an evaluation, so that the same tables get the same
-figures.
-"""
+"""Seed of all random choices of an evaluation: the same tables get the same figures."""
 
 
 def choose_some(
     frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int
 ) -> Bools:
-    """Return which rows are those of one person in so many, chosen by chance.
+    """Choose one in `one_in` people at random; return which rows are theirs.
 
     Raises: ParameterError for fewer people than `fewest`.
     """
@@ -58,9 +55,9 @@ class Records:
 
     Attributes:
         names: the columns.
-        values: one array per column, (rows,). Of a column with an order: its place
-            between the declared bounds, 0 to 1 and beyond, NaN where missing. Of
-            another one: the number of its text, `ABSENT` where missing.
+        values: one array per column, (rows,). With an order: the place between the
+            declared bounds, 0 to 1 and beyond, NaN if missing. Without: the number of
+            the text, `ABSENT_CODE` if missing.
         ordered: whether a column has an order of numbers or dates.
     """
 
@@ -80,14 +77,12 @@ class Records:
         )
 
     def missing(self, column: int) -> Bools:
-        """Mark the rows that have no value in a column."""
+        """Mark the rows without a value in a column."""
         values = self.values[column]
         return np.isnan(values) if self.ordered[column] else values == ABSENT_CODE
 
     def shuffle(self, rng: np.random.Generator) -> Records:
-        """Shuffle each column by itself, so that every column is kept and every
-        relation lost.
-        """
+        """Shuffle each column by itself, which keeps columns and loses relations."""
         values = tuple(rng.permutation(column) for column in self.values)
         return Records(names=self.names, values=values, ordered=self.ordered)
 
@@ -97,13 +92,14 @@ def records(
     schema: Schema,
     columns: Sequence[str] | None = None,
 ) -> list[Records]:
-    """Read the same columns of several tables as numbers, with one code for one text in
-    all of them.
+    """Read the same columns of several tables as numbers.
+
+    A text has one code in all of them.
 
     Args:
-        columns: of the schema; None for those that all tables have.
+        columns: of the schema; None for the columns that all tables have.
 
-    Raises: ParameterError when they have no column of the schema in common, or one of
+    Raises: ParameterError if they have no column of the schema in common, or one of
         them has no rows.
     """
     common = [
@@ -137,7 +133,7 @@ def distances(
     """Return Gower distances, (targets, rows), from 0 to the number of columns.
 
     Columns with an order add the difference of their places between the declared
-    bounds, at most 1; the others add 1 where the values differ. Missing equals missing
+    bounds, at most 1; the others add 1 if the values differ. Missing equals missing
     only. Source: Gower (1971).
     """
     total = np.zeros((len(targets), len(table)), dtype=np.float32)
@@ -157,12 +153,11 @@ def distances(
 
 
 def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
-    """Read a column with an order as numbers or days since 1970-01-01, (rows,), NaN
-    where there is none.
+    """Read a column with an order as numbers or days since 1970-01-01, (rows,).
 
-    An interval that is written as a text counts as its middle. Other values of the
-    column change nothing: a float of 32 or 16 bits is the number of its own text here,
-    as it is among values of other types.
+    The result is NaN for missing values. An interval written as a text counts as its
+    middle. Each value is read on its own: a float of 32 or 16 bits is the number of its
+    text, as it is among values of other types.
     """
     if (
         isinstance(values.dtype, np.dtype)
@@ -195,8 +190,9 @@ def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
 
 
 def read_texts(column: Column, values: pd.Series) -> pd.Series:
-    """Read a column without an order as texts, (rows,), one text per value, NA where
-    missing.
+    """Read a column without an order as texts, (rows,), NA if missing.
+
+    There is one text per value.
     """
     values = column.read(values)
     missing = column.is_missing(values)

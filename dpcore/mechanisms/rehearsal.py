@@ -1,4 +1,7 @@
-"""The dry run of a recipe, to refuse before a charge all that public facts refuse."""
+"""The dry run of a recipe, before its charge.
+
+It refuses everything that public facts can refuse.
+"""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -1,6 +1,4 @@
-"""Risks of rows as they are, from uniqueness, identifiers, and what groups give
-away.
-"""
+"""Risks of a table as it is: uniqueness, identifiers, and what groups reveal."""
 
 from dpcore.risk.column_sets import ColumnSet as ColumnSet
 from dpcore.risk.column_sets import column_sets as column_sets

@@ -1,7 +1,7 @@
-"""Sets of columns that single people out, by distinction, separation and uniques.
+"""Sets of columns that single people out: distinction, separation, uniques.
 
 Distinction of a set of columns is the number of its classes over the rows, separation
-the share of pairs of rows that it tells apart (Motwani, Xu, 2007). Where people have
+the share of pairs of rows that it distinguishes (Motwani, Xu, 2007). If people have
 several rows, a person counts in both once in each class.
 """
 
@@ -78,10 +78,10 @@ def column_sets(
 
 
 def affordable(columns: int, largest: int, most: int = MAX_COLUMN_SETS) -> int:
-    """Return the columns of the largest sets that can be looked at, at most `largest`
-    and at least 1.
+    """Return the size of the largest column sets that can be measured.
 
-    Of these and all smaller ones there are at most `most`.
+    At most `largest` and at least 1; of these and all smaller sets there are at most
+    `most`.
     """
     number = columns
     size = 1

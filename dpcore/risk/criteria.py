@@ -1,8 +1,7 @@
-"""Published criteria as data: what a table is seen to violate, and what only people can
-decide.
+"""Published criteria as data: tests of a table, and questions for people.
 
 Each file of `published/` is one criterion, with its source, version, day of reading and
-what it covers. Its clauses are tests of columns and cells, limits of the highest risk,
+coverage. Its clauses are tests of columns and cells, limits of the highest risk,
 figures without a limit, and questions. No result says that a table meets a criterion.
 """
 
@@ -29,7 +28,7 @@ _YEAR = re.compile(r"(?<!\d)(?:18|19|20)\d\d(?!\d)")
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """A test of columns and their cells: a cell offends where all that is named holds.
+    """A test of columns and their cells; a cell offends if all conditions hold.
 
     Attributes:
         name, unless: words that the column's name has, and has not; regular
@@ -38,8 +37,8 @@ class Cells:
         value, allowed: texts of cells that offend, and that do not; whole cells, in any
             case.
         older: a year in the cell is that of an age above this.
-        prefixes: ranges of three digits; any other text offends, but for 000.
-        of_numbers: whether a test of texts alone is of columns of numbers too.
+        prefixes: ranges of three digits; any other text offends, except 000.
+        of_numbers: whether a test of texts alone applies to columns of numbers too.
     """
 
     name: str = ""
@@ -95,7 +94,7 @@ class Cells:
 
 @functools.cache
 def _large(ranges: str) -> frozenset[str]:
-    """Return the three digits of these ranges, and 000, which stands for all others."""
+    """Return the three-digit codes in these ranges, and 000 for all others."""
     ends = [(int(part[:3]), int(part[-3:])) for part in ranges.split()]
     return frozenset(
         {"000", *(f"{n:03}" for low, high in ends for n in range(low, high + 1))}
@@ -136,8 +135,9 @@ class Criterion:
 
     @classmethod
     def load(cls, rule: str) -> Criterion:
-        """Read a criterion, such as "hipaa-safe-harbor"; "maximum-risk 1/11" is one
-        clause of it.
+        """Read a criterion, such as "hipaa-safe-harbor".
+
+        "maximum-risk 1/11" is one clause of a criterion.
 
         Raises: ParameterError for an unknown one.
         """
@@ -168,7 +168,11 @@ def rules() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A column with cells that a clause is about. Attributes: people: who have one."""
+    """A column with offending cells for a clause.
+
+    Attributes:
+        people: who have one.
+    """
 
     clause: str
     column: str
@@ -185,10 +189,12 @@ class Answer:
 
 
 def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
-    """Read who decided what, and when, by clause.
+    """Read people's answers to the questions of a criterion, by clause.
 
-    Raises: ParameterError for what is no such file, is for another criterion, or has a
-        question or a day that cannot be.
+    Each names who decided, and when.
+
+    Raises: ParameterError for a file of another form or for another criterion, and for
+        a question or a day that cannot be.
     """
     answers = {}
     asked = {clause.id for clause in criterion.clauses if clause.question}
@@ -277,6 +283,6 @@ def judge(
 
 
 def exit_code(outcomes: Iterable[Outcome]) -> int:
-    """Return 1 where a clause is violated, 2 where a question is open, else 0."""
+    """Return 1 if a clause is violated, 2 if a question is open, else 0."""
     states = {outcome.state for outcome in outcomes}
     return 1 if "violation" in states else 2 if "question" in states else 0

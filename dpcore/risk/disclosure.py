@@ -1,5 +1,4 @@
-"""Attribute disclosure, which is what a class gives away about a sensitive value
-without re-identification.
+"""Attribute disclosure: what a class reveals without re-identification.
 
 All figures come from the pairs (class, value) that occur: a sensitive column may have
 any number of values. Sources: Machanavajjhala et al. (2007) for l-diversity, Li, Li,
@@ -22,20 +21,18 @@ ROWS_PER_BATCH = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeRisk:
-    """The disclosure of the worst class, and the number of classes that reveal
-    everything.
+    """Disclosure of the worst class, and the number of fully revealing classes.
 
     Attributes:
         distinct_l: the table is distinct-l-diverse up to this l.
         entropy_l: exp of the smallest class entropy.
-        recursive_c: the table is recursive (c, l)-diverse, at the l that was asked for,
-            for every c above; infinite where a class has fewer than l values.
-        t_equal: largest total variation between a class's values and those of all rows
-            given.
+        recursive_c: the table is recursive (c, l)-diverse, at the requested l, for
+            every c above; infinite if a class has fewer than l values.
+        t_equal: largest total variation between a class's values and those of all rows.
         t_ordered: the same as earth mover's distance along the order of the values,
             over its largest length.
         homogeneous_classes: classes in which all rows share one value.
-        homogeneous_people: share of people (rows, where each is a person) with a row in
+        homogeneous_people: share of people (rows, if each is a person) with a row in
             such a class.
         posterior_ratio: how many times more likely a value becomes, at most, once the
             class is known.
@@ -58,17 +55,18 @@ def attribute_risk(
     l: int = 2,  # noqa: E741
     person: IntArray | None = None,
 ) -> AttributeRisk:
-    """Measure what the classes of a table give away about one sensitive column.
+    """Measure how much the classes reveal about one sensitive column.
 
-    Where people have several rows, a person counts once for each class and value, and
-    in the whole table once for each value, as in the privacy models: l, t and entropy
-    are the limits at which these turn.
+    If people have several rows, a person counts once for each class and value, and in
+    the
+    whole table once for each value, as in the privacy models: l, t and entropy are the
+    limits at which these turn.
 
     Args:
         classes: (rows,) class of each row, without gaps.
         sensitive: (rows,) code of the value, in its order, without gaps.
         l: for recursive (c, l)-diversity.
-        person: (rows,) whose row it is; None where every row is a person.
+        person: (rows,) person of each row; None if every row is a person.
 
     Raises: ParameterError for l below 1.
     """

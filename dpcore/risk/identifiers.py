@@ -1,6 +1,4 @@
-"""Columns that look like identifiers, by the detector, as free text, or by nearly
-unique values.
-"""
+"""Columns that look like identifiers: by kind, free text, or unique values."""
 
 import re
 from collections.abc import Sequence
@@ -37,8 +35,8 @@ class Finding:
     """A column that looks like an identifier.
 
     Attributes:
-        kind: a word such as "e-mail"; `FREE_TEXT` for sentences; "unique values" when
-            nothing but uniqueness speaks, `RUNNING` where these count the rows.
+        kind: a word such as "e-mail"; `FREE_TEXT` for sentences; "unique values" if
+            only uniqueness speaks for it, `RUNNING` if the values count the rows.
         share: of the distinct values looked at, those of this kind; of the rows, for
             the last two.
         reason: a sentence for people; it never shows a value.
@@ -51,7 +49,7 @@ class Finding:
 
 
 def find_identifiers(frame: pd.DataFrame) -> list[Finding]:
-    """Find the columns that look like identifiers, in the order of the table.
+    """Return the columns that look like identifiers, in the table's order.
 
     Raises: SchemaError for a table without rows.
     """
@@ -77,7 +75,7 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
 
 
 def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
-    """Return whether texts are sentences that people wrote.
+    """Return whether texts are sentences written by people.
 
     They are mostly long, and hardly one comes twice.
     """
@@ -94,9 +92,9 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
 
 
 def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
-    """Texts and whole numbers of which nearly every row has its own.
+    """Return whether nearly every row has its own text or whole number.
 
-    Fractions are so without being keys.
+    Fractions often are unique without being keys.
     """
     share = float((counts == 1).sum() / len(frame))
     if share < UNIQUE_SHARE_OF_KEYS or len(frame) < MIN_ROWS or is_amount(frame[name]):
@@ -107,18 +105,19 @@ def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
 
 
 def _counts_rows(values: pd.Series) -> bool:
-    """Return whether a column says nothing but the place of each row."""
+    """Return whether a column only numbers the rows."""
     return pd.api.types.is_integer_dtype(values.dtype) and bool(
         (values.diff().iloc[1:] == 1).all()
     )
 
 
 def is_amount(values: pd.Series, rows: int | None = None) -> bool:
-    """Return whether numbers are measured, as fractions or numbers of few digits with
-    wide gaps are.
+    """Return whether numbers are measured values.
+
+    They are fractions, or numbers of few digits with wide gaps.
 
     Args:
-        rows: of the table, where the values are there once each.
+        rows: of the table, if the values are given once each.
     """
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(
         values.dtype

@@ -1,5 +1,4 @@
-"""The linkage attack, which joins a table with a list of known people on what both
-hold.
+"""The linkage attack: joining a table with a list of known people.
 
 Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip
 code, birth date and sex.
@@ -60,7 +59,7 @@ def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> L
 
 
 def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
-    """(rows,) whether no cell of these columns is missing."""
+    """Return the rows without missing cells in these columns, (rows,) marks."""
     leaves = [leaves_of(frame, name) for name in columns]
     complete: BoolArray = np.all(
         [(column.labels != MISSING)[column.codes] for column in leaves], axis=0

@@ -1,4 +1,4 @@
-"""Re-identification, by how small the crowd is in which each row hides.
+"""Re-identification risk: how small the crowd is in which each row hides.
 
 The classes are those of the columns an attacker is taken to know. A prosecutor knows
 that a person is in the table, a journalist only that the person is in a larger
@@ -24,13 +24,13 @@ with more.
 
 @dataclass(frozen=True, kw_only=True)
 class ReidentificationRisk:
-    """Probabilities that a guess is right, and shares of people.
+    """Probabilities of right guesses, and shares of people.
 
     A class is as large as the people in it.
 
     Attributes:
-        people: persons, or rows where each is a person. One with rows in several
-            classes is exposed by the smallest of them.
+        people: persons, or rows if each is a person. One with rows in several classes
+            is exposed by the smallest of them.
         k: people of the smallest class.
         uniques: share of people who are alone in a class.
         highest, average, lowest: over the people, of 1 / class size (prosecutor).
@@ -54,14 +54,13 @@ class ReidentificationRisk:
 
 
 def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
-    """Return how many people of a population look like everybody in a sample at least,
-    at an error of 5 %.
+    """Return a lower bound on k in the population, estimated from a sample.
 
-    In one of 20 samples at most, a class of k people of the population would be seen
-    with as many as `smallest`, by the Poisson law of mean k * people / population
-    without 0, since only classes with somebody in them are seen. It is stricter than
-    the law with 0. Source: El Emam, Dankar (2008), J. Am. Med. Inform. Assoc. 15:627;
-    ARX's zero-truncated estimator.
+    In at most 5 % of samples, a class of k people of the population would be seen with
+    as many as `smallest`, by the Poisson law of mean k * people / population without 0,
+    since only classes with somebody in them are seen. It is stricter than the law with
+    0. Source: El Emam, Dankar (2008), J. Am. Med. Inform. Assoc. 15:627; ARX's
+    zero-truncated estimator.
 
     Args:
         smallest: people of the smallest class of the sample.
@@ -85,7 +84,7 @@ def reidentification_risk(
     population: IntArray | None = None,
     person: IntArray | None = None,
 ) -> ReidentificationRisk:
-    """Measure the risk of a table whose rows fall in these classes.
+    """Measure the risk of a table from the classes of its rows.
 
     >>> risk = reidentification_risk(np.array([0, 0, 0, 1]), threshold=0.5)
     >>> risk.k, risk.uniques, risk.highest, risk.average
@@ -97,8 +96,8 @@ def reidentification_risk(
         population: class of each row of a population table, by the same numbering
             (`joint_classes`); each class is then at least as large as in the table.
             Without it the table is its own population.
-        person: (rows,) number of the person whose row it is, without gaps; None where
-            every row is a person.
+        person: (rows,) number of each row's person, without gaps; None if every row is
+            a person.
 
     Raises: ParameterError for a threshold outside (0, 1].
     """

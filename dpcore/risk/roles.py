@@ -1,7 +1,4 @@
-"""Roles of columns, proposed from their names and values.
-
-A person decides.
-"""
+"""Roles of columns, proposed from their names and values; a person decides."""
 
 import re
 import tomllib
@@ -17,9 +14,9 @@ from dpcore.text import Text
 
 
 def _words(names: str, anywhere: str) -> re.Pattern[str]:
-    """Compile the words of a list, with `_` for a blank.
+    """Compile a list of words, with `_` for a blank.
 
-    Words of `anywhere` are of scripts that part no words.
+    Words of `anywhere` belong to scripts without blanks between words.
     """
     return re.compile(
         rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}"
@@ -48,13 +45,11 @@ class SuggestedRole:
 def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     """Propose a role for every column, in the order of the table.
 
-    Identifiers by their values, quasi-identifiers and sensitive attributes by their
-    names, and in German by parts of these; dates are quasi-identifiers. All else is
-    insensitive.
+    Identifiers are recognized by their values, quasi-identifiers and sensitive
+    attributes by their names, and in German by parts of these; dates are
+    quasi-identifiers. All else is insensitive.
 
-    Raises: SchemaError for a table
-
-    without rows.
+    Raises: SchemaError for a table without rows.
     """
     findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
@@ -88,9 +83,9 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 
 
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
-    """Return whether a column says who people are, whatever its name.
+    """Return whether a column holds personal identifiers, whatever its name.
 
-    Few numbers are categories.
+    A few different numbers are categories.
     """
     if finding.kind == "personal number":
         return bool(frame[finding.column].nunique() > len(frame) / 10)

@@ -1,5 +1,4 @@
-"""Special uniques by the few columns that single a row out, and each column's part in
-it (SUDA2).
+"""Special uniques: rows singled out by few columns, and each column's part (SUDA2).
 
 A minimal unique set of a row is a set of columns on which no other person agrees with
 it, while on every smaller part of the set somebody does. The fewer columns it takes,
@@ -43,20 +42,20 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpecialUniques:
-    """The score of each row, and what it comes from.
+    """The score of each row, and its parts.
 
     Attributes:
         largest: columns of the largest sets that were looked at.
         score: (rows,) the sum over the minimal unique sets of a row, each of size k, of
-            the product of (columns - i) for i = k .. min(largest, columns - 1); 0 where
-            no set makes the row unique.
-        dis: (rows,) the score as the chance that a match on such a row is right
+            the product of (columns - i) for i = k .. min(largest, columns - 1); 0 if no
+            set makes the row unique.
+        dis: (rows,) the score as the probability that a match on such a row is right
             (DIS-SUDA).
         smallest: (rows,) columns of the smallest minimal unique set; 0 without one.
         sets: (rows,) how many there are.
-        parts: column -> (rows,) share of the row's score that comes from sets with this
-            column, 0 where the score is 0. A set counts for each of its columns, so the
-            shares add up to more than 1.
+        parts: column -> (rows,) share of the row's score from sets with this column, 0
+            if the score is 0. A set counts for each of its columns, so the shares add
+            up to more than 1.
     """
 
     largest: int
@@ -68,9 +67,7 @@ class SpecialUniques:
 
     @property
     def part(self) -> dict[str, float]:
-        """Column -> share of all scores together that comes from sets with this
-        column.
-        """
+        """Share of all scores from sets with each column."""
         total = float(self.score.sum())
         return {
             name: float(shares @ self.score) / total if total else 0.0
@@ -149,8 +146,9 @@ def special_uniques(
 def dis_scores(
     score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float
 ) -> FloatArray:
-    """Return the chance that a match on a row is right, (rows,), from one figure spread
-    by the scores.
+    """Return the probability that a match on each row is right, (rows,).
+
+    One figure for all unique rows is spread by the scores.
 
     Args:
         uniques: people who are alone in all columns together.
@@ -158,10 +156,9 @@ def dis_scores(
         fraction: share of the population in the table.
 
     Source: Skinner, Elliot (2002), JRSS B 64, section 3: of the matches on unique rows,
-    the share
-        uniques * fraction / (uniques * fraction + paired * (1 - fraction)) is right.
-        Elliot, Manning (2003) for the spread; its exponent 1 + (8 - columns) / 20 as in
-        sdcMicro.
+    the share uniques * fraction / (uniques * fraction + paired * (1 - fraction)) is
+    right. Elliot, Manning (2003) for the spread; its exponent 1 + (8 - columns) / 20 as
+    in sdcMicro.
     """
     scored = score > 0
     if not scored.any():
@@ -174,13 +171,13 @@ def dis_scores(
 
 @dataclass(kw_only=True)
 class _UniqueSets:
-    """A search for the tuples that are unique on sets of columns, depth first.
+    """A depth-first search for tuples that are unique on sets of columns.
 
-    A tuple that is unique on a set is looked at no deeper.
+    A tuple that is unique on a set goes no deeper.
 
     Attributes:
-        rows: (tuples,) rows of each, all of different people; None where `person` says
-            whose each tuple is.
+        rows: (tuples,) rows of each, all of different people; None if `person` gives
+            each tuple's person.
         unique: set -> the tuples that are unique on it, packed. A set without an entry
             has a part on which all are unique.
     """
@@ -208,7 +205,7 @@ class _UniqueSets:
         classes: IntArray,
         known: BoolArray,
     ) -> None:
-        """Each set with one more column.
+        """Search each set with one more column.
 
         Args:
             left: tuples that are not unique on `chosen`; classes: theirs.
@@ -237,7 +234,7 @@ class _UniqueSets:
         return people_per_class(classes, self.person[left])
 
     def minimal(self, chosen: tuple[int, ...]) -> Bits:
-        """Return the tuples of which the set is a minimal unique set, packed."""
+        """Return the tuples with this set as a minimal unique set, packed."""
         minimal = self.unique[chosen]
         for place in range(len(chosen)):
             part = chosen[:place] + chosen[place + 1 :]
@@ -256,10 +253,8 @@ def _score(
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """Score the tuples by their minimal unique sets.
 
-    Returns: (tuples,) score, (columns, tuples) the part of it from sets with each
-        column, and (tuples,) each,
-
-    the size of the smallest set and the number of sets.
+    Returns: the score, (tuples,); the part of it from sets with each column, (columns,
+        tuples); the size of the smallest set and the number of sets, both (tuples,).
     """
     score = np.zeros(tuples)
     by_column = np.zeros((columns, tuples))

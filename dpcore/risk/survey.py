@@ -1,9 +1,8 @@
-"""Risk in a sample, by what sampling weights tell of the population and what a
-household shares.
+"""Risk in a sample survey, by sampling weights and by households.
 
 A row with a sampling weight w stands for about w people of the population. The weights
 of a group's people add up to an estimate of how many people of the population look like
-them: an estimate, so a group that is large by it is no promise, and k-anonymity is
+them. It is an estimate: a group that is large by it is no promise, and k-anonymity is
 never counted by it. Sources: Benedetti, Franconi (1998), Statistical and technological
 solutions for controlled data dissemination; Franconi, Polettini (2004), Individual risk
 estimation in mu-Argus, LNCS 3050.
@@ -19,7 +18,7 @@ from dpcore.tables.people import largest_per_person
 
 
 def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
-    """(rows,) the sampling weight of each row.
+    """Return the sampling weight of each row, (rows,).
 
     Raises: SchemaError for an unknown column, or one that is not a number above 0 in
         every row.
@@ -49,16 +48,15 @@ def population_frequency(
     weights: FloatArray,
     person: IntArray | None = None,
 ) -> FloatArray:
-    """Estimate the people of the population in each class, (classes,), by adding up
-    weights.
+    """Estimate the population's people in each class by summing weights, (classes,).
 
-    A person of several rows counts once in each class, with the smallest weight that
-    they have there.
+    A person of several rows counts once in each class, with their smallest weight
+    there.
 
     Args:
         classes: (rows,) class of each row, without gaps.
         weights: (rows,) above 0.
-        person: (rows,) whose row it is; None where every row is a person.
+        person: (rows,) person of each row; None if every row is a person.
     """
     if person is None:
         return np.asarray(np.bincount(classes, weights), dtype=np.float64)
@@ -71,13 +69,13 @@ def population_frequency(
 
 
 def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
-    """Estimate 1 / F of classes with f people in the sample and about F in the
-    population.
+    """Estimate the mean of 1 / F for classes with f people in the sample.
 
-    Given f, F follows the negative binomial law P(F = h) = C(h - 1, f - 1) p^f (1 -
-    p)^(h - f) with p = f / estimated F. The mean of 1 / F under it is p / f * 2F1(1, 1;
-    f + 1; 1 - p), which is p / (1 - p) * log(1 / p) for f = 1. sdcMicro gives the same
-    for f of 1 and 2, and an approximation above.
+    F is the number of their people in the population. Given f, it follows the negative
+    binomial law P(F = h) = C(h - 1, f - 1) p^f (1 - p)^(h - f) with p = f / estimated
+    F. The mean of 1 / F under it is p / f * 2F1(1, 1; f + 1; 1 - p), which is p / (1 -
+    p) * log(1 / p) for f = 1. sdcMicro gives the same for f of 1 and 2, and an
+    approximation above.
 
     Args:
         frequency: (classes,) people in the sample, at least 1.
@@ -115,17 +113,16 @@ def households_of(frame: pd.DataFrame, column: str) -> IntArray:
 def household_risk(
     risk: FloatArray, household: IntArray, person: IntArray | None = None
 ) -> FloatArray:
-    """(rows,) the chance that at least one person of the row's household is found, and
-    all of them with them.
+    """Return the risk that anybody of the row's household is found, (rows,).
 
-    1 - prod (1 - r_i) over the people of the household, each with the largest risk of
-    their rows, taken as independent. Source: Franconi, Polettini (2004), section 3; as
-    in sdcMicro.
+    Finding one person finds all of them: 1 - prod (1 - r_i) over the people of the
+    household, each with the largest risk of their rows, taken as independent. Source:
+    Franconi, Polettini (2004), section 3; as in sdcMicro.
 
     Args:
         risk: (rows,) in [0, 1].
         household: (rows,) without gaps.
-        person: (rows,) whose row it is; None where every row is a person.
+        person: (rows,) person of each row; None if every row is a person.
     """
     if person is not None:
         pairs = class_index([household, person])

@@ -1,5 +1,4 @@
-"""Population uniqueness, the people who would be unique in the whole population, judged
-from a sample.
+"""Population uniqueness, estimated from a sample.
 
 Three models of how class sizes continue beyond the sample. All are estimates, and they
 differ.
@@ -19,7 +18,7 @@ LARGE_POPULATION_FACTOR = 10
 
 
 def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
-    """Estimated share of the population that is unique, by Pitman's sampling formula.
+    """Estimate the unique share of the population by Pitman's sampling formula.
 
     Args:
         classes: (rows,) class of each row of the sample.
@@ -28,10 +27,9 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     Raises: ParameterError for a population smaller than the sample.
 
     Source: Hoshino (2001), J. Official Statistics 17, maximum likelihood: expected
-    uniques among N people are
-        Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha. Where theta is not far
-        below N, as when nearly all rows are unique, the exact Gamma(theta + N + alpha -
-        1) / Gamma(theta + N) is in place of N ** (alpha - 1).
+    uniques among N people are Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha. If
+    theta is not far below N, as when nearly all rows are unique, the exact Gamma(theta
+    + N + alpha - 1) / Gamma(theta + N) replaces N ** (alpha - 1).
     """
     sizes = _sizes(classes, population)
     if not (sizes == 1).any():
@@ -51,14 +49,13 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
 
 
 def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
-    """Estimated share of the population that is unique, taking the sample's class sizes
-    for the population's.
+    """Estimate the unique share of the population from the sample's class sizes.
 
-    Args and raises as `pitman_uniqueness`.
+    These are taken for the population's. Args and raises as `pitman_uniqueness`.
+
     Source: Zayatz (1991), US Census Bureau CENSUS/SRD/RR-91/08: of the classes seen
-    once, those of size 1
-        make up P(1) h(1) / sum_i P(i) h(i), with h(i) the hypergeometric chance that a
-        class of size i is seen once.
+    once, those of size 1 make up P(1) h(1) / sum_i P(i) h(i), with h(i) the
+    hypergeometric probability that a class of size i is seen once.
     """
     sizes = _sizes(classes, population)
     rows = int(sizes.sum())
@@ -73,10 +70,9 @@ def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
 
 
 def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
-    """Estimated share of the population that is unique, by a shifted negative binomial
-    law of class sizes.
+    """Estimate the unique share by a shifted negative binomial law of class sizes.
 
-    Args and raises as `pitman_uniqueness`. It is 0 where no such law has the sample's
+    Args and raises as `pitman_uniqueness`. It is 0 if no such law has the sample's
     classes of one and two. Source: Chen, McNulty (1998), J. Official Statistics 14.
     """
     size, number = np.unique(_sizes(classes, population), return_counts=True)
@@ -101,20 +97,20 @@ def _sizes(classes: IntArray, population: int) -> IntArray:
 
 
 def _log_choose(n: IntArray | int, m: int) -> FloatArray:
-    """Log of n over m, minus infinity where n is below m."""
+    """Return the log of n over m; minus infinity if n is below m."""
     from scipy.special import betaln
 
     return np.asarray(-np.log1p(n) - betaln(n - np.float64(m) + 1, m + 1))
 
 
 def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
-    """Maximum likelihood theta and alpha of u classes with n rows, some but not all of
-    size 1.
+    """Return the maximum likelihood theta and alpha of u classes with n rows.
 
-    The log likelihood is sum_{i<u} log(theta + i alpha) - sum_{i<n} log(theta + i) +
-    sum_j m_j log(j - alpha), with m_j the number of classes of more than j rows. Its
-    slopes fall through 0 once: bisection on theta inside bisection on alpha finds the
-    summit, or the edge alpha = 0 (Ewens' formula) when the slope is negative there.
+    Some of the classes, but not all, have size 1. The log likelihood is sum_{i<u}
+    log(theta + i alpha) - sum_{i<n} log(theta + i) + sum_j m_j log(j - alpha), with m_j
+    the number of classes of more than j rows. Its slopes fall through 0 once: bisection
+    on theta inside bisection on alpha finds the maximum, or the edge alpha = 0 (Ewens'
+    formula) if the slope is negative there.
     """
     classes = len(sizes)
     rows = int(sizes.sum())
@@ -144,7 +140,7 @@ def _harmonic(theta: float, rows: int) -> float:
 
 
 def _digamma_step(x: float, step: float) -> float:
-    """digamma(x + step) - digamma(x), without cancellation where x is large."""
+    """Return digamma(x + step) - digamma(x) without cancellation for large x."""
     from scipy.special import psi
 
     if x < 1e4:
@@ -157,13 +153,12 @@ def _digamma_step(x: float, step: float) -> float:
 def _fit_shifted(
     size: IntArray, number: IntArray, share: float
 ) -> tuple[float, float, float]:
-    """Return the classes K of the population, and the law (a, p) of their sizes; K is 0
-    where there is none.
+    """Return the classes K of the population, and the law (a, p) of their sizes.
 
-    With the generating function G(z) = z (p / (1 - (1 - p) z))^a of the sizes, a sample
-    of a share f has K f G'(1 - f) classes of one and K f^2 / 2 G''(1 - f) of two on
-    average, which are those that were seen. K is Shlosser's estimate as modified by
-    Haas, Stokes (1998), J. Am. Stat. Association 93.
+    K is 0 if there is no such law. With the generating function G(z) = z (p / (1 - (1 -
+    p) z))^a of the sizes, a sample of a share f has K f G'(1 - f) classes of one and K
+    f^2 / 2 G''(1 - f) of two on average, which are those that were seen. K is
+    Shlosser's estimate as modified by Haas, Stokes (1998), J. Am. Stat. Association 93.
     """
     from scipy.optimize import root
     from scipy.special import expit

@@ -65,7 +65,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
-        "evaluation.table.rows_of_people": {"str(ORDER)"},
+        "evaluation.table.rows_of_people": {"str(QUANTILE_ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "anonymization.plan": {"map(str, self.models)"},

@@ -236,7 +236,7 @@ def test_reserved_and_failed_keep_their_charge(ledger: Ledger) -> None:
     ledger.fail(DATASET, "failed", {"error": "MemoryError"})
     _refused(BudgetExceeded, _spend, ledger, "c", 400_001)
     now = balance(account(), ledger.lines(DATASET))
-    assert (now.spent, now.held, now.left) == (300_000, 300_000, 400_000)
+    assert (now.spent, now.reserved, now.left) == (300_000, 300_000, 400_000)
 
 
 def test_parts_of_a_column_take_their_maximum(ledger: Ledger) -> None:

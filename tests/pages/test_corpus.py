@@ -19,7 +19,7 @@ UNFORESEEN = "in the log of the server as"
 def test_the_corpus_is_large_enough() -> None:
     """A walk of a few tables, or of half of the pages, would find few faults."""
     assert len(CORPUS) >= 100
-    assert len(PAGES) == 10
+    assert len(PAGES) >= 10
 
 
 def _look(tab: Tab, where: str) -> None:

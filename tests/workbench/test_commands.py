@@ -372,7 +372,7 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
         looked_at.append(tuple(columns))
         return coded(engine, columns)
 
-    monkeypatch.setattr(ArrowEngine, "coded", look)
+    monkeypatch.setattr(ArrowEngine, "coded_rows", look)
     asked = ["audit", str(file), "--schema", str(place / "schema.json"), "--known"]
     assert commands.main([*asked, "age", "sex"]) == 0
     told = capsys.readouterr()

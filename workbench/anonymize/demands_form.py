@@ -37,7 +37,7 @@ from workbench.ui import widgets
 
 Number = TypeVar("Number", int, float)
 K_FIELD = Widget[int]("anonymize-k")
-MOST_PEOPLE = 100_000
+MAX_PEOPLE = 100_000
 LIMIT_FIELD = Widget[float]("anonymize-limit")
 METHOD_FIELD = Widget[str]("anonymize-method")
 SECRET_FIELD = Widget[str]("anonymize-secret")
@@ -61,7 +61,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """Show all demands; return their values."""
     label = _("Everybody is in a group of at least … (k)")
     help = _(GLOSSARY["equivalence class"])
-    k = _ask_number(label, (2, MOST_PEOPLE, 5), K_FIELD.key, help)
+    k = _ask_number(label, (2, MAX_PEOPLE, 5), K_FIELD.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
         plans.LIMITS,
@@ -139,7 +139,7 @@ def _ask_columns(
     """Ask for some of some columns.
 
     Args:
-        key: of the widget, and of its help.
+        key: key of the widget, and of its help.
         first: those at first.
     """
     key, help = f"anonymize-{key}", translate_table(plans.MESSAGES).get(key)
@@ -153,7 +153,7 @@ def _ask_column(label: str, names: list[str], key: str) -> str | None:
     """Ask for one of some columns, or none.
 
     Args:
-        key: of the widget, and of its help.
+        key: key of the widget, and of its help.
     """
     help = translate_table(plans.MESSAGES).get(key)
     column = st.selectbox(

@@ -27,16 +27,17 @@ from workbench.language.wording import (
 )
 from workbench.report.document import fragment
 
+# highest risk at which a wider circle of readers is thinkable: one in ten
 LOW_RISK = 0.1
-"""Highest risk up to which a wider circle is thinkable: hidden among ten."""
 MESSAGES = {
     "alike": N_(
         "Of the {whom}, {share} have a row like nobody else's in all columns: it can "
         "be linked with certainty to another copy."
     ),
 }
-FEW = 0.001
-"""Share of people above which a weakness is said to touch more than single people."""
+NOTEWORTHY_SHARE = (
+    0.001  # share of people above which a weakness concerns more than single people
+)
 
 
 def to_html(
@@ -108,7 +109,7 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
                 share=percent(report.highest), low=percent(LOW_RISK)
             )
         )
-    if report.alike > FEW:
+    if report.alike > NOTEWORTHY_SHARE:
         open_ends.append(
             _(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom)
         )

@@ -20,11 +20,14 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, name_and_text, translate_stored
 from workbench.language.wording import COUNTED_WORDS, limit_words, number
 
-KS = (2, 3, 5, 10, 25, 50, 100)
+KS = (2, 3, 5, 10, 25, 50, 100)  # values of k in the frontier
+# suppression limits to choose from, as shares of the rows
 LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)
+DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)  # suppression limits with a line in the frontier
+# predicted seconds of a pass over all nodes, up to which full-domain search is
+# suggested; a search for one k visits only some nodes
 SEARCH_SECONDS = 30.0
-"""Predicted for a pass over all nodes; a search for one k looks at a part of them."""
+# quasi-identifiers up to which local recoding is tried; Mondrian is for more
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
 MESSAGES = {
@@ -192,9 +195,9 @@ def plan_of(
     """Return the plan of the page's choices.
 
     Args:
-        curator: of the data set.
+        curator: curator of the data set.
         current: roles and hierarchies.
-        demands: of the person.
+        demands: demands of the person.
         method: kind of a method, or `SUGGESTED`.
 
     Raises: the errors of a plan.
@@ -247,7 +250,7 @@ def take_plan(
     )
     current.complete(curator, plan.hierarchies)
     for name, hierarchy in plan.hierarchies.items():
-        current.replace_hierarchy(name, current.of_file(name, hierarchy))
+        current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
     plan = plan.counting_people(curator.schema.unit.id_column)
     method = suggested_method(size(curator, current, plan), len(plan.quasi_identifiers))
     current.use(dataclasses.replace(plan, method=method))
@@ -280,7 +283,7 @@ def words(plan: Plan, models: Iterable[str]) -> str:
     """Describe demands, method and limit.
 
     Args:
-        models: as they are stored, all that hold.
+        models: every model that holds, as it is stored.
     """
     return _(MESSAGES["plan"]).format(
         models=translate_stored(*models),

@@ -29,7 +29,7 @@ PERIODS = {
     "year": N_("year"),
     "decade": N_("decade"),
 }
-MAX_EXAMPLES = 3
+MAX_EXAMPLES = 3  # groups shown per level
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 

@@ -8,10 +8,7 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import _, translate_table
 from workbench.ui import widgets
 
-MAX_VALUES_SHOWN = 200
-"""Values that are listed to be put into an order; more keep the order that they
-have.
-"""
+MAX_VALUES_SHOWN = 200  # values that a person can put into an order; more keep theirs
 
 
 def ask_rule(current: AnonymizeState, name: str) -> None:

@@ -39,7 +39,7 @@ class SecretForm(Registered, ABC):
         """Show the fields; return their demand.
 
         Args:
-            place: of the fields.
+            place: where the fields are drawn.
             key: a text in which the keys of these fields end.
         """
 

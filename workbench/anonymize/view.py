@@ -230,7 +230,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     """Show the anonymized table; offer it with its plan and as a page.
 
     Args:
-        name: of the data set, for the names of files.
+        name: name of the data set, for the names of files.
     """
     models = " ".join(
         text

@@ -6,7 +6,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
 from dpcore.risk.criteria import Criterion, Outcome
 from workbench.audit.findings import (
-    SHOWN_SETS,
+    MAX_SETS_SHOWN,
     attackers,
     identifiers,
     linkage_words,
@@ -31,8 +31,8 @@ def to_html(
     """Return the audit as one file to print, without a row of the table.
 
     Args:
-        curator: of the table.
-        report: on it.
+        curator: curator of the table.
+        report: the audit.
         columns: what others may know.
         listed: name of the attacker's list, if there is one.
         judged: the criterion that was chosen, with its results.
@@ -45,7 +45,7 @@ def to_html(
                 _("distinction"): percent(column_set.distinction),
                 _("separation"): percent(column_set.separation),
             }
-            for column_set in report.sets[:SHOWN_SETS]
+            for column_set in report.sets[:MAX_SETS_SHOWN]
         ],
     )
     expected = [

@@ -14,7 +14,7 @@ from workbench.report.charts import Chart
 from workbench.ui import progress_view
 
 KNOWN_FIELD = session.Widget[list[str]]("audit-columns")
-SHOWN_SETS = 12
+MAX_SETS_SHOWN = 12  # sets of columns in the chart and in the printed audit
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
@@ -66,7 +66,7 @@ def change(
 def sets_chart(audit: AuditReport) -> Chart:
     """Draw the riskiest sets of columns."""
     shown = [column_set for column_set in audit.sets if column_set.uniques > 0][
-        :SHOWN_SETS
+        :MAX_SETS_SHOWN
     ]
     labels = [" + ".join(column_set.columns) for column_set in shown]
     return charts.bars(
@@ -225,7 +225,7 @@ def linkage_words(audit: AuditReport, name: str) -> str:
     """Return the sentence on the matches of the attacker's list.
 
     Args:
-        name: of the list.
+        name: name of the list.
     """
     link = audit.linkage
     if link is None:

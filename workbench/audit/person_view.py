@@ -13,8 +13,7 @@ from workbench.language.wording import percent, plain
 from workbench.ui import widgets
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
-FIRST_FIELDS = 4
-"""Fields at first."""
+FIRST_FIELDS = 4  # fields for known facts before a person asks for more
 
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:

@@ -17,10 +17,9 @@ from workbench.language.wording import percent
 from workbench.report.charts import dot
 from workbench.report.document import fragment
 
+# smallest distance at the right end of a scale; less would make chance look large
 MIN_SCALE_END = 0.05
-"""Distance at the end of the scale, at least: less would make chance look large."""
-UNMENTIONED_SHARE = 0.02
-"""Share of the rows in a column that may be wrong without a word."""
+UNMENTIONED_SHARE = 0.02  # share of wrong rows in a column that a card does not mention
 COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
 CHANCE = "#8A8A8A"
 INDEPENDENT = "#56B4E9"

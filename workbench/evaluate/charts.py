@@ -23,8 +23,7 @@ from workbench.report.charts import (
 )
 from workbench.ui.method_charts import COLORS
 
-LINES_FROM_CELLS = 30
-"""Cells from which on lines are clearer than bars."""
+LINES_FROM_CELLS = 30  # cells of a column from which lines are clearer than bars
 
 
 def sources_chart(

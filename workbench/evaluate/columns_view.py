@@ -25,8 +25,7 @@ from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.ui import progress_view, releases, widgets
 
-MAX_CARDS_SHOWN = 20
-"""Cards at once; others are found by name, or shown when asked for."""
+MAX_CARDS_SHOWN = 20  # cards at first; others are found by name, or shown on request
 
 
 def columns(

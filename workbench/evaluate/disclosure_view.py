@@ -23,6 +23,7 @@ from workbench.language.messages import N_, _, capital, commas
 from workbench.language.wording import percent, whole
 from workbench.ui import file_view, progress_view, widgets
 
+# invented people in one run; more would bound epsilon more closely
 CANARY_COUNT = 1_000
 ATTACKS = {
     "exact copies": N_("a released row is somebody's row"),

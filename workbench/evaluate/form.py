@@ -34,12 +34,12 @@ class Candidate:
     """A table to judge.
 
     Attributes:
-        key: changes with its rows.
-        title: what it is, for people.
-        rows: as they are.
-        table: as far as it has cells of the schema.
-        release: where the rows were drawn from; None for other tables.
-        notes: what of it is not compared, and why.
+        key: text that changes with its rows.
+        title: title for people.
+        rows: the rows, unchanged.
+        table: the columns and rows that fit the schema.
+        release: source of the drawn rows; None for other tables.
+        notes: sentences about parts that are not compared.
     """
 
     key: str
@@ -119,7 +119,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     """Return the titles of all candidates, by key.
 
     Args:
-        made: as `releases.earlier` has them.
+        made: releases, as listed by `releases.list_releases`.
     """
     titles = {
         line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
@@ -146,7 +146,7 @@ def _candidate(
     """Return the chosen candidate.
 
     Args:
-        field: for a file.
+        field: key of the field for a file.
         asks_rows: whether to ask for the rows to draw.
     """
     if key == FILE:
@@ -193,7 +193,7 @@ def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
     """Draw the candidate's rows once, and keep them while it is chosen.
 
     Args:
-        field: where it was chosen.
+        field: key of the field of the choice.
     """
     of = (release.request_id, rows)
     drawn = session.own(EvaluateState).drawn

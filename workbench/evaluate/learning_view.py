@@ -32,7 +32,7 @@ from workbench.language.wording import plain
 from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
 
-TEST_SPLITS = 3
+TEST_SPLITS = 3  # random splits into rows for training and rows for testing
 MEASURES = {
     "accuracy": N_("accuracy, share of right answers"),
     "f1": N_("F1, mean over the classes"),

@@ -35,12 +35,13 @@ from workbench.language.wording import SAMPLE_TITLES
 from workbench.ui import progress_view
 from workbench.ui.method_charts import SCENARIOS
 
+# epsilons to choose from
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
-KS = (25, 50, 100)
+KS = (25, 50, 100)  # group sizes of MDAV
+# rows of a table that take part, so that a sweep takes minutes at most
 MAX_ROWS_USED = 3_000
-"""Of a table that take part, so that a sweep takes minutes at most."""
-SPLITS = 2
+SPLITS = 2  # random splits per table, method and epsilon
 SHAPES = {
     "shape-8": (768, 8, 0.65),
     "shape-9": (683, 9, 0.35),
@@ -104,12 +105,12 @@ def invent_shape(rows: int, features: int, share: float) -> pd.DataFrame:
     The first of them predicts it best.
     """
     rng = np.random.default_rng(features)
+    # the i-th number is shifted by 0.3 / sqrt(i) in the direction of the label
     label = np.where(rng.random(rows) < share, 1, -1)
     centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
     values = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
     return pd.DataFrame(
-        {f"x{i + 1}": values_of_column for i, values_of_column in enumerate(values.T)}
-        | {"label": label}
+        {f"x{i + 1}": column for i, column in enumerate(values.T)} | {"label": label}
     )
 
 
@@ -120,6 +121,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
 
     Raises: ParameterError when there is no such column.
     """
+    # a random part of the rows, always the same one
     frame = frame.iloc[
         np.random.default_rng(0).permutation(len(frame))[:MAX_ROWS_USED]
     ].reset_index(drop=True)
@@ -182,17 +184,19 @@ def sweep(
                 spread,
             )
             of_release = [*_figures_of("release", scores), pairs]
-            each_epsilon = [epsilon] if has_epsilon else epsilons
+            # a method without an epsilon runs once, and is a level line
+            epsilons_of_run = [epsilon] if has_epsilon else epsilons
             lines += [
                 (table.title, title, *line, at)
                 for line in of_release
-                for at in each_epsilon
+                for at in epsilons_of_run
             ]
+            # the original is the same for all methods: once per table
             if name == names[0] and place == 0:
-                bare = _("original, no privacy")
+                original = _("original, no privacy")
                 of_original = _figures_of("original", scores)
                 lines += [
-                    (table.title, bare, *line, at)
+                    (table.title, original, *line, at)
                     for line in of_original
                     for at in epsilons
                 ]
@@ -228,11 +232,11 @@ def figures(
 
     Args:
         frame: a public table.
-        schema: of the table.
+        schema: schema of the table.
         target: the column to predict.
-        method: of `RECIPES` or of `MICROAGGREGATION`.
-        epsilon: of a recipe.
-        splits: how often the table is cut into rows to learn from and rows to test on.
+        method: key of `RECIPES` or of `MICROAGGREGATION`.
+        epsilon: loss of a recipe.
+        splits: number of random splits into rows for training and for testing.
     """
     cuts = []
     errors = []

@@ -25,15 +25,11 @@ from workbench.ui import progress_view
 from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
 
-WELL_KEPT = 0.8
-BARELY_KEPT = 0.4
-"""Share of what pairs of columns tell: enough from the first on, too little below the
-second.
-"""
+WELL_KEPT = 0.8  # kept share of relations from which a release is fit for them
+BARELY_KEPT = 0.4  # kept share of relations below which it is not fit for them
+# distance of independent columns, beyond chance, below which the original has no
+# relations
 NOTHING_TO_KEEP = 0.02
-"""Distance of independent columns beyond chance, below which the original has no
-relations to speak of.
-"""
 LEARNERS = {
     "logistic": N_("logistic regression"),
     "linear": N_("linear regression"),
@@ -62,8 +58,8 @@ def progress(
     """Show the stage of long work, next to a way to stop it.
 
     Args:
-        title: of the work.
-        key: of the button that stops it.
+        title: title of the work.
+        key: key of the Stop button.
         patience: seconds before anything is shown.
     """
     return progress_view.show_progress(
@@ -128,7 +124,7 @@ def columns_table(
     """Return one line per column, with its figures before and after.
 
     Args:
-        with_values: with means and medians; the median may be one person's value, which
+        with_values: whether to add means and medians; a median may be one person's value, which
             no file holds.
     """
     lines = []
@@ -198,7 +194,7 @@ class Learned:
     of: dict[str, float]
 
     @property
-    def kept(self) -> float | None:
+    def kept_share(self) -> float | None:
         """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
         best, own = (
             self.of[side] - self.of["majority"] for side in ("original", "release")
@@ -243,7 +239,7 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
         counting: for a table that no recipe made, so that it says nothing of a larger
             share.
     """
-    kept = learned.kept
+    kept = learned.kept_share
     actions = [_("For counting: {verdict}").format(verdict=counting.sentence)]
     level: Level = "mixed"
     if kept is None:

@@ -66,7 +66,7 @@ def audit(
     """Run once on rows with canaries, and bound epsilon by guesses about them.
 
     Args:
-        recipe_run: of a recipe whose rows name nobody.
+        recipe_run: recipe to run, on rows without a column of people.
         frame: rows that may be public.
         canaries: invented people, each planted with chance one half.
         delta: at which the bound holds.

@@ -15,8 +15,7 @@ from workbench.language.wording import percent
 from workbench.report.charts import Chart
 from workbench.ui import widgets
 
-MAX_COLUMNS_SHOWN = 20
-"""Columns in the chart: those in which the two differ most."""
+MAX_COLUMNS_SHOWN = 20  # columns in the chart: those in which the two differ most
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
 

@@ -1,9 +1,7 @@
-"""The numbers of the Learn page, each computed once a process.
+"""The numbers of the Learn page, each computed once per process.
 
-Nothing here reads a person's table.
-
-Where rows are needed they are those of the invented census, behind a curator with a
-ledger of its own that ends with the lesson.
+Nothing here reads a person's table: rows are those of the invented census, behind a
+curator with a ledger of its own that ends with the lesson.
 """
 
 import functools
@@ -32,19 +30,22 @@ from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Ma
 from workbench import samples
 from workbench.language.messages import N_
 
+# columns that the voter list and the hospital's visits share
 LINKED_COLUMNS = ["zip", "birth_date", "sex"]
+# columns of the invented census, in the order in which they are counted together
 ADDED_COLUMNS = ("age", "marital", "occupation", "education")
 CAN_BE_EMPTY = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
-RELEASES_DRAWN = 2_000
+RELEASES_DRAWN = 2_000  # textbook releases, of which the leaking ones are counted
 CLASS = N_("class")
 
 
 @functools.cache
-def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
+def neighboring_laws(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
     """Return the laws of a noisy count with and without a person, and their ratio."""
     laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
     laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
+    # about 98 % of the noise is within four scales
     reach = max(4, math.ceil(4 / epsilon))
     shown = pd.concat(
         [
@@ -91,7 +92,7 @@ def laws() -> dict[str, Law]:
     }
 
 
-def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return chances per row of some laws, up to 4 rows off, and their spreads.
 
     The average of two answers has steps of half a row.
@@ -101,6 +102,7 @@ def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     for name in names:
         law = laws()[name]
         shown = _law_between(law, -4, 4)
+        # chances per row: laws of different steps become comparable
         shown["chance"] /= shown["answer"].diff().iloc[1]
         frames.append(shown.assign(law=name))
         lines.append((name, law.variance, float(np.abs(law.outcomes) @ law.chances)))
@@ -120,12 +122,11 @@ def loss_of_two() -> float:
 def loss_of_average(below: int) -> float:
     """Return the loss of the average, `below` rows under the smaller count.
 
-    It is below 2 everywhere.
-
-    Of two noises, P(sum = t) is in proportion to q^|t| (|t| + (1 + q^2) / (1 - q^2))
-    with q = exp(-1); one person more moves the sum by 2.
+    It is below 2 everywhere. The sum of two noises has
+    P(sum = t) proportional to q^|t| (|t| + (1 + q^2) / (1 - q^2)) with q = exp(-1),
+    and one person more moves the sum by 2.
     """
-    spread = 1 / math.tanh(1)
+    spread = 1 / math.tanh(1)  # (1 + q^2) / (1 - q^2)
     return 2 + math.log((2 * below + spread) / (2 * below + 2 + spread))
 
 
@@ -166,12 +167,12 @@ def compose_losses(
     return pd.DataFrame(lines)
 
 
-def parts(groups: int, epsilon: float) -> tuple[float, float]:
+def cost_of_groups(groups: int, epsilon: float) -> tuple[float, float]:
     """Return the cost of a count in disjoint, and in overlapping groups.
 
     Args:
-        groups: how many there are.
-        epsilon: of one count.
+        groups: number of groups.
+        epsilon: epsilon of one count.
     """
     units = round(epsilon * UNIT)
     apart = total_units((units, ("group", str(group))) for group in range(groups))
@@ -180,7 +181,7 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
 
 
 @functools.cache
-def afterwards(epsilon: float) -> pd.DataFrame:
+def loss_afterwards(epsilon: float) -> pd.DataFrame:
     """Return the loss of an answer, and after steps computed from it."""
     count = 3
     law, neighbor = (
@@ -221,7 +222,7 @@ def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
 
 
 @functools.cache
-def by_width(epsilon: float) -> pd.DataFrame:
+def errors_by_width(epsilon: float) -> pd.DataFrame:
     """Return errors of range questions by width, from a histogram and direct."""
     curator = _curator(*_census())
     loss = PureDP(epsilon=repr(epsilon))
@@ -241,7 +242,7 @@ def by_width(epsilon: float) -> pd.DataFrame:
 
 
 @functools.cache
-def by_columns(epsilon: float) -> pd.DataFrame:
+def errors_by_columns(epsilon: float) -> pd.DataFrame:
     """Return the error of ages, counted with no to three more columns.
 
     The error of a cell is in percent of the rows of a mean one.
@@ -257,7 +258,9 @@ def by_columns(epsilon: float) -> pd.DataFrame:
             clique
         ]
         noisy = marginal.values
+        # 95 % error of a cell, relative to the rows of a mean cell
         error = 100 * marginal.half_width() * marginal.values.size / true.sum()
+        # total variation distance of the ages, after all other columns are summed out
         counts = np.maximum(noisy, 0).reshape(column.size, -1).sum(axis=1)
         distance = np.abs(counts / counts.sum() - true / true.sum()).sum() / 2
         lines.append(
@@ -272,7 +275,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
 
 @functools.cache
-def ways_of_rows(epsilon: float) -> pd.DataFrame:
+def error_by_rows(epsilon: float) -> pd.DataFrame:
     """Return the mean error in percent of a count, by length of the drawn table.
 
     It is the count of ages 20 to 64, in ten tables of each length.
@@ -283,14 +286,14 @@ def ways_of_rows(epsilon: float) -> pd.DataFrame:
     true = _census()[0]["age"].between(20, 64).sum()
     lines = []
     for name, rows in (("5", 5), ("10000", 10_000), (N_("as many as counted"), None)):
-        drawn = [
+        counts = [
             release.sample(rows, seed=seed)["age"].between(20, 64).sum()
             for seed in range(10)
         ]
         lines.append(
             {
                 "rows": name,
-                "error": float(np.abs(np.array(drawn) / true - 1).mean() * 100),
+                "error": float(np.abs(np.array(counts) / true - 1).mean() * 100),
             }
         )
     return pd.DataFrame(lines)
@@ -325,6 +328,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
         loss=PureDP(epsilon=repr(epsilon)),
     )
     drawn = release.sample(len(frame), seed=0).astype({"birth_date": str})
+    # a claim joins a person and a row that are both unique by the linked columns
     known = samples.voter_list().drop_duplicates(LINKED_COLUMNS, keep=False)
     lines = []
     for name, table in ((N_("original"), frame), (N_("drawn rows"), drawn)):
@@ -338,15 +342,16 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
 
 
 @functools.cache
-def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
+def coin_likelihood(p: float) -> tuple[pd.DataFrame, Estimate]:
     """Return the likelihood of each true share, and the estimate of 1,000 people.
 
-    Of 1,000 people and of 100, three in ten of whom are a yes, with as many reports of
-    it as are expected.
+    100 and 1,000 people are asked, three in ten of whom are a yes; the reports are as
+    many as expected.
 
     Args:
-        p: chance that the coin lets the truth through.
+        p: probability that the coin lets the truth through.
     """
+    # randomized response of two answers tells the truth with p = e^eps / (1 + e^eps)
     law = RandomizedResponse(categories=2, epsilon=f"{math.log(p / (1 - p)):.15f}")
     shares = np.linspace(0, 1, 51)
     frames = []
@@ -364,16 +369,18 @@ def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
 
 
 @functools.cache
-def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Release four invented features by class; compare table, laws and rows.
 
     Returns: shares of places of `a` in the class 1; features that are joined, with 1 -
         correlation in drawn rows; and means, spreads and the correlation of `a` and `b`
         in each class.
     """
-    from scipy.cluster.hierarchy import linkage as joined
+    from scipy.cluster.hierarchy import linkage as join_clusters
     from scipy.special import ndtr
 
+    # invent features: a and b share one hidden number, c and d another; the label
+    # shifts a and b
     rng = np.random.default_rng(5)
     label = rng.choice([-1, 1], 5_000)
     pairs = rng.normal(0, 0.2, (5_000, 2))
@@ -381,6 +388,7 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     frame = pd.DataFrame(
         np.clip(rng.normal(shifts, 0.08), -1, 1), columns=[*"abcd"]
     ).assign(label=label)
+    # release them by class, and draw rows
     features = (Real(name, low=-1, high=1, bin_width=0.01) for name in "abcd")
     columns = (*features, Categorical("label", categories=(-1, 1)))
     schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
@@ -389,6 +397,7 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     model = release.model
     drawn = release.sample(5_000, seed=0)
     assert isinstance(model, GaussianModel)
+    # compare per class: the table, the noisy normal law, the drawn rows
     edges = np.linspace(-1, 1, 41)
     shares = []
     lines = []
@@ -400,8 +409,8 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
             for table in (frame, drawn)
         ]
         noisy = np.diff(ndtr((edges - center[0]) / math.sqrt(law[0, 0])))
-        counted = [np.histogram(frame["a"], edges)[0] / len(frame) for frame in rows]
-        moments = [(frame.mean().to_numpy(), frame.cov().to_numpy()) for frame in rows]
+        counted = [np.histogram(table["a"], edges)[0] / len(table) for table in rows]
+        moments = [(table.mean().to_numpy(), table.cov().to_numpy()) for table in rows]
         for of, share, (mean, covariance) in (
             (N_("original"), counted[0], moments[0]),
             (N_("release"), noisy, (center, law)),
@@ -418,7 +427,8 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
                 )
             )
             shares.append(pd.DataFrame({"place": edges[:-1], "share": share, "of": of}))
-    tree = joined(
+    # join features by average linkage of 1 - correlation in the drawn rows
+    tree = join_clusters(
         1 - drawn[[*"abcd"]].corr().to_numpy()[np.triu_indices(4, 1)], "average"
     )
     names = [*"abcd"]
@@ -436,6 +446,7 @@ def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 @functools.cache
 def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
     """Return standard errors of a share, by local answers and by a curator."""
+    # the noise of one count does not grow with the people; a share divides it by them
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):

@@ -10,12 +10,11 @@ import pandas as pd
 import dpcore.local as dl
 from dpcore.errors import DpcoreError
 
-Z_95 = NormalDist().inv_cdf(0.975)
+Z_95 = NormalDist().inv_cdf(0.975)  # standard errors in half a 95 % interval
+# epsilons at which curves are drawn
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 MAX_ASKED = 100
-"""Possible answers of a question on the page: more do not fit a form that a person
-reads.
-"""
+"""Possible answers of a question on the page; a person reads no longer form."""
 
 
 @dataclass(kw_only=True)
@@ -23,9 +22,9 @@ class LocalState:
     """State of the Local answers page in a tab.
 
     Attributes:
-        question: the last one that was designed.
+        question: the last question that was designed.
         survey_keys: the question of each survey made in this tab, by its owner's key.
-        invitations: the key and tokens of the last one, or what went wrong with it.
+        invitations: owner's key and tokens of the last survey, or its error.
     """
 
     question: dl.Question | None = None
@@ -40,11 +39,13 @@ def answers_in(text: str) -> list[str]:
 
 def chance_of_truth(epsilon: float, categories: int) -> float:
     """Return the probability of a true answer under randomized response."""
+    # p = e^eps / (e^eps + categories - 1); 700 keeps exp within a float's range
     return 1 / (1 + (categories - 1) * math.exp(-min(epsilon, 700)))
 
 
 def epsilon_of(chance: float, categories: int) -> float:
     """Return the epsilon of this probability of truth, to six digits, at most 40."""
+    # the inverse of chance_of_truth: e^eps = chance * (categories - 1) / (1 - chance)
     odds = chance * (categories - 1) / max(1 - chance, 1e-17)
     return min(40.0, max(0.0, round(math.log(max(odds, 1.0)), 6)))
 
@@ -59,6 +60,7 @@ def people_for(option: dl.Option, people: int, half: float) -> int:
 
     `option` was computed for `people`.
     """
+    # standard errors fall with the square root of the people
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 

@@ -255,4 +255,4 @@ def sheet(
     )
 
 
-DAYS = (7, 30, 90)
+DAYS = (7, 30, 90)  # lifetimes of survey links to choose from, in days

@@ -17,7 +17,7 @@ from dpcore.errors import ParameterError, SchemaError
 from dpcore.local.several import Way
 from dpcore.schema.values import as_text
 
-MAX_ANSWERS = 60
+MAX_ANSWERS = 60  # different answers of a column; with more it is asked for its mean
 MECHANISMS = (dl.RoundedResponse, dl.Duchi, dl.Piecewise)
 
 
@@ -66,16 +66,18 @@ def surveys(
     know beforehand.
 
     Args:
-        columns: a true answer a row, of the same people.
-        protocol: its name.
-        epsilon: of each person, over all questions.
+        columns: true answers, one per row, of the same people.
+        protocol: name of the protocol.
+        epsilon: epsilon of each person, over all questions.
         way: whether everybody answers all of them at a part of epsilon, or one that is
             drawn at all of it.
 
     Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS`
         different answers.
     """
+    # only people who answer every question; columns are numbered, as names may repeat
     given = pd.concat(columns, axis=1, keys=range(len(columns))).dropna()
+    # "split" divides epsilon by the questions; otherwise each person answers one
     part = Fraction(repr(epsilon)) / (len(columns) if way == "split" else 1)
     questions = [
         dl.Question(
@@ -86,6 +88,7 @@ def surveys(
         )
         for place, name in enumerate(str(column.name) for column in columns)
     ]
+    # true answers as codes, each person's randomized, then the estimates
     codes = [question.encode(given[place]) for place, question in enumerate(questions)]
     several = dl.Several(
         protocols=tuple(question.protocol for question in questions), way=way
@@ -93,10 +96,10 @@ def surveys(
     return [
         SimulatedSurvey(
             question=question,
-            truth=np.bincount(own, minlength=len(question.categories)) / len(own),
+            truth=np.bincount(code, minlength=len(question.categories)) / len(code),
             estimate=estimate,
         )
-        for question, own, estimate in zip(
+        for question, code, estimate in zip(
             questions,
             codes,
             several.estimate(several.perturb(codes)),
@@ -148,10 +151,10 @@ def means(
     It is rounded in two ways without privacy.
 
     Args:
-        column: a true number a row.
-        low: below all numbers.
-        high: above all numbers.
-        epsilon: of each answer.
+        column: true numbers, one per row.
+        low: public lower bound of the numbers.
+        high: public upper bound of the numbers.
+        epsilon: epsilon of each answer.
 
     Raises: ParameterError for numbers outside the bounds, or none at all.
     """
@@ -160,13 +163,15 @@ def means(
         raise ParameterError(
             "the column holds no numbers", remedy="choose another column"
         )
+    # without privacy: rounded to a bound at random (unbiased), and at the middle
     ends = dl.discretize(values, low=low, high=high)
-    middle = values >= (low + high) / 2
+    is_upper = values >= (low + high) / 2
     lines = [
         ("true", values.mean(), 0.0, False),
-        ("rounded at the middle", low + (high - low) * middle.mean(), 0.0, False),
+        ("rounded at the middle", low + (high - low) * is_upper.mean(), 0.0, False),
         ("rounded at random", low + (high - low) * ends.mean(), 0.0, False),
     ]
+    # with privacy: each mechanism, with the larger side of its 95 % interval
     for kind in MECHANISMS:
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
         estimate = mechanism.estimate(mechanism.perturb(values))

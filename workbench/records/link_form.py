@@ -29,11 +29,8 @@ from workbench.store.links.surveys import links_work
 from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
 
-DAYS_TO_CHOOSE = (7, 30, 90)
-MAX_COMPARED = 50
-"""Lives of a link to choose from, and how many data sets, used last, a release can be
-compared with.
-"""
+DAYS_TO_CHOOSE = (7, 30, 90)  # lifetimes of a link to choose from, in days
+MAX_COMPARED = 50  # data sets, the last used ones, whose releases can be compared
 RELEASE = session.Widget[str]("links-release")
 
 

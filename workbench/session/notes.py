@@ -23,9 +23,9 @@ class BringTable:
     """A note to the Data page: read this table, for another page.
 
     Attributes:
-        page: where it is wanted; "upload" for the Data page itself.
+        page: page that wants the table; "upload" for the Data page itself.
         sample: key of a sample; empty for a file.
-        name, data: of the file.
+        name, data: name and bytes of the file.
     """
 
     page: str
@@ -51,8 +51,8 @@ class PlanRelease:
     """A note to the Synthesize page: plan a release of this kind.
 
     Attributes:
-        epsilon: that is proposed; None where nothing is.
-        columns: that are proposed; none for all of them.
+        epsilon: proposed epsilon; None for no proposal.
+        columns: proposed columns; empty for all of them.
     """
 
     kind: str
@@ -65,8 +65,8 @@ class TakeColumns:
     """A note to the Anonymize page: take these columns as known and secret.
 
     Attributes:
-        left_out: columns that do not leave.
-        labels: column -> different values that it may have at most.
+        left_out: columns that are not published.
+        labels: column -> largest number of different values.
     """
 
     known: tuple[str, ...]
@@ -79,7 +79,7 @@ class TakeColumns:
 class TakePlan:
     """A note to the Anonymize page: take the plan of the file, if it has one.
 
-    Attributes: notes: what a person should know of it.
+    Attributes: notes: sentences about the plan for a person.
     """
 
     plan: Plan | None

@@ -91,13 +91,15 @@ def on_scale(
 
     Args:
         column: an interval column.
-        center: of a normal law of places, evenly from -1 for the first cell to 1 for
+        center: mean of a normal law of places, evenly from -1 for the first cell to 1 for
             the last.
         scale: standard deviation of that law, whose places are drawn to the nearest
             cell.
     """
     from scipy.special import ndtr
 
+    # a cell's chance: the law between the middles to its neighbors; the end cells get
+    # the tails
     between = (2 * np.arange(1, column.values_size) - 1) / (column.values_size - 1) - 1
     shares = np.diff(ndtr((between - center) / scale), prepend=0.0, append=1.0)
     values = centers_of(column)

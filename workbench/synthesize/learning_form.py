@@ -32,10 +32,11 @@ MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
 best.
 """
 
+# orders of the quantiles to choose from
 QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
+# rows of a class for which the error of its mean is shown
 CLASS_ROWS = (100, 1_000, 10_000)
-USUAL_ROWS = 1_000
-"""Rows that the error of a mean is about where their number is not known."""
+USUAL_ROWS = 1_000  # rows assumed for the error of a mean if their number is not known
 
 
 class LearningForm(RecipeForm):

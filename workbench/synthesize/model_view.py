@@ -14,9 +14,8 @@ from workbench.synthesize.charts import graph
 from workbench.ui import widgets
 from workbench.ui.widgets import show_noise
 
-MAX_COLUMNS_SHOWN = 12
-CHARTS_PER_LINE = 3
-"""Columns that are drawn, and how many of them beside each other."""
+MAX_COLUMNS_SHOWN = 12  # columns drawn at once
+CHARTS_PER_LINE = 3  # columns drawn beside each other
 
 
 def show(release: Release, model: SyntheticModel) -> None:

@@ -26,7 +26,7 @@ def show(name: str, release: Release) -> None:
     Free: nothing private is read.
 
     Args:
-        name: of the data set, for the name of the file.
+        name: name of the data set, for the name of the file.
     """
     with st.expander(_("Pool with releases of other holders")), errors_shown():
         st.write(

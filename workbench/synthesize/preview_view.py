@@ -29,14 +29,10 @@ from workbench.synthesize.preview import Preview, rows_of
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import epsilon_view, releases, widgets
 
-DROWNED_ERROR = 1.0
-ROUGH_ERROR = 0.3
-"""Error over the rows of a mean cell, from which noise drowns counts, and blurs
-them.
-"""
-GROUP_ERROR = 0.2
-"""Largest error over the rows of a group that is called clear."""
-MAX_TABLES_SHOWN = 20
+DROWNED_ERROR = 1.0  # error relative to a mean cell from which noise drowns counts
+ROUGH_ERROR = 0.3  # error relative to a mean cell from which noise blurs counts
+GROUP_ERROR = 0.2  # largest error of a clear group, relative to its rows
+MAX_TABLES_SHOWN = 20  # tables in the chart of expected errors
 
 
 def show(

@@ -26,7 +26,7 @@ class RecipeForm(Registered, ABC):
     """A card of the page with the form of its recipes.
 
     Attributes:
-        title, text: of the card, as messages.
+        title, text: title and text of the card, as messages.
         icon: name of a Material Symbol.
     """
 
@@ -40,8 +40,8 @@ class RecipeForm(Registered, ABC):
         """Draw the form; return its recipe, or None while it is incomplete.
 
         Args:
-            curator: of the data set.
-            names: of the columns.
+            curator: curator of the data set.
+            names: names of the columns.
             table: fingerprint of the data set, for the keys of widgets.
         """
 
@@ -68,7 +68,7 @@ class RecipeForm(Registered, ABC):
         """Return further sentences about the result, from public facts alone.
 
         Args:
-            rows: about how many there are; 0 where that is not known.
+            rows: approximate number of rows; 0 if unknown.
         """
         if recipe.choice_time is None:
             return []

@@ -54,11 +54,11 @@ def show(
     """Show all steps of a release, and offer charged tests of its drawn rows.
 
     Args:
-        curator: of the table, where its rows are here.
-        release: whose rows are drawn.
-        rows: how many.
-        draw: how often other rows were drawn.
-        drawn: changes with the rows.
+        curator: curator of the table; None if its rows are not here.
+        release: source of the drawn rows.
+        rows: number of drawn rows.
+        draw: number of earlier draws.
+        drawn: key that changes with the rows.
     """
     key = f"tests-{release.request_id}"
     tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})

@@ -17,8 +17,7 @@ from workbench.ui import progress_view
 
 CLEAR_ASSOCIATION = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
-AT_ONCE = 20
-"""Columns up to which relations are tried without a click."""
+MAX_COLUMNS_AT_ONCE = 20  # columns up to which relations are tried without a click
 
 
 def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
@@ -30,7 +29,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         others: trials of weaker demands, by their names for people.
     """
     label = _("Try on invented tables which relations would come out")
-    waits = len(trial.sizes) > AT_ONCE and not _is_known(trial)
+    waits = len(trial.sizes) > MAX_COLUMNS_AT_ONCE and not _is_known(trial)
     if waits and not st.button(label, key="try-relations"):
         return
     weakest = _weakest(trial)

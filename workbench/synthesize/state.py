@@ -17,8 +17,8 @@ class SynthesizeState:
     """State of the Synthesize page in a tab.
 
     Attributes:
-        kind: of the release that is planned.
-        facts: what every row of a data set must keep, by its fingerprint.
+        kind: kind of the planned release.
+        facts: facts that hold for every row, by fingerprint of the data set.
         tests: those of drawn rows against their table, by the request id of the release
             and by their own; None for one that is being computed.
         draws: how often other rows were drawn, by the request id of the release: the

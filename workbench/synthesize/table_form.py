@@ -44,10 +44,9 @@ RELATIONS = {
     "joint": N_("keep all of them, few columns only (Joint)"),
     "independent": N_("drop the relations (Independent)"),
 }
-MOST_VALUES = 200
-"""Values of a column up to which it can be written down which other value each of them
-decides.
-"""
+MAX_VALUES_TYPED = (
+    200  # values of a column up to which a person can write what each decides
+)
 
 
 class TableForm(RecipeForm):
@@ -251,7 +250,7 @@ def _determines(
 ) -> Determines | None:
     of = curator.schema.column(first).labels
     to = curator.schema.column(second).labels
-    if len(of) > MOST_VALUES:
+    if len(of) > MAX_VALUES_TYPED:
         st.caption(_("This column has too many values to write down by hand."))
         return None
     grid = st.data_editor(

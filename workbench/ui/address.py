@@ -14,8 +14,7 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.ui import releases, reopening
 
-SHORT_ID_LENGTH = 16
-"""Signs of a random-looking id that stand in the address; 64 bits."""
+SHORT_ID_LENGTH = 16  # characters of a random id in the address; 64 bits
 _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 

@@ -18,7 +18,7 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
     fingerprint.
 
     Args:
-        key: of the widgets.
+        key: key of the widgets.
     """
     file_view.table_uploader(
         _("A list of known people that an attacker may hold (CSV)"), key=key

@@ -21,8 +21,8 @@ from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
+# share of rows that would have to change, from which figures mislead
 MISLEADING_SHARE = 0.1
-"""Share of the rows that would have to change, from which figures mislead."""
 
 
 def offered_figures(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:

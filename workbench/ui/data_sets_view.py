@@ -22,8 +22,8 @@ from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 
-FIRST_LISTED = 5
-LISTED_STEP = 50
+FIRST_LISTED = 5  # data sets listed at first
+LISTED_STEP = 50  # data sets added by a click on "more"
 WHAT_FOR = {
     "ledger": N_(
         "Here is every charge on a data set: what was asked, what it cost, and what "
@@ -232,10 +232,10 @@ def bring_table(
     """Offer a field for a table, and samples; the Data page reads what is brought.
 
     Args:
-        label: of the field.
-        of_sample: label of the button of a sample, with its title as a field.
-        page: where the table is wanted.
-        keys: of the samples.
+        label: label of the field.
+        of_sample: label of a sample's button, with its title as a field.
+        page: page that wants the table.
+        keys: keys of the samples.
     """
     file = file_view.file_uploader(
         label, type=file_view.ENDINGS, key=session.file_field(f"table-{page}").key

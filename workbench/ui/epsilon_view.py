@@ -17,6 +17,7 @@ from workbench.language.wording import (
     spent_epsilon,
 )
 
+# steps of the slider
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 

@@ -107,7 +107,7 @@ class ExampleTable:
     """One table of the example.
 
     Attributes:
-        number: as in the book.
+        number: number of the table in the book.
         says: what there is to see, in a sentence or two.
         known: sets of columns that others may know; k and l are counted by each.
         operations: what is done with the table, in a few words, and what does it when
@@ -123,7 +123,7 @@ class ExampleTable:
         """Return the rows."""
         return TABLES[self.number]
 
-    def counted(self) -> list[str]:
+    def count_k_and_l(self) -> list[str]:
         """Count k, and l of a sensitive disease, for each set of known columns."""
         return [
             _("By {columns}: {counts}.").format(
@@ -153,7 +153,7 @@ def compute_results(
 
     They are computed once per language.
     """
-    return step.counted(), [run(step.frame()) for _says, run in step.operations]
+    return step.count_k_and_l(), [run(step.frame()) for _says, run in step.operations]
 
 
 _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {

@@ -79,9 +79,9 @@ def download(
     """Offer a file; its download does not rerun the page.
 
     Args:
-        label: of the button.
-        data: its content, or what makes it when it is fetched.
-        name: of the file; its ending says of what type it is.
+        label: label of the button.
+        data: the content, or a function that makes it when it is fetched.
+        name: name of the file; its ending decides the type.
         icon: a Material Symbol.
         options: the key and the help of the button.
     """
@@ -145,10 +145,10 @@ def read_table(
 
     Args:
         data: bytes of the file.
-        name: of the file.
+        name: name of the file.
         notice: page or field among the notices of the session that shows what went
             wrong.
-        key: of the ledger, for the fingerprint; None where the table is not to be
+        key: key of the ledger, for the fingerprint; None if the table is not to be
             opened.
         options: how the file is read.
     """

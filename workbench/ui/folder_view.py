@@ -33,11 +33,11 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
     Nothing is shown if the settings name no place.
 
     Args:
-        label: of the button.
+        label: label of the button.
         name: proposed for the folder.
         write: writes a folder that is not there yet, all of it or nothing, and returns
             its rows.
-        key: of the widgets and of the notice.
+        key: key of the widgets and of the notice.
     """
     if not places.has_place() or not person.is_steward():
         return

@@ -11,7 +11,7 @@ def link_root(page: str, kind: str) -> str:
     Args:
         page: the address of a page of the workbench in the browser; WORKBENCH_ADDRESS
             goes before it.
-        kind: of the pages, "share" or "answer".
+        kind: kind of the pages, "share" or "answer".
     """
     parts = urlsplit(page)
     folder = parts.path.rsplit("/", 1)[0]

@@ -57,7 +57,7 @@ def against_epsilon(
     Args:
         frame: table, method, scenario, epsilon, mean, low, high; and what `by` names.
         measure: its title.
-        colors: of the methods, in their order, repeated as needed.
+        colors: colors of the methods in their order, repeated as needed.
         by: the field that is told by shapes, while colors tell the method.
     """
     names = list(frame["method"].unique())

@@ -16,9 +16,8 @@ from workbench.language.wording import percent
 from workbench.server.workers import process, queue
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 
-PATIENCE_SECONDS = 1.0
-"""Seconds in which nothing is shown of what is mostly quick."""
-_REDRAW_SECONDS = 0.2
+PATIENCE_SECONDS = 1.0  # seconds without a bar, as most work is done by then
+_REDRAW_SECONDS = 0.2  # seconds between two drawings of a bar
 
 
 def show_stop_button(
@@ -62,9 +61,9 @@ def show_progress(
     """Show a bar during the block; yield its callback.
 
     Args:
-        title: of the work.
-        stages: words for some stages; of the others the share is shown alone.
-        key: of the button that stops it.
+        title: title of the work.
+        stages: words for some stages; others show their share alone.
+        key: key of the Stop button.
         patience: seconds before anything is shown.
         on_stop: called when that button is pressed; any click ends a run of the page.
     """
@@ -101,7 +100,7 @@ def show_rows_read(title: str, *, key: str) -> Iterator[None]:
     Any click ends it; nothing is lost then.
 
     Args:
-        key: of the button that stops it.
+        key: key of the Stop button.
     """
     place = st.empty()
     due = time.monotonic() + PATIENCE_SECONDS

@@ -32,8 +32,7 @@ LINKS = {
         "nothing. Without a server, send a release as one HTML file."
     ),
 }
-MAX_MAP_COLUMNS = 20
-"""Columns that a map of pairs can name."""
+MAX_MAP_COLUMNS = 20  # columns whose names fit beside a map of pairs
 
 
 def error_box(error: Exception) -> None:

@@ -41,8 +41,7 @@ KINDS = {
     "learning": "learning",
     "analysis": "table",
 }
-SHARING = ("upload", "synthesize")
-"""Pages for which a release is proposed."""
+SHARING = ("upload", "synthesize")  # pages that propose a release
 
 
 def show(draft: Draft) -> None:

@@ -27,10 +27,10 @@ from workbench.language.columns import (
 from workbench.session.draft import Draft
 from workbench.upload import grid
 
-RARE_BELOW = 10
-"""People; a label that fewer hold may be about one that others know."""
+RARE_BELOW = 10  # people; a label held by fewer may be about somebody others know
 SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
 """Stands for a search that is made, and named, when the table is opened."""
+# facts about the range and cells of an interval column
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
@@ -42,7 +42,7 @@ class FactQuestion:
     Attributes:
         kind: "public" of what is the same for every such table, "round" of round bounds
             in place of the table's own, "one" of one column by itself.
-        columns: about which.
+        columns: columns that it asks about.
         unsure: columns that are shown with the first question too, and that nothing is
             proposed for.
         more: how many columns are asked about after these.

@@ -27,10 +27,10 @@ ITEMS = {
     "spellings": N_("case, blanks and Unicode form do not count"),
 }
 
-MAX_LABELS_SHOWN = 12
+MAX_LABELS_SHOWN = 12  # rare labels named in a sentence
+# characters of a fact that becomes public; a column has at most 200 labels
 MAX_CHARACTERS_SHOWN = 20_000
-"""Characters of what would become public; a column has at most 200 labels."""
-AGES = ((0, 99), (0, 119))
+AGES = ((0, 99), (0, 119))  # usual ranges of ages, which do not depend on the table
 
 
 def ask(draft: Draft, schema: Schema) -> None:

@@ -35,14 +35,12 @@ from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind
 
 GRID = "grid"
 ONE_BY_ONE = "one"
+# rows of the table, relative to those that noise hides in a private search of cells,
+# from which the search is proposed
 MIN_TIMES_HIDDEN = 5
-"""Times the rows that noise hides, in cells that are found privately, from which that
-is proposed.
-"""
+# columns up to which pure epsilon is proposed; the noise of more tables adds up better
+# under zCDP
 MAX_COLUMNS_PURE = 5
-"""Up to which pure epsilon is proposed: the noise of more tables adds up better under
-zCDP.
-"""
 TITLES = {
     "column": N_("column"),
     "kind": N_("kind"),
@@ -71,8 +69,8 @@ def ask_schema(
     """Ask for the public facts of each column; None while they do not hold.
 
     Args:
-        budget: of which finding cells privately takes a part.
-        questions: place for what is to be answered or mended, in sight.
+        budget: whole budget, of which a private search of cells takes a part.
+        questions: place in sight for open questions and errors.
     """
     st.markdown(
         _(
@@ -225,7 +223,7 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     """Ask for the whole budget; None while it is not valid.
 
     Args:
-        questions: place for what is to be answered first, in sight.
+        questions: place in sight for open questions.
     """
     account = session.ledger().account(draft.dataset)
     if account is not None:

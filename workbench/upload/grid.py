@@ -23,7 +23,7 @@ from workbench.language.columns import ColumnForm, form_of, join, split_parts
 from workbench.language.messages import _, translate
 
 LEAVE_OUT = "leave out"
-LONGEST_SOURCE = 200
+LONGEST_SOURCE = 200  # characters of a public source that is typed
 KINDS = (*ColumnForm.kinds(), LEAVE_OUT)
 _EMPTY = {
     "column": "",
@@ -35,22 +35,18 @@ _EMPTY = {
     ),
 }
 """A line of the grid: its columns, in their order."""
+# columns of the grid that no person edits: public rules, and answers about facts
 HIDDEN = ("rules", "told")
-"""Columns that no person edits: public rules, and what was answered about which
-fact.
-"""
 NEVER_MISSING = "never missing"
 """Told of every column: that no cell can be empty in such a table.
 
 It covers a column as long as that has no cell for missing; one that is ticked later is
 marked.
 """
+# facts that are answered one by one; a column's public source says nothing of them
 ASKED_FACTS = (*TEXTS, "spellings")
-"""Facts that are answered about one by one: saying where a column is known from says
-nothing of them.
-"""
+# facts that people change after the check against the table
 _BY_LOOKING = ("other", "missing", "unreadable_is_missing")
-"""Facts that people change for what the check against the table showed."""
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:

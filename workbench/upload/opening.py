@@ -248,7 +248,7 @@ def open_draft(
     """Open the table behind a curator, and forget its frame.
 
     Args:
-        plan: of the release that is looked at next; None for the page where the table
+        plan: release to plan next; None to go to the page where the table
             is wanted.
     """
     with session.noticing(NOTICE):

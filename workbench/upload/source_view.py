@@ -17,8 +17,7 @@ from workbench.store.sources.sources import Listed, sources_of
 from workbench.ui import progress_view, widgets
 from workbench.upload import opening
 
-FIRST_ROWS = 1_000
-"""Rows that are looked at before a source is opened."""
+FIRST_ROWS = 1_000  # rows of a source that are shown before it is opened
 
 
 @widgets.errors_shown()

@@ -22,13 +22,12 @@ from workbench.upload import facts
 ONE = "one"
 NAMED = "named"
 DECLARED = "declared"
-CAPS = (1, 2, 3, 5, 10, 20)
-OTHER_NUMBER = 0
-FIND_PRIVATELY = -1
+CAPS = (1, 2, 3, 5, 10, 20)  # rows per person to choose from
+OTHER_NUMBER = 0  # option: type a number
+FIND_PRIVATELY = -1  # option: find the number privately when the table is opened
+# epsilons of finding the number privately to choose from
 SEARCH_EPSILONS = ("1/50", "3/100", "1/25", "1/20")
-"""Epsilons that finding the number privately may cost."""
-MIN_KEPT_SHARE = 0.8
-"""Share of the rows below which a cap is warned of."""
+MIN_KEPT_SHARE = 0.8  # share of kept rows below which a cap is warned of
 
 
 def ask_unit(draft: Draft) -> PrivacyUnit | None:

@@ -9,7 +9,9 @@ from workbench.store.ledger.datasets import DataSet
 from workbench.ui import data_sets_view
 from workbench.upload import opening
 
-MOST_FOR_HISTOGRAM = 6
+MAX_COLUMNS_HISTOGRAM = (
+    6  # columns up to which a histogram is proposed instead of a table
+)
 STEPS = {
     "audit": N_("Audit: is it anonymous?"),
     "anonymize": N_("Anonymize the table"),
@@ -51,7 +53,7 @@ def _ways_on(data_set: DataSet) -> None:
             icon=":material/lock:",
         )
     columns = data_set.declaration.schema.columns if data_set.declaration else ()
-    release = "table" if len(columns) > MOST_FOR_HISTOGRAM else "histogram"
+    release = "table" if len(columns) > MAX_COLUMNS_HISTOGRAM else "histogram"
     with st.container(horizontal=True):
         for step in ("audit", "anonymize", release):
             if st.button(

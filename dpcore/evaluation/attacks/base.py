@@ -1,5 +1,6 @@
-"""The tables and the result of every attack, whose rate never comes without baseline
-and control.
+"""The tables and the result of every attack.
+
+A rate never comes without baseline and control.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from dpcore.evaluation.attacks.rates import CONFIDENCE, Rate, rate_difference
 from dpcore.evaluation.records import Records, distances
 
 _MAX_DISTANCES = 8_000_000
-"""Distances that are computed at once."""
+"""Most distances to compute at once, to bound memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +22,8 @@ class AttackResult:
 
     Attributes:
         attack: its name.
-        rate: against people whose rows the release was made from.
-        baseline: what somebody reaches who does not use the release, or its relations.
+        rate: against people whose rows are behind the release.
+        baseline: of an attacker who does not use the release, or its relations.
         control: the same attack against people who are not in the release; None without
             any. What the release teaches about the whole population counts here as
             well, and is no leak.
@@ -35,8 +36,9 @@ class AttackResult:
 
     @property
     def excess(self) -> tuple[float, float, float] | None:
-        """Rate less control with its bounds at level `LEVEL`, None without a
-        control.
+        """Rate minus control, with its bounds; None without a control.
+
+        The bounds are at level `CONFIDENCE`.
         """
         return (
             None
@@ -46,10 +48,10 @@ class AttackResult:
 
     @property
     def risk(self) -> float | None:
-        """The share that the release adds of what others are safe from, (rate -
-        control) / (1 - control).
+        """The risk added by the release: (rate - control) / (1 - control).
 
-        Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), equation 2.
+        None without a control. Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023),
+        equation 2.
         """
         if self.control is None:
             return None
@@ -62,8 +64,9 @@ class AttackResult:
 
     @property
     def succeeds(self) -> bool | None:
-        """Whether it works better on people in the release, beyond chance, None when a
-        control is missing.
+        """Whether it works better on people in the release, beyond chance.
+
+        None without a control.
         """
         return None if self.excess is None else self.excess[1] > 0
 
@@ -73,9 +76,9 @@ class Scene:
     """The tables of an attack.
 
     Attributes:
-        original: people whose rows the release was made from.
-        release: what everybody can see.
-        control: people of the same kind who are not in it, as many as the original.
+        original: people whose rows are behind the release.
+        release: visible to everybody.
+        control: people of the same kind outside the release, as many as the original.
         attempts: people, or guesses, for each figure.
     """
 
@@ -99,12 +102,12 @@ def nearest_rows(
     count: int = 1,
     not_itself: npt.NDArray[np.int64] | None = None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the closest rows of a table, (targets, count), and the distance of the
-    closest, (targets,).
+    """Return the closest rows of a table, and the distance of the closest.
 
     Args:
-        not_itself: for each target, the row of the table that it is, which does not
-            count.
+        not_itself: for each target, its own row in the table, which does not count.
+
+    Returns: (targets, count) rows, and (targets,) distances.
     """
     chunk = max(1, _MAX_DISTANCES // len(table))
     rows = []

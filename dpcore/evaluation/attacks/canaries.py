@@ -1,10 +1,9 @@
-"""A lower bound on the epsilon of any recipe, ours or not, from one run with planted
-people.
+"""A lower bound on the epsilon of any recipe, from one run with planted people.
 
-Each canary is in the table with chance one half. Whoever then guesses from the release
-which ones are is right at most as often as a coin that falls right with chance
-e^epsilon / (1 + e^epsilon). Source: Steinke, Nasr, Jagielski (2023), "Privacy auditing
-with one (1) training run", theorems 2.1 and 5.2.
+Each canary is in the table with chance one half. Guesses from the release about which
+ones are in are right at most as often as a coin with chance e^epsilon / (1 +
+e^epsilon). Source: Steinke, Nasr, Jagielski (2023), "Privacy auditing with one (1)
+training run", theorems 2.1 and 5.2.
 """
 
 import bisect
@@ -24,24 +23,20 @@ from dpcore.release import Release
 from dpcore.schema.schema import Schema
 
 LEVEL = 0.95
-"""Chance that the true epsilon is at least the bound, unless another one is asked
-for.
-"""
+"""Usual chance that the true epsilon is at least the bound."""
 
 _GUESSED_SHARES = (1.0, 0.5, 0.1)
-"""Shares of the canaries that are guessed at, the clearest ones; each share gets its
-part of the error.
-"""
+"""Shares of the canaries to guess at, the clearest ones; the error is split over them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CanaryReport:
-    """The bound that one run proves.
+    """The bound proved by one run.
 
     Attributes:
         epsilon: lower bound on the loss; 0 proves nothing.
         delta: at which it holds.
-        canaries: people who were planted with chance one half each.
+        canaries: people planted with chance one half each.
         guesses: right guesses among those that gave the bound; its baseline is a coin,
             one half.
     """
@@ -64,12 +59,12 @@ def canary_audit(
     level: float = LEVEL,
     seed: int = SEED,
 ) -> CanaryReport:
-    """Plant canaries in `base`, run once, and guess which of them were in the table.
+    """Plant canaries in `base`, run once, and guess which were in the table.
 
     A canary is one person with all the rows that the privacy unit allows, all alike,
-    with values drawn evenly from the declared cells. Counts of a release are compared
-    with those of `base`, which the attacker knows; of a table, how close its rows are
-    to a canary is.
+    with values drawn evenly from the declared cells. For a release, its counts are
+    compared with those of `base`, which the attacker knows; for a table, the distance
+    of its rows to a canary decides.
 
     Args:
         run: from a table to what would be published; it is called once.
@@ -108,11 +103,13 @@ def epsilon_of_guesses(
     level: float = LEVEL,
     rng: np.random.Generator,
 ) -> CanaryReport:
-    """Return the best bound that the clearest guesses give, where high scores say "in"
-    and low ones "out".
+    """Return the best bound on epsilon from the clearest guesses.
+
+    High scores are guessed "in" and low ones "out".
 
     Args:
         scores: one a canary; only their order matters, ties are decided by chance.
+        inside: whether each canary was in the table.
     """
     order = np.lexsort((rng.random(len(scores)), scores))
     best = CanaryReport(
@@ -122,9 +119,9 @@ def epsilon_of_guesses(
         guesses=Rate(successes=0, attempts=0),
     )
     for share in _GUESSED_SHARES:
-        each = max(1, round(share * len(scores) / 2))
-        right = int(inside[order[-each:]].sum() + (~inside[order[:each]]).sum())
-        rate = Rate(successes=right, attempts=2 * each)
+        guessed = max(1, round(share * len(scores) / 2))  # on each side
+        right = int(inside[order[-guessed:]].sum() + (~inside[order[:guessed]]).sum())
+        rate = Rate(successes=right, attempts=2 * guessed)
         epsilon = epsilon_bound(
             len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED_SHARES)
         )
@@ -136,8 +133,9 @@ def epsilon_of_guesses(
 
 
 def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
-    """Return the largest epsilon, in steps of 0.001 up to 20, that these right guesses
-    refute at `error`.
+    """Return the largest epsilon that these right guesses refute at `error`.
+
+    It is in steps of 0.001 up to 20.
     """
 
     def chance(step: int) -> float:
@@ -151,9 +149,7 @@ def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -
 def chance_of_guesses(
     canaries: int, guesses: Rate, *, epsilon: float, delta: float
 ) -> float:
-    """Return the largest chance of at least as many right guesses under (epsilon,
-    delta).
-    """
+    """Return the largest chance of so many right guesses under (epsilon, delta)."""
     from scipy import stats
 
     right = guesses.successes
@@ -184,8 +180,9 @@ def _make_canaries(
 def _score_by_counts(
     release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema
 ) -> Floats:
-    """Return the rows in the cells of each canary beyond those of `base`, weighed by
-    their precision.
+    """Return the excess counts in each canary's cells, weighted by precision.
+
+    The excess is over the counts of `base`.
     """
     scores = np.zeros(len(planted))
     for clique, marginal in release.marginals.items():

@@ -1,5 +1,4 @@
-"""Attacks that look for people's rows in a release, as exact copies or as the closest
-record.
+"""Attacks that look for people's rows in a release, as copies or nearest records.
 
 Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assessment of
 mixed-type synthetic data", section 3.2.
@@ -12,16 +11,13 @@ from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Records, distances
 
 MAX_LINKED = 2_000
-"""People among whom rows are matched one to one: the time grows with the cube of their
-number.
-"""
+"""Most people in one-to-one matching: the time grows with the cube of their number."""
 
 
 def exact_copies(scene: Scene) -> AttackResult:
-    """Count the released rows that are somebody's whole row.
+    """Count the released rows that equal somebody's whole row.
 
-    Baseline: rows put together from the original's columns, each in an order of its
-    own.
+    Baseline: the original with each column shuffled on its own.
     """
     own = _row_bytes(scene.original)
     released = _row_bytes(scene.targets(scene.release))
@@ -37,13 +33,12 @@ def exact_copies(scene: Scene) -> AttackResult:
 
 
 def closest_record(scene: Scene) -> AttackResult:
-    """Count the released rows that are closer to a row of the original than to any row
-    of the control.
+    """Count the released rows closer to the original than to the control.
 
-    Half of the released rows are asked that, the other half whether they are closer to
-    the control; ties are decided by chance. Without a control, the rival is the rest of
-    the release. Baseline: a half. Each half has at most as many rows as there are
-    people: more would meet the same few, and not be independent.
+    Half of the released rows are tested so, the other half the other way round; ties
+    are decided by chance. Without a control, the rival is the rest of the release.
+    Baseline: a half. Each half has at most as many rows as there are people: more would
+    meet the same few, and not be independent.
     """
     people = min(len(scene.original), len(scene.control or scene.release))
     order = scene.rng.permutation(len(scene.release))[: 2 * min(scene.attempts, people)]
@@ -75,14 +70,13 @@ def closest_record(scene: Scene) -> AttackResult:
 
 
 def one_to_one(scene: Scene) -> AttackResult:
-    """Count the released rows that fall to people in the release, when each gets a row
-    of their own.
+    """Count the released rows linked to people in the release, one row each.
 
     Half of the people are from the original, the other half from the control; the
-    matching is the one with the least sum of distances, ties are decided by chance.
-    Without a control, the others are rows put together from the original's columns.
-    Baseline: a half. Source: Domingo-Ferrer, Torra (2003), linkage by distance, with
-    the constraint that no row is linked twice.
+    matching has the least sum of distances, ties are decided by chance. Without a
+    control, the others are the original with each column shuffled. Baseline: a half.
+    Source: Domingo-Ferrer, Torra (2003), linkage by distance, with the constraint that
+    no row is linked twice.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -1,6 +1,6 @@
 """All attacks on one release, or on a file made elsewhere.
 
-Attacks only ever falsify. That they find nothing proves nothing; a proof is in the
+Attacks can only refute. If they find nothing, that proves nothing; a proof is in the
 mechanism.
 """
 
@@ -25,7 +25,7 @@ from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
 MAX_ATTACKED_ROWS = 50_000
-"""Rows of each table that take part, chosen by chance."""
+"""Most rows of each table that take part, chosen at random."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class AttacksReport:
 
     Attributes:
         attacks: one entry per attack.
-        columns: those that took part.
+        columns: used by the attacks.
         people, control: rows of the original and of the control; 0 without one.
     """
 
@@ -59,22 +59,22 @@ def disclosure(
     attempts: int = 500,
     on_progress: OnProgress = silent,
 ) -> AttacksReport:
-    """Attack `release` with what it tells about the people of `original`.
+    """Attack `release` for what it reveals about the people of `original`.
 
     Internal, as it reads both.
 
     Args:
-        original: people whose rows the release was made from.
-        release: what everybody can see.
+        original: people whose rows are behind the release.
+        release: visible to everybody.
         schema: of both.
-        control: people of the same kind who are not in the release. The original is cut
-            to as many rows, so that chance has the same part in both. Without it no
-            attack has a verdict.
+        control: people of the same kind outside the release. The original is cut to as
+            many rows, so that chance has the same part in both. Without it no attack
+            has a verdict.
         secret: the column to infer; None for all in turn.
         attempts: people, or guesses, of each attack; from 10.
         on_progress: called with the stage and the share done.
 
-    Raises: ParameterError when the tables share fewer than two columns, or `secret` is
+    Raises: ParameterError if the tables share fewer than two columns, or `secret` is
         none of them.
     """
     if attempts < 10:
@@ -127,7 +127,7 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
     """The attacks on a release, or on a file made elsewhere.
 
     Attributes:
-        table: what everybody can see.
+        table: visible to everybody.
         control: people of the same kind who are not in it.
         secret: as in `disclosure`.
     """
@@ -155,10 +155,10 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
-    """The attacks on a release that is made again from half of the people.
+    """The attacks on a release made again from half of the people.
 
-    The other half is the control. Nothing that it makes leaves the report, so it
-    charges nothing.
+    The other half is the control. Nothing it makes leaves the report, so it charges
+    nothing.
 
     Attributes:
         make: from the rows of half of the people to a released table.

@@ -1,5 +1,4 @@
-"""An attack on noise that is a floating-point number, whose last bits tell the count
-that it was added to.
+"""An attack on floating-point noise, whose last bits reveal the true count.
 
 Source: Mironov, On significance of the least significant bits for differential privacy
 (CCS 2012).
@@ -17,7 +16,7 @@ _UNIFORM_STEP = 2.0**-53
 def textbook_noise(
     count: float, draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Add Laplace noise of scale 1 to a count as textbooks print it, float64, (draws,).
+    """Add Laplace noise of scale 1 to a count as in textbooks, float64, (draws,).
 
     Not private.
     """
@@ -25,11 +24,10 @@ def textbook_noise(
 
 
 def is_possible_release(release: float, count: float) -> bool:
-    """Tell whether `textbook_noise` can give this very number when it is added to
-    `count`.
+    """Return whether `textbook_noise` on `count` can give exactly this number.
 
-    It looks at the uniform numbers around the one that the noise would need: where none
-    of them gives the release to the last bit, the count is ruled out with certainty.
+    It tries the uniform numbers around the one that the noise would need: if none of
+    them gives the release to the last bit, the count is ruled out with certainty.
     """
     noise = release - count
     near = math.exp(-abs(noise)) / 2
@@ -49,9 +47,7 @@ def _inverse_laplace(uniform: float) -> float:
 def share_ruled_out(
     *, count: float, neighbor: float, draws: int, rng: np.random.Generator
 ) -> float:
-    """Return the share of textbook releases of `count` that cannot be releases of
-    `neighbor`.
-    """
+    """Return the share of releases of `count` impossible for `neighbor`."""
     releases = textbook_noise(count, draws, rng)
     return (
         sum(not is_possible_release(release, neighbor) for release in releases) / draws

@@ -1,4 +1,4 @@
-"""Attacks by somebody who knows a part of a person's row, by linkability and inference.
+"""Attacks by somebody who knows a part of a person's row: linkage and inference.
 
 Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
 """
@@ -10,20 +10,18 @@ from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Floats, Records
 
 NEIGHBORS_OF_HALF = 5
-"""Released rows that each half of a person's row is compared with."""
+"""Nearest released rows of each half of a person's row that may be linked."""
 
 GUESS_TOLERANCE = 0.05
-"""A guess of a number is right when it is off by at most this share of the declared
-range.
-"""
+"""Largest error of a right guess of a number, as a share of the declared range."""
 
 
 def linkability(scene: Scene) -> AttackResult:
-    """Join two lists that hold different columns of the same people, by the release.
+    """Join two lists of different columns of the same people, by the release.
 
-    It does when a released row is among the five closest to both parts of a person. The
-    parts are every second column and the others. Baseline: five and five released rows
-    chosen by chance.
+    A person is linked if a released row is among the five closest to both parts. The
+    parts are every second column and the others. Baseline: five and five random
+    released rows.
     """
     first = list(range(0, len(scene.release.names), 2))
     second = list(range(1, len(scene.release.names), 2))
@@ -57,14 +55,12 @@ def linkability(scene: Scene) -> AttackResult:
 
 
 def inference(scene: Scene, secret: str | None = None) -> AttackResult:
-    """Guess one column of people whose other columns are known, from the closest
-    released row.
+    """Guess one column of people from the closest released row.
+
+    Their other columns are known. Baseline: the value of a random released row.
 
     Args:
-        secret: that column; None for one of the columns by chance, for each person
-            anew.
-
-    Baseline: the value of a released row chosen by chance.
+        secret: that column; None for a random column for each person.
     """
     names = scene.release.names
     secrets = range(len(names)) if secret is None else [names.index(secret)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from dpcore.errors import UsageError
 
 CONFIDENCE = 0.999
-"""Of every interval: seven attacks are looked at together, and their attempts meet the
-same few tables.
+"""Level of every interval: seven attacks are judged together, and their attempts share
+the same few tables.
 """
 
 
@@ -52,7 +52,7 @@ class Rate:
 def rate_difference(
     rate: Rate, control: Rate, level: float = CONFIDENCE
 ) -> tuple[float, float, float]:
-    """Return the rate less the control, and its bounds.
+    """Return the rate minus the control, and its bounds.
 
     Source: Newcombe (1998), method 10.
     """

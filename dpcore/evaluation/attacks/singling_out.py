@@ -1,5 +1,4 @@
-"""Attacks that single out, by questions from the release to which exactly one person
-says yes.
+"""Attacks that single out: questions that exactly one person answers with yes.
 
 Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023),
 section 4.1, for how the questions are made.
@@ -14,12 +13,10 @@ from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Records
 
 QUESTION_COLUMNS = 3
-"""Columns in a question about several; more make a question that nobody answers with
-yes.
-"""
+"""Columns in a question about several; more fit nobody."""
 
 _TRIES_PER_QUESTION = 30
-"""Questions that are thought of for one that fits a single released row."""
+"""Tries to find one question that fits a single released row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +42,9 @@ Question = tuple[_Condition, ...]
 
 
 def singling_out_by_one(scene: Scene) -> AttackResult:
-    """Ask for values of one column that the release has once, or for its lowest and
-    highest.
+    """Ask for values that one column of the release has once, or its extremes.
 
-    Baseline: a value of one column, compared in a way chosen by chance.
+    Baseline: a random value of one column, compared in a random way.
     """
     questions = [
         (part,)
@@ -62,10 +58,10 @@ def singling_out_by_one(scene: Scene) -> AttackResult:
 
 
 def singling_out_by_several(scene: Scene) -> AttackResult:
-    """Ask for three columns of a released row that no other released row fits.
+    """Ask for three columns of a released row that fit no other released row.
 
     Numbers above the median ask for at least as much, others for at most as much.
-    Baseline: three values of three columns, chosen and compared by chance.
+    Baseline: three values of three columns, chosen and compared at random.
     """
     release = scene.release
     columns = min(QUESTION_COLUMNS, len(scene.release.names))

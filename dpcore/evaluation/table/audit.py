@@ -49,29 +49,24 @@ from dpcore.tables.people import (
 from dpcore.tables.rows import MAX_TEXTS, CodedRows, Microdata
 
 MAX_SET_COLUMNS = 3
-"""Columns in the sets that are looked at one by one; few attackers know more than
-these.
-"""
+"""Most columns of a set that is tried; few attackers know more."""
 MAX_PITMAN_SHARE = 0.1
-"""Share of the population in the sample up to which Pitman's model is to be trusted,
-see `Estimates`.
-"""
+"""Largest sampling fraction at which Pitman's model is used, see `Estimates`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    """Estimates from the size of the population that a sample was drawn from, without a
-    promise.
+    """Estimates from the size of the sampled population, without a promise.
 
     Attributes:
-        uniques: share of the ways in which the population appears that are unique;
-            where each person has one way, of its people.
-        model: whose model estimates it, by a rule (Dankar et al., 2012, BMC Med.
-            Inform. Decis. Mak. 12:66), "Pitman" for a sample of at most a tenth, else
-            the smaller of "SNB", which is the shifted negative binomial, and "Zayatz";
-            the last where the others have no estimate.
-        k_map: people of the population who look like everybody in the table, at least,
-            see `estimated_k_map`.
+        uniques: estimated share of population uniques. They are counted in the ways in
+            which the population appears; if each person has one way, in its people.
+        model: behind that estimate, by a rule (Dankar et al., 2012, BMC Med. Inform.
+            Decis. Mak. 12:66): "Pitman" for a sample of at most a tenth, else the
+            smaller of "SNB", the shifted negative binomial, and "Zayatz"; the last if
+            the others have no estimate.
+        k_map: least number of people of the population who look like anybody in the
+            table, see `estimated_k_map`.
         journalist: highest expected 1 / people of the population who look alike.
         marketer: expected share of the people who are found; both by `individual_risk`.
     """
@@ -89,21 +84,20 @@ class AuditReport:
 
     Attributes:
         verdict: whether it is anonymous, and why.
-        people: persons, or rows where the schema names no person. Suppressed rows count
+        people: persons, or rows if the schema names no person. Suppressed rows count
             nowhere. Shares are of these people: one with several rows is exposed by any
             of them.
         ways: in which they appear: each person counts once for each class.
-        suppressed: share of rows that have `*` in every quasi-identifier.
+        suppressed: share of rows with `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
         sets: every set of up to three quasi-identifiers, riskiest first; of two or one
-            where there are too many of these.
-        changes: column -> share of people who are unique once it is taken from the
-            quasi-identifiers, or, for a column that is none of them, once it is known
-            too.
+            if there are too many of these.
+        changes: column -> share of people who are unique without this quasi-identifier,
+            or, for another column, once it is known too.
         identifiers: columns that look like identifiers.
-        secrets: sensitive column -> what the classes give away about it.
+        secrets: sensitive column -> what the classes reveal about it.
         linkage: what the attacker's list finds; None without a list.
-        listed: the risk, with the list as the population; None where it lacks a
+        listed: the risk, with the list as the population; None if it lacks a
             quasi-identifier.
         estimates: None without the size of the population.
     """
@@ -132,10 +126,9 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         others: columns that an attacker may turn out to know too.
         threshold: risk above which a person counts as exposed.
         attacker: a list of known people, to be joined on the quasi-identifiers that it
-            holds.
-        population: people that the table was drawn from, for the estimates.
-        roles: what each column was taken for; looked up where that is None and the rows
-            fit.
+            has.
+        population: number of people from which the table was drawn, for the estimates.
+        roles: assumed role of each column; looked up if it is None and the rows fit.
     """
 
     kind = "re-identification risk"
@@ -159,13 +152,13 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         among: Collection[str] | None = None,
         **options: Any,
     ) -> AuditQuestion:
-        """Build the audit of a whole table, in which every column counts by its role.
+        """Build the audit of a whole table, with the role of each column.
 
         Args:
             roles: as proposed.
             schema: names the person.
-            known: quasi-identifiers, in place of the proposed ones.
-            sensitive: in place of the proposed ones.
+            known: quasi-identifiers, instead of the proposed ones.
+            sensitive: instead of the proposed ones.
             among: columns that are proposed as sensitive, or may turn out to be known
                 too; None for all.
             options: further attributes.
@@ -209,9 +202,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         )
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
-        """Return the rows, or the codes of the columns in question where the rows do
-        not fit.
-        """
+        """Return the rows, or the codes of the columns if rows do not fit."""
         is_whole = table.in_memory or self.attacker is not None
         return table.rows() if is_whole else table.coded_rows(self._names)
 
@@ -297,7 +288,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                 for name in secret
             },
             linkage=self._linkage(frame, person),
-            listed=self._listed(frame, person),
+            listed=self._risk_by_list(frame, person),
             estimates=self._estimates(classes, own, risk.people, person),
         )
 
@@ -364,7 +355,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             marketer=float(risk.mean()),
         )
 
-    def _listed(
+    def _risk_by_list(
         self, frame: pd.DataFrame, person: IntArray | None
     ) -> ReidentificationRisk | None:
         columns = self.quasi_identifiers
@@ -392,7 +383,9 @@ def who_is_named(
     schema: Schema,
     judged: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that name people, and those of free text, which may.
+    """Return the columns that name people, and those of free text.
+
+    Free text may name people.
 
     Args:
         judged: columns that are judged otherwise.
@@ -408,18 +401,17 @@ def who_is_named(
 
 
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
-    """Mark the rows, (rows,), that are not suppressed, with `*` in all of these
-    columns.
+    """Mark the rows, (rows,), without `*` in some of these columns.
 
-    Raises: ParameterError without columns; SchemaError for an unknown one, or when no
-        row says anything.
+    Raises: ParameterError without columns; SchemaError for an unknown one, or if every
+        row is suppressed.
     """
     check_columns(columns)
     return visible_in(CodedRows.of(columns, lambda _: frame, None), columns)
 
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
-    """Mark the same rows by columns that are coded already."""
+    """Mark the same rows from coded columns."""
     shown = {name: _say_something(coded.values[name]) for name in columns}
     visible: BoolArray = np.any(
         [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0
@@ -432,9 +424,9 @@ def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
 
 
 def _say_something(values: pd.Series) -> BoolArray:
-    """(values,) which of the values of a column are not `*`.
+    """Mark the values of a column other than `*`, (values,).
 
-    Numbers of any type, decimals too, never are.
+    Numbers of any type, decimals too, never are `*`.
     """
     if pd.api.types.is_numeric_dtype(values.dtype):
         return np.ones(len(values), dtype=np.bool_)

@@ -1,9 +1,9 @@
 """Cells of columns of numbers, found privately before anything else is read.
 
-A column is counted in public cells that grow with the numbers; then cells that hold
-many rows are split at round numbers and counted again, a few times. What is split
-follows from noisy counts alone. A row has one cell in each count, so that a person
-changes a count by at most their rows, and losses of the counts add up.
+A column is counted in public cells that grow with the numbers; then cells with many
+rows are split at round numbers and counted again, a few times. The splits follow from
+noisy counts alone. A row has one cell in each count, so that a person changes a count
+by at most their rows, and losses of the counts add up.
 """
 
 import dataclasses
@@ -48,44 +48,41 @@ Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 SEARCH_SHARE = Fraction(1, 20)
-"""Part of the loss of a release at epsilon 1, or of the whole budget where that is
-less.
-"""
+"""Share of the loss of a release at epsilon 1, or of the whole budget if it is less."""
 COUNT_SHARES = tuple(Fraction(tenths, 10) for tenths in (4, 5, 4, 5, 5, 10))
-"""Of what is left, what each count spends; the last one, and one with nothing more to
+"""Share of the rest that each count spends; the last one, and one with nothing more to
 split, spends all.
 """
 MIN_POWER = -6
 MAX_POWER = 12
 """Powers of ten between which public cells grow."""
 CELLS_PER_SPLIT = 100
-"""Cells that a cell is split into, about."""
+"""Approximate number of parts of a split cell."""
 MIN_SPLIT_SHARE = 0.025
-MAX_RUN_SHARE = 0.02
+"""Share of all rows from which a cell is split."""
+MIN_RUN_SHARE = 0.02
+"""Share of all rows at which a run of neighbors is closed as one cell."""
 MIN_SPIKE_SHARE = 0.01
+"""Share of all rows from which a single number gets a cell of its own."""
 MAX_TAIL_SHARE = 0.005
-"""Parts of all rows: at least in a cell that is split, in a run of neighbors that
-becomes one cell, and of a number that has a cell of its own; and what is not left
-beyond the last cell, even if noise is larger.
-"""
+"""Largest share of all rows that may be lost beyond the last cell, whatever the noise."""
 SPLIT_CELL_LEVEL = 0.9973
 PUBLIC_CELL_LEVEL = 0.99994
 NEIGHBOR_LEVEL = 0.68
-"""Chances that noise alone is less than what is in a part of a split cell that is told
-from the others, in a public cell or in some beside each other, and in what lies beside
-those or is left of a split cell.
+"""Chances that noise alone stays below a count that stands out: of a part of a split
+cell; of a public cell, or several side by side; and of a cell beside these, or the rest
+of a split cell.
 """
 WINDOWS = (1, 3, 9)
-"""Public cells that may stand out together."""
+"""Numbers of public cells that may stand out together."""
 
 
 def with_public_cells(column: Column) -> Column:
     """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
 
-    Of what was read of the table, the kind stays, whole numbers or not, and a marked
-    cell for missing values: without what was read, there may be none. The rest gives
-    way to the public rules. No text stays, for the report of the search holds the
-    declaration.
+    Two facts read from the table stay: the kind, whole numbers or not, and a marked
+    cell for missing values. All other facts are replaced by the public rules. No text
+    stays, as the report of the search contains the declaration.
     """
     whole = isinstance(column, Integer)
     powers = range(0 if whole else MIN_POWER, MAX_POWER)
@@ -110,7 +107,7 @@ def with_public_cells(column: Column) -> Column:
 
 
 def loss_of_search(budget: AnyLoss) -> Loss:
-    """Return what finding the cells of a table with this budget costs."""
+    """Return the cost of finding the cells of a table with this budget."""
     if isinstance(budget, PureDP):
         return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SEARCH_SHARE)
     one = ApproxDP(
@@ -120,17 +117,19 @@ def loss_of_search(budget: AnyLoss) -> Loss:
 
 
 def search_of(loss: Loss, request_id: str) -> CellSearch:
-    """Return the search that a request paid for."""
+    """Return the search behind a paid request."""
     digest = hashlib.sha256(request_id.encode()).hexdigest()
     ((measure, amount),) = loss_fields(loss).items()
     return CellSearch(measure=measure, amount=amount, id=digest[:16])
 
 
 def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:
-    """Return about how many rows the noise hides in a cell of so many columns. Public.
+    """Return about how many rows the noise hides in one cell. Public.
 
     Args:
-        rows: of a person, at most.
+        columns: that share the loss.
+        rows: most rows of a person.
+        loss: of the search.
     """
     part = loss.share(COUNT_SHARES[0] / columns)
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
@@ -138,7 +137,7 @@ def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:
 
 
 def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
-    """Refuse columns that hold no numbers, or none at all. Raises: ParameterError."""
+    """Refuse columns without numbers, or an empty list. Raises: ParameterError."""
     if not columns or not all(
         isinstance(schema.column(name), NumberColumn) for name in columns
     ):
@@ -149,8 +148,9 @@ def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberCellsQuestion(PrivateEvaluation):
-    """Bounds, cuts and single values of columns that are declared in public cells, such
-    as `widest` ones.
+    """Bounds, cuts and single values of columns declared in public cells.
+
+    See `with_public_cells`.
 
     Attributes:
         columns: names of the columns.
@@ -179,8 +179,7 @@ class NumberCellsQuestion(PrivateEvaluation):
         )
 
     def check(self, schema: Schema) -> None:
-        """Refuse columns that hold no numbers, or whose declared cells no search can
-        split.
+        """Refuse columns without numbers, or with cells that no search can split.
 
         Raises: ParameterError.
         """
@@ -198,38 +197,38 @@ class NumberCellsQuestion(PrivateEvaluation):
                 )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"columns": declarations of the columns, in the cells that were
-        found}.
-        """
+        """Return {"columns": declarations of the columns in the cells found}."""
         searches = [_Search(column=schema.column(name)) for name in self.columns]
-        left = Fraction(1)
+        remaining = Fraction(1)
         for part in COUNT_SHARES:
             split = [
                 search
                 for search in searches
                 if not len(search.starts) or search.split()
             ]
-            counted, share = (split, left * part) if split else (searches, left)
+            counted, share = (
+                (split, remaining * part) if split else (searches, remaining)
+            )
             for unfinished in counted:
                 unfinished.count(measurer, measurer.loss.share(share / len(counted)))
-            left -= share
-            if not left:
+            remaining -= share
+            if not remaining:
                 break
         return {"columns": [search.cells().to_dict() for search in searches]}
 
 
 @dataclass(kw_only=True)
 class _Search:
-    """What is known of one column so far, from public facts and noisy counts.
+    """The present knowledge of one column, from public facts and noisy counts.
 
     Attributes:
-        column: in the cells that are counted next.
-        starts: of the cells that were counted last.
+        column: in the cells to count next.
+        starts: of the cells counted last.
         rows: in each of them, about. Rows of a cell that was split are spread evenly
-            over its parts, but for those that stand out.
+            over its parts, except those that stand out.
         out: which ones stood out.
         deviation: of the noise in each.
-        least: rows of each that is split.
+        least: rows from which each is split.
     """
 
     column: Any
@@ -249,49 +248,57 @@ class _Search:
             return codes
 
         noisy = measurer.count_by_rule(cells, column.size, (column.name,), loss)
-        one = math.sqrt(noisy.variance)
-        near, clear, first = (
-            noisy.half_width(level) / one
+        noise_sd = math.sqrt(noisy.variance)
+        neighbor_sds, split_sds, public_sds = (
+            noisy.half_width(level) / noise_sd
             for level in (NEIGHBOR_LEVEL, SPLIT_CELL_LEVEL, PUBLIC_CELL_LEVEL)
         )
         values = noisy.values[: column.values_size]
         starts = column.edges[:-1]
-        deviation = np.full(len(values), one)
-        sure = (
-            self.rows.sum() if len(self.starts) else values[values > first * one].sum()
+        deviation = np.full(len(values), noise_sd)
+        surely_found = (
+            self.rows.sum()
+            if len(self.starts)
+            else values[values > public_sds * noise_sd].sum()
         )
-        near = min(near, MAX_TAIL_SHARE * sure / one)
+        neighbor_sds = min(neighbor_sds, MAX_TAIL_SHARE * surely_found / noise_sd)
         if not len(self.starts):
-            out = _mark_occupied(values / one, starts, near, clear, first)
+            out = _mark_occupied(
+                values / noise_sd, starts, neighbor_sds, split_sds, public_sds
+            )
             rows = np.where(out, values, 0.0)
         else:
             whole = np.searchsorted(self.starts, starts, side="right") - 1
             before = self.deviation[whole]
-            # was not split, and is counted better
+            # a cell that was not split: average with its earlier count
             again = self.out[whole] & (np.bincount(whole)[whole] == 1)
             weight = np.where(again, before**2 / (before**2 + deviation**2), 1.0)
             values = weight * values + (1 - weight) * self.rows[whole]
             deviation = np.sqrt(weight) * deviation
-            out = (values > clear * deviation) & (self.rows[whole] > 0)
+            out = (values > split_sds * deviation) & (self.rows[whole] > 0)
             rows = np.where(out, values, 0.0)
-            left = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
+            # rows of a split cell that stand out nowhere are spread over its parts
+            remaining = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
             noise = np.sqrt(
                 self.deviation**2 + np.bincount(whole, weights=out * deviation**2)
             )
-            left[(np.bincount(whole, weights=out) > 0) & (left < near * noise)] = 0.0
+            remaining[
+                (np.bincount(whole, weights=out) > 0)
+                & (remaining < neighbor_sds * noise)
+            ] = 0.0
             width = np.where(out, 0.0, column.ends - starts)
             widths = np.bincount(whole, weights=width)[whole]
-            rows += left[whole] * np.divide(
+            rows += remaining[whole] * np.divide(
                 width, widths, out=np.zeros_like(width), where=widths > 0
             )
         self.starts = starts
         self.rows = rows
         self.out = out
         self.deviation = deviation
-        self.least = np.maximum(MIN_SPLIT_SHARE * rows.sum(), clear * deviation)
+        self.least = np.maximum(MIN_SPLIT_SHARE * rows.sum(), split_sds * deviation)
 
     def split(self) -> bool:
-        """Split the cells that hold many rows; return whether there are any."""
+        """Split the cells with many rows; return whether there are any."""
         column = self.column
         whole = isinstance(self.column, Integer)
         cuts = {column.low, *column.cuts}
@@ -306,8 +313,9 @@ class _Search:
         return bool(self.column.values_size > len(self.starts))
 
     def cells(self) -> Column:
-        """Return the column in the cells that were found; in those that were counted
-        where none stood out.
+        """Return the column in the cells found, or in the counted ones.
+
+        The latter if none stood out.
         """
         column = self.column
         rows = self.rows
@@ -335,7 +343,7 @@ class _Search:
             if (
                 alone[cell]
                 or alone[cell - 1]
-                or max(total, rows[cell]) >= MAX_RUN_SHARE * rows.sum()
+                or max(total, rows[cell]) >= MIN_RUN_SHARE * rows.sum()
             ):
                 begins.append(starts[cell])
                 total = 0.0
@@ -354,7 +362,7 @@ class _Search:
 def _with_cells(
     column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()
 ) -> Column:
-    """Return the column in cells that begin at `starts`; the last one ends at `end`."""
+    """Return the column in cells with these starts; the last one ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
     low, *cuts = (number(start) for start in starts if start < end)
@@ -373,36 +381,47 @@ def _with_cells(
 
 
 def _mark_occupied(
-    scores: Floats, starts: Floats, near: float, clear: float, first: float
+    scores: Floats,
+    starts: Floats,
+    neighbor_sds: float,
+    split_sds: float,
+    public_sds: float,
 ) -> Marks:
-    """Mark public cells that stand out, alone or together, and those near them that may
-    hold rows.
+    """Mark public cells that stand out from noise, and likely ones near them.
+
+    Cells may stand out alone or together.
 
     Args:
-        scores: noisy counts in deviations of their noise.
+        scores: noisy counts in standard deviations of their noise.
         starts: beginnings of the cells.
-        near: deviations for the chance `NEAR`.
-        clear: the same for `STANDS_OUT`.
-        first: the same for `FIRST`.
+        neighbor_sds: score from which a cell beside others is marked, for the level
+            `NEIGHBOR_LEVEL`.
+        split_sds: the same for `SPLIT_CELL_LEVEL`.
+        public_sds: the same for `PUBLIC_CELL_LEVEL`.
     """
     # a 0 that many have may lie far from other numbers
-    out: Marks = (starts == 0) & (scores > clear)
+    out: Marks = (starts == 0) & (scores > split_sds)
     for width in WINDOWS:
         window = np.ones(width)
         rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(
             width
         )
-        out |= (scores > near) & (np.convolve(rest > first, window, "same") > 0)
+        out |= (scores > neighbor_sds) & (
+            np.convolve(rest > public_sds, window, "same") > 0
+        )
     for _ in scores:
         beside = np.convolve(out, np.ones(3), "same") > 0
-        out |= beside & (scores > np.where(starts < 0, clear, near))
-        out |= (np.convolve(out, np.ones(WINDOWS[-1]), "same") > 0) & (scores > clear)
+        out |= beside & (scores > np.where(starts < 0, split_sds, neighbor_sds))
+        out |= (np.convolve(out, np.ones(WINDOWS[-1]), "same") > 0) & (
+            scores > split_sds
+        )
     return out
 
 
 def _round_numbers(start: float, end: float, *, whole: bool) -> list[float]:
-    """Return the round numbers from `start` to below `end`, about as many as
-    `SUBCELLS`.
+    """Return the round numbers from `start` to below `end`.
+
+    There are about `CELLS_PER_SPLIT` of them.
     """
     step = max(round_width((end - start) / CELLS_PER_SPLIT), float(whole))
     if step < 1e-12 * max(abs(start), abs(end)):  # floats tell no more numbers apart

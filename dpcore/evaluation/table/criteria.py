@@ -1,4 +1,4 @@
-"""A table against a published criterion: the columns that its clauses are about.
+"""A table against a published criterion: the columns its clauses are about.
 
 Internal.
 """
@@ -21,7 +21,7 @@ from dpcore.tables.rows import Microdata
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
-    """The evaluation that looks for what a criterion is about.
+    """The evaluation of the columns that a published criterion is about.
 
     Attributes:
         rule: name of the criterion. year: of today, for ages that years tell.
@@ -42,8 +42,7 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> tuple[Evidence, ...]:
-        """Return the columns that the tests of each clause are about, where somebody
-        has such a cell.
+        """Return the columns with cells that the clauses' tests are about.
 
         Raises: ParameterError for an unknown criterion; SchemaError for a table without
             rows.

@@ -1,5 +1,6 @@
-"""The linkage attack on an anonymized table, with a list of people and the hierarchies
-of its plan.
+"""The linkage attack on an anonymized table, with a list of people.
+
+It uses the hierarchies of the table's plan.
 """
 
 from collections.abc import Sequence
@@ -15,18 +16,17 @@ from dpcore.release import AnonymizedTable
 from dpcore.risk.linkage import Linkage
 from dpcore.schema.values import SUPPRESSED, texts
 
-MAX_GROUPS = 20_000
-_PEOPLE_PER_BLOCK = 1_000
+MAX_GROUPS = 20_000  # of the table; each person is compared with all of them
+_PEOPLE_PER_BLOCK = 1_000  # compared at once, to bound memory
 
 
 def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
-    """Attack the table with a list of known people, whose values are recoded as those
-    of the table were.
+    """Attack the table with a list of known people, recoded like the table.
 
-    The list is compared in the quasi-identifiers that it holds. A row may be somebody's
-    if each of its labels there is the person's value, or what that becomes on some
-    level. Every such row counts; `*` fits everybody. Reads the published rows, and of
-    the plan the hierarchies.
+    The list is compared in its quasi-identifiers. A row may be somebody's if each of
+    its labels there is the person's value, or the label of that value on some level.
+    Every such row counts; `*` fits everybody. Reads the published rows, and of the plan
+    the hierarchies.
 
     Raises: ParameterError for a method that cuts freely, whose labels are no levels of
         a hierarchy, and for a list without any of the columns; LimitError for too many
@@ -68,7 +68,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     for first in range(0, len(people), _PEOPLE_PER_BLOCK):
         block = slice(first, first + _PEOPLE_PER_BLOCK)
         agree = np.logical_and.reduce(
-            [fit[own[block]] for fit, own in zip(fits, leaves, strict=True)]
+            [fit[column[block]] for fit, column in zip(fits, leaves, strict=True)]
         )
         met[block] = agree @ sizes
     matches = met[met > 0]

@@ -1,6 +1,4 @@
-"""The group of people that agree with what is known of one person, and its sensitive
-values.
-"""
+"""The people who agree with known facts of one person, and their secrets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +20,11 @@ MAX_SHOWN_VALUES = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A known fact of one column, as a value, its prefix, or two numbers that it is
-    between, both included.
+    """A known fact of one column: a value, its prefix, or two bounds.
 
-    Raises: ParameterError when it says nothing, or several of these at once.
+    The bounds are numbers, both included.
+
+    Raises: ParameterError if it says nothing, or several of these at once.
     """
 
     column: str
@@ -43,7 +42,7 @@ class Known:
             )
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
-        """Mark the rows that agree with it, (rows,).
+        """Mark the rows that agree with the fact, (rows,).
 
         Raises: SchemaError for an unknown column.
         """
@@ -64,8 +63,9 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretValue:
-    """A value that a person of the group may have, with its chance there and in the
-    whole table.
+    """A possible value of the person, with its chance in the group.
+
+    `before` is its chance in the whole table.
     """
 
     value: str
@@ -78,9 +78,9 @@ class OnePersonReport:
     """The group of one person, and the chances of its sensitive values.
 
     Attributes:
-        people: in the group that agrees with what is known; 0 when nobody does.
+        people: in the group that agrees with the known facts; 0 if nobody does.
         secrets: sensitive column -> its values in the group, most likely first.
-        values: how many different ones each of them has in the group.
+        values: sensitive column -> number of different values in the group.
     """
 
     people: int
@@ -90,7 +90,7 @@ class OnePersonReport:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
-    """The evaluation of what `known` facts of a person give away.
+    """The evaluation of what `known` facts of a person reveal.
 
     Each person of the group counts once for each value they have. SEEDS E9.
     """
@@ -147,5 +147,5 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
 def _people_per_value(
     codes: IntArray, person: IntArray | None, values: int
 ) -> IntArray:
-    """Count the people that have each value, (values,)."""
+    """Count the people with each value, (values,)."""
     return np.bincount(codes[one_row_each(codes, person)], minlength=values)

@@ -1,9 +1,8 @@
-"""Rows in thin regions, as a preview for the owner of a table and never a step of a
-release.
+"""Rows in thin regions, as a preview for the owner of a table.
 
-Whether a row is thin depends on the others, so dropping thin rows before a release
-would leak. The private way to keep one extreme row from ruling a model is to clip
-values to public bounds.
+This is never a step of a release. Whether a row is thin depends on the others, so
+dropping thin rows before a release would leak. The private way to keep one extreme row
+from ruling a model is to clip values to public bounds.
 """
 
 from dataclasses import dataclass
@@ -19,17 +18,17 @@ from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
-NEIGHBOR_RANK = 5
+NEIGHBOR_RANK = 5  # the neighbor whose distance says how thin a region is
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThinRowsReport:
-    """The rows that lie far from their neighbors.
+    """The rows far from their neighbors.
 
     Attributes:
         thin: one per row, in the table's order.
-        distances: of each row to its fifth nearest, where each column's public range is
-            1.
+        distances: of each row to its fifth nearest, with each column's public range
+            scaled to 1.
     """
 
     thin: npt.NDArray[np.bool_]
@@ -37,18 +36,19 @@ class ThinRowsReport:
 
     @property
     def share(self) -> float:
-        """Part of the rows that are thin."""
+        """Share of thin rows."""
         return float(self.thin.mean())
 
 
 def thin_rows(
     frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]
 ) -> ThinRowsReport:
-    """Mark the rows whose fifth neighbor is more than three times the median distance
-    away. Internal.
+    """Mark the rows with a distant fifth neighbor. Internal.
 
-    Raises: ParameterError for columns that are no numbers, or a table of fewer than
-        seven rows.
+    Distant is more than three times the median distance.
+
+    Raises: ParameterError for columns without numbers, or a table of fewer than seven
+        rows.
     """
     if len(frame) < NEIGHBOR_RANK + 2 or not columns:
         raise too_few_rows()

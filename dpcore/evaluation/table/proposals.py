@@ -33,20 +33,19 @@ from dpcore.tables.people import one_row_each, person_codes
 from dpcore.tables.rows import DistinctRows, Microdata
 
 PROPORTIONAL_ROWS = 50_000
-"""Rows that stand for a table that does not fit, where shares of values are all that
-matters.
-"""
+"""Rows that stand for a table that does not fit, if only shares of values matter."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
-    """The evaluation that proposes a role for every column."""
+    """The proposal of a role for every column."""
 
     kind = "proposed roles"
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
-        """Return the rows, or the first ones of a table that does not fit, as a person
-        confirms the roles.
+        """Return the rows, or the first ones if they do not fit.
+
+        These are enough, as a person confirms the roles.
         """
         return table.rows() if table.in_memory else table.sample(FIRST_ROWS)
 
@@ -62,7 +61,7 @@ class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
-    """The evaluation that proposes a generalization hierarchy for each of `columns`."""
+    """The proposal of a generalization hierarchy for each of `columns`."""
 
     kind = "proposed hierarchies"
 
@@ -73,8 +72,9 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
         return self.columns
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
-        """Return the rows, or of a table that does not fit the values of each column,
-        in proportion.
+        """Return the rows, or the values of each column in proportion.
+
+        The latter if the rows do not fit.
         """
         if table.in_memory:
             return table.rows()
@@ -92,7 +92,7 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
 
 @dataclass(frozen=True, kw_only=True)
 class _SearchQuestion(Evaluation[Microdata, Result]):
-    """An evaluation of what a search looks at under a plan."""
+    """An evaluation of the rows that a search under a plan reads."""
 
     plan: Plan
 
@@ -101,24 +101,23 @@ class _SearchQuestion(Evaluation[Microdata, Result]):
         return self.plan.quasi_identifiers
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
-        """Return the rows, or the distinct tuples and their owners of a table that does
-        not fit.
+        """Return the rows, or the distinct tuples and their owners.
+
+        The latter if the rows do not fit.
         """
         return _rows_to_search(table, self.plan, schema)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSizeQuestion(_SearchQuestion[Prediction]):
-    """The evaluation that predicts the size of a full-domain search by a plan."""
+    """The prediction of the size of a plan's full-domain search."""
 
     kind = "search size"
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> Prediction:
-        """Return the size, infinitely many seconds where people have too many different
-        rows.
-        """
+        """Return the size; with infinitely many seconds if rows are too different."""
         try:
             table = build_tuples(
                 Inputs.of(original, self.plan.counting_people(schema.unit.id_column))
@@ -137,13 +136,14 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
-    """The evaluation of every k and suppression limit at once, for the other choices of
-    one plan.
+    """The evaluation of every k and suppression limit at once for one plan.
+
+    The plan's other choices stay.
 
     Attributes:
-        limits: with several of them, one pass over all combinations of levels answers
-            all; with one, each k is a search of its own, which looks at fewer. Other
-            methods take that of the plan.
+        limits: with several, one pass over all combinations of levels answers all; with
+            one, each k is a search of its own, which tries fewer combinations. Other
+            methods take the limit of the plan.
     """
 
     kind = "frontier"
@@ -161,9 +161,9 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> tuple[Point, ...]:
-        """Return the feasible points, all with the loss of the same scale.
+        """Return the feasible points, all with the loss on the same scale.
 
-        Raises: LimitError when it would take too long; errors of the plan.
+        Raises: LimitError if it would take too long; errors of the plan.
         """
         plan = self.plan.counting_people(schema.unit.id_column)
         frame = original.frame
@@ -192,9 +192,7 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
-    """The evaluation of the levels of a plan with its node, and of those one step
-    away.
-    """
+    """The evaluation of a plan's node, and of the nodes one step away."""
 
     kind = "neighbors"
 
@@ -216,7 +214,7 @@ class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
 
 
 def _proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
-    """Return rows that show the shares of the values of each column.
+    """Return rows with the shares of the values of each column.
 
     No row is one of the table's.
     """

@@ -1,4 +1,4 @@
-"""The risk that remains in the table that a plan makes, for a report to sign.
+"""The risk that remains in a plan's table, for a report to sign.
 
 Internal.
 """
@@ -28,23 +28,21 @@ RISK_LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ResidualRiskReport:
-    """Residual risk by the three criteria of WP216, which are singling out, linkability
-    and inference.
+    """Residual risk by the criteria of WP216: singling out, linkage, inference.
 
-    What classes count (people, households, or rows where each is a person) is said by
-    the plan. A person with rows in several classes is as exposed as in the smallest.
+    The plan says what classes count (people, households, or rows if each is a person).
+    A person with rows in several classes is as exposed as in the smallest.
 
     Attributes:
         plan: with its node filled in.
         original, left: rows of the table, and rows that leave.
         hidden: people of the suppressed rows that leave as one class; 0 without any.
         side: the figures of all rows that leave, the suppressed ones among them.
-        models: those that the table meets, in words.
+        models: that the table meets, in words.
         quality: what was lost.
-        prosecutor, journalist: share of people at each of `LEVELS`, for an attacker who
-            knows that a person is in the table, and for one who knows the population
-            that it was taken from. They are the same where the plan marks no rows out
-            of a population.
+        prosecutor, journalist: share of people at each of `RISK_LEVELS`, for an
+            attacker who knows that a person is in the table, and for one who knows the
+            population. They are the same if the plan marks no rows out of a population.
         highest: largest risk to the journalist. marketer: expected share of people who
             are found.
         alike: share of people with a row that is like nobody else's in all columns that
@@ -68,7 +66,7 @@ class ResidualRiskReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
-    """The evaluation of the risk in the table that a plan makes."""
+    """The evaluation of the risk in a plan's table."""
 
     kind = "residual risk"
 
@@ -86,7 +84,7 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
     ) -> ResidualRiskReport:
         """Return the report.
 
-        Raises: InfeasibleError, also when no row leaves; the other errors of a plan.
+        Raises: InfeasibleError, also if no row leaves; the other errors of a plan.
         """
         result = carry_out(original, self.plan.counting_people(schema.unit.id_column))
         plan = result.plan
@@ -120,10 +118,10 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
 
 
 def _population_risk(result: Anonymization) -> FloatArray:
-    """Return 1 / people of the population with the same labels, (published rows,).
+    """Return 1 / people of the population with the same labels.
 
-    It is 1 where that is not known: without a population, or for a method without
-    levels.
+    It is (published rows,), and 1 if that is not known: without a population, or for a
+    method without levels.
     """
     plan = result.plan
     frame = result.inputs.frame
@@ -139,7 +137,7 @@ def _population_risk(result: Anonymization) -> FloatArray:
 
 
 def _share_per_level(risk: FloatArray) -> tuple[float, ...]:
-    """Return the share of people at each of `LEVELS`."""
+    """Return the share of people at each of `RISK_LEVELS`."""
     level = np.argmax(risk[:, None] >= np.array(RISK_LEVELS) - 1e-12, axis=1)
     return tuple((np.bincount(level, minlength=len(RISK_LEVELS)) / len(risk)).tolist())
 
@@ -147,9 +145,7 @@ def _share_per_level(risk: FloatArray) -> tuple[float, ...]:
 def _linkable_share(
     shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
 ) -> float:
-    """Return the share of people with a unique row in the labels, the sensitive and the
-    other columns.
-    """
+    """Return the share of people with a unique row in all published columns."""
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
     kept = [name for name in kept if name not in plan.dropped]
     if not kept:

@@ -1,6 +1,4 @@
-"""The risk of each row, the part of each column in it, and the effect of weights and
-households. Internal.
-"""
+"""The risk of each row, by columns, weights and households. Internal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class SampledRisk:
     """Estimates from sampling weights, without a promise.
 
     Attributes:
-        population: people that the rows stand for, in all.
+        population: people for whom the rows stand, in all.
         smallest: estimated people of the population in the smallest group.
         highest, average: individual risk over the people.
         expected: people found correctly on average, if an attacker tries everybody.
@@ -46,10 +44,10 @@ class SampledRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class HouseholdRisk:
-    """The risk of households, in which one person who is found gives away all.
+    """The risk of households: one person who is found reveals all.
 
     Attributes:
-        households: how many there are.
+        households: number of households.
         average, alone: mean risk of the people with and without regard to their
             household.
         highest: largest risk of a household.
@@ -71,12 +69,12 @@ class RowRiskReport:
         rows: a line for each row, in the order of the table and numbered from 0,
             without any of its values: `people` in its group, `risk` 1 / people,
             `score`, `dis`, `smallest` and `sets` of its minimal unique sets; with
-            weights `population` and `individual`; with households `household`. A row
-            that is suppressed has nothing in them.
+            weights `population` and `individual`; with households `household`. The line
+            of a suppressed row is empty.
         parts: as `rows`, column of the table -> share of the row's score that comes
             from it.
         part: column of the table -> share of all scores together.
-        largest: columns of the largest sets that were looked at.
+        largest: columns of the largest sets tried.
         special: share of people with a row that at most two columns make unique.
     """
 
@@ -95,8 +93,8 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
-        weight: the column of sampling weights, if the table is a sample that has them.
-        household: the column that says who lives together.
+        weight: the column of sampling weights, if the table is a sample with them.
+        household: the column of household names.
         fraction: share of the population in the table, in (0, 1), for the chance that a
             match is right.
     """
@@ -120,11 +118,11 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> RowRiskReport:
-        """Return the report, in which a group is as large as its number of people.
+        """Return the report; a group is as large as its number of people.
 
         Raises: ParameterError without quasi-identifiers or for such a fraction;
-            SchemaError for an unknown column, weights that are none, or when every row
-            is suppressed.
+            SchemaError for an unknown column, wrong weights, or if every row is
+            suppressed.
         """
         columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
@@ -174,16 +172,14 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
 def _in_table_order(
     figures: Mapping[str, IntArray | FloatArray], visible: BoolArray
 ) -> pd.DataFrame:
-    """Return a line for each row, numbered from 0, that is empty where the row is
-    suppressed.
-    """
+    """Return a line for each row, numbered from 0; empty for suppressed rows."""
     return pd.DataFrame(figures, index=np.flatnonzero(visible)).reindex(
         range(len(visible))
     )
 
 
 def _population_total(weights: FloatArray, person: IntArray | None) -> float:
-    """Return the number of people that all rows together stand for."""
+    """Return the number of people for whom all rows together stand."""
     return float(
         population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0]
     )

@@ -1,9 +1,8 @@
-"""The number of rows of a person that count, found privately before anything else is
-read.
+"""The number of rows of a person that count, found privately.
 
-The number of rows of each person is one value per person. So a person who is added or
-removed changes one of them, however many rows that person has: the sensitivity of the
-search is one person, and needs no cap.
+It is found before anything else is read. The number of rows of each person is one value
+per person. So a person who is added or removed changes one of them, however many rows
+that person has: the sensitivity of the search is one person, and needs no cap.
 """
 
 import bisect
@@ -38,11 +37,12 @@ QUANTILE_ORDER = Fraction(9, 10)
 
 @dataclass(frozen=True, kw_only=True)
 class RowsPerPersonQuestion(PrivateEvaluation):
-    """The smallest of `CAPS` that about `ORDER` of the people do not exceed, a private
-    quantile.
+    """The smallest of `CAPS` that about `QUANTILE_ORDER` of people do not exceed.
+
+    It is a private quantile.
 
     Attributes:
-        column: that names the person.
+        column: names the person.
     """
 
     kind = "rows of a person"
@@ -75,7 +75,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
         )
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema without a column that names the person.
+        """Refuse a schema without this column as the name of the person.
 
         Raises: ParameterError.
         """
@@ -86,7 +86,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
             )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return `max_rows`, which is one of `CAPS`, from a measurer of people."""
+        """Return `max_rows`, one of `CAPS`, from a measurer of people."""
         return {
             "max_rows": CAPS[
                 measurer.quantile(
@@ -99,14 +99,15 @@ class RowsPerPersonQuestion(PrivateEvaluation):
 def measurer_of_people(
     column: str, people: Callable[[], Mapping[int, int]], loss: Loss
 ) -> Measurer:
-    """Return a measurer of one row for each person, the number of their rows in the
-    cells that end at `CAPS`.
+    """Return a measurer of people by their number of rows.
+
+    Each person is one row, in the cells that end at `CAPS`.
 
     Args:
-        column: that names the person.
-        people: reads the number of people by number of rows; called once the loss was
+        column: names the person.
+        people: reads the number of people by number of rows; called after the loss was
             taken off. Private.
-        loss: what to spend.
+        loss: to spend.
     """
 
     def counts(
@@ -123,22 +124,19 @@ def measurer_of_people(
 
 
 def largest_quantile_error(loss: PureDP, *, level: float = 0.95) -> float:
-    """Return by how many people the number is off the quantile at most, with this
-    chance. Public.
+    """Return the largest error of the quantile, in people, with this chance.
 
-    The exponential mechanism is off by more than scale * ln(candidates / chance of
-    failure) with at most that chance (McSherry, Talwar 2007), and permute and flip is
-    never worse (McKenna, Sheldon 2020).
+    Public. The exponential mechanism is off by more than scale * ln(candidates / chance
+    of failure) with at most that chance (McSherry, Talwar 2007), and permute and flip
+    is never worse (McKenna, Sheldon 2020).
     """
     return selection_scale(rows=1, loss=loss) * math.log(len(CAPS) / (1 - level))
 
 
 def stored_unit(account: Account, ledger: Ledger) -> PrivacyUnit | None:
-    """Return the privacy unit of an account, None while its number of rows is still to
-    be found.
+    """Return the privacy unit of an account; None until its rows are found.
 
-    The first number that was found is the one that holds: the unit of an account never
-    changes.
+    The first number found holds: the unit of an account never changes.
     """
     if "max_rows" in account.unit:
         return PrivacyUnit.from_dict(account.unit)

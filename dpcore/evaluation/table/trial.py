@@ -1,4 +1,4 @@
-"""One plan tried out, with the risk before and after, and what was lost. Internal."""
+"""One plan tried out: the risk before and after, and the loss. Internal."""
 
 import dataclasses
 import time
@@ -42,19 +42,17 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The risk before, in the rows that say something, or after, in all rows that
-    leave.
+    """The risk before, in the visible rows, or after, in all rows that leave.
 
     Attributes:
         risk: re-identification by the quasi-identifiers as they are. A person with
             several rows is exposed by any of them.
-        secrets: sensitive column -> what the groups give away; rows whose values are
-            blanked left out.
-        crowds: (people,) how many people are in the smallest group that one has rows
-            in.
+        secrets: sensitive column -> what the groups reveal; without rows whose values
+            are blanked.
+        crowds: (people,) people in the smallest group of each.
         with_others: share of people who become unique once the insensitive columns are
             known too.
-        groups_per_person: groups that a person's rows fall into, on average.
+        groups_per_person: mean number of groups of a person's rows.
     """
 
     risk: ReidentificationRisk
@@ -70,15 +68,14 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
-        coded: of each column of numbers that is coded or randomized (a row), mean and
-            standard deviation, before and after, and IL1s: the mean distance of a cell,
-            in standard deviations times root 2. Source: Mateo-Sanz, Sebé,
-            Domingo-Ferrer (2004).
-        randomized: of each randomized column, a row for each of its values, the most
-            frequent first: the share of the cells that have it, before and after, the
-            chance that one of them becomes another value, and the share of them that
-            did ("moved").
-        seconds: CPU time that making the table took.
+        coded: for each coded or randomized column of numbers a row: mean and standard
+            deviation, before and after, and IL1s: the mean distance of a cell, in
+            standard deviations times root 2. Source: Mateo-Sanz, Sebé, Domingo-Ferrer
+            (2004).
+        randomized: for each randomized column, a row per value, the most frequent
+            first: the share of the cells with it, before and after, the chance that one
+            of them becomes another value, and the share of them that did ("moved").
+        seconds: CPU time of making the table.
     """
 
     plan: Plan
@@ -105,9 +102,9 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> TrialReport:
-        """Return both sides, and what making the table lost.
+        """Return both sides, and the loss of making the table.
 
-        Raises: InfeasibleError, also when nothing would be left; the other errors of a
+        Raises: InfeasibleError, also if nothing would be left; the other errors of a
             plan.
         """
         start = time.thread_time()
@@ -138,13 +135,16 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
             quality=result.quality,
             coded=pd.concat(figures, axis=1),
             randomized={
-                name: _moved(original.frame, result, name) for name in plan.randomized
+                name: _randomized_figures(original.frame, result, name)
+                for name in plan.randomized
             },
             seconds=seconds,
         )
 
 
-def _moved(frame: pd.DataFrame, result: Anonymization, name: str) -> pd.DataFrame:
+def _randomized_figures(
+    frame: pd.DataFrame, result: Anonymization, name: str
+) -> pd.DataFrame:
     """Return the figures of one column for `TrialReport.randomized`.
 
     Args:
@@ -184,7 +184,7 @@ def after_of(result: Anonymization) -> Side:
 def side_of(
     frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray
 ) -> Side:
-    """Return the figures of the rows that are kept, in these classes."""
+    """Return the figures of the kept rows, in these classes."""
     rows = frame[kept]
     own = class_index([classes[kept]])
     person = person_codes(rows, plan.unit_column)

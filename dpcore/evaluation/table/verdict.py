@@ -1,10 +1,10 @@
-"""The verdict on the anonymity of a table, and the smallest changes that would improve
-it. Internal.
+"""The verdict on the anonymity of a table, and the smallest improvements.
 
-It is not when a column names people, when more than a few people are unique by at most
-three of the columns that others may know, or most people by all of these, or by these
-and one more. A measured column (fractions, whole numbers with wide gaps) is no such
-column more: few people know its exact value of somebody else.
+Internal. A table is not anonymous if a column names people, if more than a few people
+are unique by at most three of the columns that others may know, or if most people are
+unique by all of these, or by these and one more column. A measured column (fractions,
+whole numbers with wide gaps) does not count as one more: few people know its exact
+value of somebody else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,19 +34,17 @@ from dpcore.tables.rows import CodedRows
 
 FEW_UNIQUES = 0.05
 MANY_UNIQUES = 0.5
-"""Shares of people that may be unique: by at most three known columns, and by all of
-them or one more.
+"""Shares of people that may be unique: the first by at most three known columns, the
+second by all of them or one more.
 """
 MIN_SHARE_OF_UNIQUES = 0.9
-"""A set of columns is named for all when it makes this part of the unique people
-unique.
-"""
+"""Share of all unique people that a named set of columns must make unique."""
 MAX_CELLS_READ = 100_000_000
-"""Cells that are read in search of changes, about: a second or two."""
+"""Approximate cells read in search of changes: a second or two."""
 MAX_CHANGES_SHOWN = 3
 MAX_PROPORTIONAL_ROWS = 1_000_000
-"""Rows that stand for all where shares matter alone, and values of a column that may be
-changed, at most.
+"""Rows that stand for all if only shares matter, and most values of a column that may
+be changed.
 """
 
 Answer = Literal["no", "hardly", "yes"]
@@ -57,8 +55,8 @@ class Coarsening:
     """A column made coarser.
 
     Attributes:
-        values, labels: different values that it has, and would have; it is left out
-            where that is one.
+        values, labels: numbers of different values before and after; one label leaves
+            the column out.
         cost: share of the column's detail that is lost, in (0, 1].
     """
 
@@ -70,11 +68,10 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """Changes after which the answer would be another, except for columns that name
-    people.
+    """Changes that improve the answer. Columns that name people stay a problem.
 
     Attributes:
-        steps: at most two; none where no other change is needed.
+        steps: at most two; none if no other change is needed.
         uniques: share of people who would be unique by all known columns.
     """
 
@@ -85,19 +82,19 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True)
 class TableVerdict:
-    """The answer to "is this anonymous?" with its reasons, the worst truth first.
+    """The answer to "is this anonymous?" with its reasons, the worst first.
 
     Attributes:
         naming: columns that name people. texts: columns of free text, which may.
-        columns: the smallest set of known columns by which nearly all are unique who
-            are so by all of them.
+        columns: the smallest set of known columns that makes nearly all people unique
+            who are unique by all of them.
         uniques: share of people who are unique by that set.
         more: the column that harms most once it is known too, and the share of people
-            who are unique then; None where that is few.
-        reveals: whether some group gives a sensitive value away.
-        ways: to a better answer, cheapest first; where no change of one or two columns
-            is enough or was found, the one that leaves the fewest people unique, and
-            the same answer. None after a yes.
+            who are unique then; None if that is few.
+        reveals: whether some group reveals a sensitive value.
+        ways: to a better answer, cheapest first. If no change of one or two columns is
+            enough or was found, the one with the fewest unique people, and the same
+            answer. None after a yes.
     """
 
     answer: Answer
@@ -112,13 +109,14 @@ class TableVerdict:
 
 @dataclass(kw_only=True, eq=False)
 class Knowledge:
-    """The columns that attackers know of a table, or may turn out to know, as codes.
+    """The columns that attackers know, or may turn out to know, as codes.
 
     Attributes:
         values: column -> the value of each code. codes: column -> (rows,) code of the
             value.
-        person: (rows,) number of the person; None where every row is one.
-        counts: people of each row, where it stands for several.
+        person: (rows,) number of the person; None if every row is one.
+        counts: people of each row, if it stands for several.
+        cells_left: cells that may still be read in search of changes.
     """
 
     values: Mapping[str, pd.Series]
@@ -128,23 +126,22 @@ class Knowledge:
     sensitive: tuple[str, ...]
     person: IntArray | None
     counts: IntArray | None
-    left: int = field(default=MAX_CELLS_READ, init=False)
+    cells_left: int = field(default=MAX_CELLS_READ, init=False)
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
-        """Return the columns of the rows that are marked, with the values that these
-        have.
-        """
+        """Return the columns of the marked rows, with the values of these rows."""
         codes = dict[str, IntArray]()
         values = dict[str, pd.Series]()
         for name in coded.values:
-            own = coded.frame[name].to_numpy()
-            own = own if visible.all() else own[visible]
-            present = np.bincount(own) > 0
+            column = coded.frame[name].to_numpy()
+            column = column if visible.all() else column[visible]
+            present = np.bincount(column) > 0
+            # number the codes that occur without gaps
             codes[name] = (
-                own
+                column
                 if present.all()
-                else (np.cumsum(present) - 1).astype(own.dtype)[own]
+                else (np.cumsum(present) - 1).astype(column.dtype)[column]
             )
             values[name] = coded.values[name].iloc[np.flatnonzero(present)]
         person = None if coded.person is None else class_index([coded.person[visible]])
@@ -156,10 +153,9 @@ class Knowledge:
 
     @cached_property
     def tuples(self) -> Self:
-        """The distinct tuples of the known columns, of each person where people may
-        have several rows.
+        """The distinct tuples of the known columns, of each person apart.
 
-        These are the rows themselves where most are different.
+        These are the rows themselves if most are different.
         """
         columns = self.columns(self.known, {})
         whose = [] if self.person is None else [self.person]
@@ -178,9 +174,9 @@ class Knowledge:
         )
 
     def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
-        """Return the share of people who are alone in a class of theirs."""
+        """Return the share of people who are alone in one of their classes."""
         table = self.tuples if {*columns} <= {*self.known} else self
-        self.left -= len(columns) * (len(table) + 5_000)
+        self.cells_left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
 
     def columns(
@@ -197,8 +193,9 @@ class Knowledge:
         ]
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
-        """Return the share of people who are unique once a column is known too, for
-        each of the others.
+        """Return the share of people who are unique with one more column.
+
+        Returns: each other column -> share.
         """
         known = self.columns(self.known, coarser)
         if len(self) <= MANY_ROWS:
@@ -211,8 +208,9 @@ class Knowledge:
         }
 
     def without_one(self) -> dict[str, float]:
-        """Return the share of people who are unique once a known column is not, none
-        for an only column.
+        """Return the share of people who are unique without one known column.
+
+        Returns: each known column -> share; empty for an only column.
         """
         rest = {
             name: [column for column in self.known if column != name]
@@ -221,17 +219,16 @@ class Knowledge:
         return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
     def reveals(self, classes: IntArray) -> bool:
-        """Tell whether all people of some class share one value of a sensitive
-        column.
-        """
+        """Return whether all people of some class share a sensitive value."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
         owners = (count_pairs(classes, self.codes[name])[0] for name in self.sensitive)
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
-    def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """Return the answer where it is not no, yes where every group has a crowd and
-        gives nothing away.
+    def mild_answer(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
+        """Return "yes" if every group has a crowd and reveals nothing, else "hardly".
+
+        It is for a table whose answer is not "no".
         """
         return (
             "hardly"
@@ -241,7 +238,7 @@ class Knowledge:
         )
 
     def _has_small(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
-        """Return whether some group has no crowd, or gives a sensitive value away."""
+        """Return whether some group has no crowd, or reveals a sensitive value."""
         classes = class_index(self.columns(self.known, coarser))
         return bool(
             count_crowds(classes, self.person, self.counts)[0].min() < crowd
@@ -251,13 +248,12 @@ class Knowledge:
 def unique_share(
     columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None
 ) -> float:
-    """Return the share of people who are alone in a class of theirs.
+    """Return the share of people who are alone in one of their classes.
 
     Args:
         columns: codes of the columns that make the classes, each (rows,).
-        person: (rows,) whose they are; None where every row is one.
-        rows: how many rows each stands for, where it stands for several, all of
-            different people.
+        person: (rows,) owner of each; None if every row is one person.
+        rows: number of rows for which each stands, if several, all of different people.
     """
     if person is None and rows is None:
         return share_alone(columns)
@@ -279,8 +275,8 @@ def judge(
         knowledge: the table as attackers know it.
         naming: columns that name people.
         texts: columns of free text.
-        sets: of known columns, of each size up to the largest that was looked at.
-        more: as `with_one_more` gives it for the table as it is.
+        sets: of known columns, of each size up to the largest tried.
+        more: `with_one_more` of the table as it is.
         crowd: people below which a group is small.
     """
     known = knowledge.known
@@ -307,7 +303,7 @@ def judge(
         columns: limit for columns, limit in limits.items() if shares[columns] > limit
     }
     broken |= {(*known, name): MANY_UNIQUES for name in known_soon}
-    answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
+    answer = "no" if naming or texts or broken else knowledge.mild_answer({}, crowd)
     return TableVerdict(
         answer=answer,
         naming=tuple(naming),
@@ -330,8 +326,7 @@ def _find_changes(
     broken: Mapping[tuple[str, ...], float],
     crowd: float,
 ) -> list[Way]:
-    """Return changes of one or two columns after which the answer is better, the
-    cheapest first.
+    """Return changes of one or two columns that improve the answer, cheapest first.
 
     Args:
         answer: as it is.
@@ -340,9 +335,10 @@ def _find_changes(
     limits = broken or {(*knowledge.known, *knowledge.others): 1.0}
 
     @cache
-    def tree(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
-        """Return a hierarchy by the values in proportion, the leaf of each, and its
-        rows.
+    def hierarchy_of(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
+        """Return a column's hierarchy, the leaf of each value, and its rows.
+
+        The hierarchy is suggested from the values in proportion.
         """
         values = knowledge.values[name]
         rows = np.bincount(knowledge.codes[name])
@@ -354,21 +350,21 @@ def _find_changes(
             values.repeat(times.tolist()).reset_index(drop=True)
         ).read_column(values), rows
 
-    def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
+    def coarser_codes(levels: Mapping[str, int]) -> dict[str, IntArray]:
         return {
-            name: tree(name)[0].codes(level)[tree(name)[1]]
+            name: hierarchy_of(name)[0].codes(level)[hierarchy_of(name)[1]]
             for name, level in levels.items()
         }
 
-    def holds(levels: Mapping[str, int]) -> bool:
-        coarser = coded(levels)
+    def is_enough(levels: Mapping[str, int]) -> bool:
+        coarser = coarser_codes(levels)
         for columns, limit in limits.items():
-            if knowledge.left < 0 or knowledge.uniques(columns, coarser) > limit:
+            if knowledge.cells_left < 0 or knowledge.uniques(columns, coarser) > limit:
                 return False
-        return bool(broken) or knowledge.milder(coarser, crowd) == "yes"
+        return bool(broken) or knowledge.mild_answer(coarser, crowd) == "yes"
 
-    def step(name: str, level: int) -> Coarsening:
-        hierarchy, leaves, rows = tree(name)
+    def coarsening(name: str, level: int) -> Coarsening:
+        hierarchy, leaves, rows = hierarchy_of(name)
         mean = np.average(hierarchy.leaf_counts(level)[leaves], weights=rows)
         lost = (mean - 1) / max(1, len(hierarchy.values) - 1)
         labels = len(hierarchy.labels(level))
@@ -376,40 +372,48 @@ def _find_changes(
             column=name, values=len(hierarchy.values), labels=labels, cost=float(lost)
         )
 
-    def least(names: Sequence[str]) -> dict[str, int] | None:
-        """Return levels of which none can be lower, None where not even leaving the
-        columns out is enough.
+    def lowest_levels(names: Sequence[str]) -> dict[str, int] | None:
+        """Return levels that are enough, of which none can be lower.
+
+        None if not even leaving the columns out is enough.
         """
-        levels = {name: tree(name)[0].height for name in names}
-        if not holds(levels):
+        levels = {name: hierarchy_of(name)[0].height for name in names}
+        if not is_enough(levels):
             return None
-        left = list(names)
-        while left:  # the column that costs most is tried first
-            name = max(left, key=lambda name: step(name, levels[name]).cost)
-            if levels[name] > 1 and holds(levels | {name: levels[name] - 1}):
+        remaining = list(names)
+        while remaining:  # the column that costs most is tried first
+            name = max(remaining, key=lambda name: coarsening(name, levels[name]).cost)
+            if levels[name] > 1 and is_enough(levels | {name: levels[name] - 1}):
                 levels[name] -= 1
             else:
-                left.remove(name)
+                remaining.remove(name)
         return levels
 
     if answer == "no" and not broken:
         return [_change_of(knowledge, (), {}, crowd)]
-    few = [
+    changeable = [
         name
         for name in knowledge.values
         if len(knowledge.values[name]) <= MAX_PROPORTIONAL_ROWS
     ]
     columns = dict.fromkeys(
-        name for columns in limits for name in columns if name in few
+        name for columns in limits for name in columns if name in changeable
     )
+    # 1. Sets of one or two columns whose coarsening is enough, as little as possible.
     found = []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
-        if knowledge.left < 0:
+        if knowledge.cells_left < 0:
             break
         if all(set(names) & set(columns) for columns in limits) and (
-            levels := least(names)
+            levels := lowest_levels(names)
         ):
-            found.append((tuple(step(*item) for item in levels.items()), coded(levels)))
+            found.append(
+                (
+                    tuple(coarsening(*item) for item in levels.items()),
+                    coarser_codes(levels),
+                )
+            )
+    # 2. The cheapest ones, without those that change more columns than needed.
     ways = list[Way]()
     for steps, coarser in sorted(
         found, key=lambda option: sum(step.cost for step in option[0])
@@ -418,18 +422,26 @@ def _find_changes(
             _changed_columns(way.steps) < _changed_columns(steps) for way in ways
         ):
             ways.append(_change_of(knowledge, steps, coarser, crowd))
-    pairs = list(combinations([name for name in knowledge.known if name in few], 2))
+    # 3. If none is enough: leave out the pair after which fewest people are unique.
+    pairs = list(
+        combinations([name for name in knowledge.known if name in changeable], 2)
+    )
     if (
         pairs
         and not ways
         and len(pairs) * len(knowledge.known) * (len(knowledge.tuples) + 5_000)
-        < knowledge.left
+        < knowledge.cells_left
     ):
-        without = [{name: tree(name)[0].height for name in two} for two in pairs]
-        shares = [knowledge.uniques(knowledge.known, coded(level)) for level in without]
+        without = [
+            {name: hierarchy_of(name)[0].height for name in two} for two in pairs
+        ]
+        shares = [
+            knowledge.uniques(knowledge.known, coarser_codes(level))
+            for level in without
+        ]
         if min(shares) < knowledge.uniques(knowledge.known, {}):
             steps = tuple(
-                step(*item) for item in without[int(np.argmin(shares))].items()
+                coarsening(*item) for item in without[int(np.argmin(shares))].items()
             )
             ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
     return ways
@@ -446,4 +458,6 @@ def _change_of(
     crowd: float,
 ) -> Way:
     uniques = knowledge.uniques(knowledge.known, coarser)
-    return Way(steps=steps, answer=knowledge.milder(coarser, crowd), uniques=uniques)
+    return Way(
+        steps=steps, answer=knowledge.mild_answer(coarser, crowd), uniques=uniques
+    )

@@ -1,6 +1,4 @@
-"""Cell numbers of an original, a release, a bootstrap of the original, and its columns
-shuffled.
-"""
+"""Cell numbers of an original, a release, a bootstrap and a shuffled original."""
 
 from __future__ import annotations
 
@@ -15,17 +13,16 @@ from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 
 MAX_COARSE_CELLS = 20
-"""Cells of a column with an order when it is crossed with another one, at most."""
+"""Most cells of a column with an order in a table of two columns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CodedTables:
-    """The tables, column by column.
+    """The tables as cell numbers, column by column.
 
     Attributes:
         sizes: declared cells of each column.
-        values: those among them that come first and hold values; others hold what is
-            missing or unreadable.
+        values: number of first cells that are values; others are missing or unreadable.
         ordered: whether a column has an order of numbers or dates.
         labels: one text per cell.
         codes: "original", "release", "bootstrap", "shuffled" -> one array per column.
@@ -71,8 +68,8 @@ class CodedTables:
     def matrix(self, table: str) -> npt.NDArray[np.float64]:
         """Return features for a classifier, (rows, features).
 
-        These are the cell number of each column, and of a column without an order one
-        feature for each of its first `COARSE` cells.
+        These are the cell number of each column, and for a column without an order one
+        feature for each of its first `MAX_COARSE_CELLS` cells.
         """
         parts = []
         for codes, size, ordered in zip(
@@ -85,14 +82,12 @@ class CodedTables:
         return np.column_stack(parts)
 
     def numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
-        """Return cell numbers, (rows,), NaN where a row has no value."""
+        """Return cell numbers, (rows,), NaN for rows without a value."""
         codes = self.codes[table][column]
         return np.where(codes < self.values[column], codes, np.nan)
 
     def coarse(self, table: str, column: int) -> Codes:
-        """Return cell numbers, (rows,), with neighboring cells merged where there are
-        many.
-        """
+        """Return cell numbers, (rows,), with neighbors merged if there are many."""
         return (
             self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
         )

@@ -1,4 +1,4 @@
-"""Exact counts of the original over sets of columns, next to those of another table.
+"""Exact counts of the original over sets of columns, next to another table's.
 
 Internal.
 """
@@ -20,7 +20,7 @@ from dpcore.tables.distance import total_variation
 from dpcore.tables.rows import PublicTable
 
 MAX_PAIRS_CELLS = 5_000_000
-"""Cells of all pairs together, at most: each thread of an engine holds as many."""
+"""Most cells of all pairs together: each thread of an engine holds as many."""
 
 ExactCounts = Mapping[Clique, Integers]
 """Rows that count in each cell, int64, by clique: private."""
@@ -33,7 +33,8 @@ class CountsReport:
     Attributes:
         labels: of each column, from the schema.
         original, other: rows per cell, one axis per column; None without another table.
-            Of a person of the original, at most as many rows count as the schema says.
+            Of each person of the original, at most as many rows count as the schema
+            says.
     """
 
     columns: Clique
@@ -60,15 +61,13 @@ class CountsReport:
 
     @property
     def expected_if_independent(self) -> npt.NDArray[np.float64]:
-        """Rows per cell to expect if the two columns of the original had nothing to do
-        with each other.
-        """
+        """Expected rows per cell of the original if the columns were independent."""
         return independent_counts(self.original)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _CountsComparison(Evaluation[ExactCounts, Result]):
-    """An evaluation that reads counts alone, so that the original may be of any size.
+    """An evaluation that reads counts alone; the original may be of any size.
 
     Args:
         cliques: sets of columns to count.
@@ -81,7 +80,7 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
     table: PublicTable | None = None
 
     def read(self, table: OriginalTable, schema: Schema) -> ExactCounts:
-        """Count the rows that count."""
+        """Return the exact counts of the rows that count."""
         cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
@@ -142,8 +141,9 @@ class CountsQuestion(_CountsComparison[tuple[CountsReport, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class DistancesQuestion(_CountsComparison[dict[Clique, float]]):
-    """The distances of many sets of columns from the original, without keeping their
-    counts.
+    """The distances of many sets of columns from the original.
+
+    Their counts are not kept.
     """
 
     kind = "distances of counts"
@@ -162,8 +162,9 @@ class DistancesQuestion(_CountsComparison[dict[Clique, float]]):
 
 
 def pairs_to_count(domain: Domain) -> list[Clique]:
-    """Return the pairs of columns that can be counted at once, the smallest ones, while
-    all of them fit.
+    """Return the smallest pairs of columns that can be counted at once.
+
+    There are as many as fit together.
     """
     pairs = sorted(itertools.combinations(domain.names, 2), key=domain.cells)
     sums = itertools.accumulate(map(domain.cells, pairs))
@@ -175,9 +176,7 @@ def pairs_to_count(domain: Domain) -> list[Clique]:
 
 
 def independent_counts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the rows that each cell of a table of two columns would have if these were
-    independent.
-    """
+    """Return the counts of two columns as if they were independent."""
     expected: npt.NDArray[np.float64] = (
         counts.sum(axis=1, keepdims=True)
         * counts.sum(axis=0, keepdims=True)
@@ -187,10 +186,10 @@ def independent_counts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]
 
 
 def cramers_v(counts: npt.NDArray[np.int64]) -> float:
-    """Return the association of two columns, 0 to 1, over the rows and columns of the
-    table that occur.
+    """Return the association of two columns, from 0 to 1.
 
-    It is 0 where one of them has a single value. Source: Cramér (1946).
+    It is over the rows and columns of the table that occur, and 0 if one of them has a
+    single value. Source: Cramér (1946).
     """
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(counts.shape) < 2:

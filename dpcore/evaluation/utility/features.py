@@ -1,5 +1,6 @@
-"""Features and labels for learners, as a matrix of numbers in [-1, 1], and classes or
-numbers.
+"""Features and labels for learners.
+
+Features are a matrix of numbers in [-1, 1], labels classes or numbers.
 """
 
 from collections.abc import Sequence
@@ -14,22 +15,19 @@ from dpcore.schema.interval import Integer, IntervalColumn
 from dpcore.schema.schema import Schema
 
 MAX_CATEGORIES = 50
-"""Columns of the matrix for one column of the table; further categories share the last
-one.
-"""
+"""Most features for one column; further categories share the last one."""
 MAX_CLASSES = 10
-"""Whole numbers that can be classes of their own, such as labels of -1 and 1."""
+"""Most whole numbers that count as classes, such as labels of -1 and 1."""
 
 
 def feature_matrix(
     frame: pd.DataFrame, schema: Schema, columns: Sequence[str]
 ) -> Floats:
-    """Return features, (rows, features), with ordered columns scaled to [-1, 1] by
-    their bounds.
+    """Return features, (rows, features), from the schema alone.
 
-    The others are one feature per declared category. A column with an order that
-    declares missing values has a second feature that tells where they are. Depends on
-    the schema, never on other rows.
+    Ordered columns are scaled to [-1, 1] by their bounds. The others are one feature
+    per declared category. A column with an order that declares missing values has a
+    second feature, 1 for missing values. No row depends on other rows.
     """
     return np.column_stack(
         [_features(schema.column(name), frame[name]) for name in columns]
@@ -37,8 +35,9 @@ def feature_matrix(
 
 
 def numeric_target(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
-    """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,),
-    NaN where missing.
+    """Return a target with an order in [-1, 1], (rows,), NaN if missing.
+
+    Two classes are -1 and 1.
     """
     column = schema.column(target)
     if isinstance(column, IntervalColumn) and not (
@@ -50,8 +49,9 @@ def numeric_target(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
 
 
 def has_classes(column: Column) -> bool:
-    """Tell whether a column has classes, that is no order, or few whole numbers in
-    cells of their own.
+    """Return whether a column has classes.
+
+    It has classes if it has no order, or few whole numbers in cells of their own.
     """
     if not isinstance(column, IntervalColumn):
         return True
@@ -62,8 +62,9 @@ def has_classes(column: Column) -> bool:
 
 
 def class_numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
-    """Return the number of the class of each row, (rows,), -1 where it is missing or
-    not declared.
+    """Return the class number of each row, (rows,).
+
+    It is -1 if the class is missing or not declared.
     """
     column = schema.column(target)
     if not has_classes(column):
@@ -89,8 +90,9 @@ def _features(column: Column, values: pd.Series) -> Floats:
 
 
 def _label_numbers(column: Column, values: pd.Series) -> Codes:
-    """Return the place of each row's text among those declared, (rows,), -1 for another
-    one.
+    """Return the place of each row's text among the declared ones, (rows,).
+
+    It is -1 for an undeclared text.
     """
     labels = pd.Index(labels_of(column), dtype="str")
     return labels.get_indexer(pd.Index(read_texts(column, values))).astype(np.int64)

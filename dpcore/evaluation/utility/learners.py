@@ -9,9 +9,7 @@ import numpy as np
 from dpcore.evaluation.records import SEED, Codes, Floats
 
 SVM_ROWS = 1_000
-"""Rows that support vector machines are trained on, at most: their time grows with the
-square.
-"""
+"""Most rows to train a support vector machine: its time grows with their square."""
 _SVM_GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
 _FOLDS = 3
 
@@ -27,7 +25,7 @@ Learner = Callable[[Floats, Any], TrainedModel]
 
 
 class Constant:
-    """A model with one answer for all, the majority class or the mean."""
+    """A model with one answer for all: the majority class or the mean."""
 
     def __init__(self, answer: float) -> None:
         self.answer = answer
@@ -37,7 +35,7 @@ class Constant:
 
 
 def majority_model(labels: Codes) -> Constant:
-    """Return the model that always answers the most frequent class."""
+    """Return the model of the most frequent class."""
     return Constant(int(np.bincount(labels).argmax()))
 
 
@@ -91,9 +89,7 @@ CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": tr
 
 
 def train(learner: Learner, features: Floats, labels: Codes) -> TrainedModel:
-    """Train a classifier, which gives one answer for all where only one class is there
-    to learn from.
-    """
+    """Train a classifier; with one class only, return a constant model."""
     if len(np.unique(labels)) < 2:
         return majority_model(labels)
     # such as no convergence: the score says how good it is

@@ -1,10 +1,9 @@
-"""Models that learned from a release and were tested on the original, and the other way
-round.
+"""Models trained on a release and tested on the original, and the other way round.
 
-Two scenarios, never one alone: 1 trains on the original and tests on the release, where
-an easier release looks better than the original; 2 trains on the release and tests on
-the original. Every score comes with those of the original in the release's place, of
-the majority, and of a model whose labels were shuffled.
+There are two scenarios, never one alone: 1 trains on the original and tests on the
+release, where an easier release looks better than the original; 2 trains on the release
+and tests on the original. Every score comes with those of the original in the release's
+place, of the majority, and of a model trained on shuffled labels.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
 MAX_LEARNING_ROWS = 5_000
-"""Rows of a table that are learned from or tested on, at most, chosen by chance."""
+"""Most rows of a table to learn from or test on, chosen at random."""
 TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 """Fast ones first."""
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
 CLUSTERS = 2
 """Of k-means, which does not see the target."""
 USUAL_TARGETS = ("label", "class", "target", "outcome", "y")
-"""What the column that is to be predicted is usually called."""
+"""Usual names of the column to predict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +69,11 @@ class Score:
         task: of `TASKS`.
         measure: accuracy, f1 (macro), mse and r2 (of a target in [-1, 1]) or nmi.
         scenario: 1 or 2.
-        of: "release"; or what is beside it: "original", "majority" (one answer for
-            all), "shuffled".
+        of: "release"; or for comparison: "original", "majority" (one answer for all),
+            "shuffled".
         mean, spread: over the splits; the spread is their standard deviation, 0 for
             one.
-        runs: splits.
+        runs: number of splits.
     """
 
     task: str
@@ -102,7 +101,7 @@ def learn(
         target: the column to predict. Columns without an order, and of few whole
             numbers, are classified; two classes are also regressed on as -1 and 1.
             Columns with an order are regressed on.
-        tasks: those that do not apply to the target are left out.
+        tasks: to run; those that cannot predict the target are left out.
         on_progress: called with the task and the share done.
 
     Raises: ParameterError for an unknown target or task, no other column, or a target
@@ -153,15 +152,16 @@ def learn(
 
 
 def can_predict(task: str, column: Column) -> bool:
-    """Tell whether a task of `TASKS` can predict a column."""
+    """Return whether a task of `TASKS` can predict a column."""
     if task == "linear":
         return isinstance(column, IntervalColumn) or column.values_size == 2
     return task == "k-means" or has_classes(column)
 
 
 def sort_by_likely_target(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Sort columns by how likely they are predicted, by name, then by few values, the
-    last one first.
+    """Sort columns by how likely somebody predicts them.
+
+    Columns with a usual name are first, then those of few values, the last one first.
     """
 
     def rank(name: str) -> tuple[bool, bool, int]:
@@ -189,10 +189,10 @@ def random_splits(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
-    """The evaluation of models that learned from a release and from the original.
+    """The evaluation of models trained on a release and on the original.
 
-    The original is its rows that count. The release is made from all of these, those
-    that are tested on as well.
+    The original is its rows that count. The release is made from all of these,
+    including the rows to test on.
 
     Attributes:
         splits: how often the original is cut anew, from 1.
@@ -231,8 +231,9 @@ class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Examples:
-    """Features and labels of some rows that have a label, as classes and as numbers
-    where that applies.
+    """Features and labels of the rows with a label.
+
+    Labels are classes, numbers or both.
     """
 
     features: Floats
@@ -276,7 +277,7 @@ class _Examples:
         )
 
     def shuffle(self, rng: np.random.Generator) -> _Examples:
-        """Shuffle labels and features, so that neither has to do with any other."""
+        """Shuffle labels and each feature, so that all are unrelated."""
         return _Examples(
             features=np.column_stack(
                 [rng.permutation(column) for column in self.features.T]
@@ -356,9 +357,9 @@ def _cluster_scores(
     release: _Examples,
     rng: np.random.Generator,
 ) -> ScoredTasks:
-    """Compare the clusters of one table with those of the other on the same rows.
+    """Compare the clusters of two tables on the same rows.
 
-    No row is aligned.
+    No rows of the two tables are aligned.
     """
     own, other, again = (
         find_clusters(part.features, CLUSTERS) for part in (original, release, test)

@@ -1,6 +1,4 @@
-"""The distances of all small marginals of two tables, with those that sampling alone
-would bring.
-"""
+"""The distances of all small marginals of two tables, next to those of sampling."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -25,11 +23,10 @@ class WayError:
 
     Attributes:
         way: columns in each clique.
-        cliques: how many were compared.
+        cliques: number of compared cliques.
         mean, worst: distances in [0, 1]; 0 is equal, 1 is no cell in common.
-        worst_clique: where `worst` was seen.
-        floor: mean distance of a bootstrap of the original, which is what sampling
-            alone brings.
+        worst_clique: with the distance `worst`.
+        floor: mean distance of a bootstrap of the original, by sampling alone.
         independent: mean distance of the original with each column shuffled, without
             any relation.
     """
@@ -48,10 +45,10 @@ class MarginalErrorReport:
     """Marginal error of a table against the original.
 
     Attributes:
-        columns: those that both tables have, in the schema's order.
+        columns: of both tables, in the schema's order.
         ways: one entry per number of columns.
         pairs: distances of the two-way marginals, (columns, columns), of one column on
-            the diagonal; NaN where not compared.
+            the diagonal; NaN if not compared.
     """
 
     columns: tuple[str, ...]
@@ -67,8 +64,7 @@ def marginal_error(
     max_cliques: int | None = None,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> MarginalErrorReport:
-    """Return the mean and worst total variation distance over the marginals of `ways`
-    columns.
+    """Return the total variation distances over the marginals of `ways` columns.
 
     Reads the original: the result is internal.
 
@@ -77,11 +73,11 @@ def marginal_error(
         other: a table with some of the schema's columns, with at least one row.
         schema: of both tables.
         ways: numbers of columns, from 1.
-        max_cliques: compare at most so many cliques of each way, chosen at random; None
-            for all.
-        on_share: called with the share of the cliques that are done.
+        max_cliques: most cliques to compare of each way, chosen at random; None for
+            all.
+        on_share: called with the share of cliques done.
 
-    Raises: ParameterError when there is nothing to compare; SchemaError for a value
+    Raises: ParameterError if there is nothing to compare; SchemaError for a value
         without a cell.
     """
     columns = tuple(
@@ -139,12 +135,11 @@ def marginal_error(
 
 
 class _Tables:
-    """Cell numbers of both tables and of the original with its columns shuffled, one
-    below the other.
+    """Cell numbers of both tables, and of the original with shuffled columns.
 
-    A bootstrap of the original is how often each of its rows was drawn. Columns are
-    renumbered by the cells that occur, so that most marginals are small enough to count
-    without sorting.
+    They stand one below the other. A bootstrap of the original is the number of times
+    each of its rows was drawn. Columns are renumbered by the cells that occur, so that
+    most marginals are small enough to count without sorting.
     """
 
     def __init__(
@@ -174,9 +169,7 @@ class _Tables:
         self._times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
 
     def distances(self, clique: tuple[int, ...]) -> list[float]:
-        """Return the total variation distances of the other table, a bootstrap and a
-        shuffle.
-        """
+        """Return the distances of the other table, a bootstrap and a shuffle."""
         flat = self._codes[clique[0]]
         cells = self._sizes[clique[0]]
         for column in clique[1:]:

@@ -1,22 +1,20 @@
-"""What a measure of similarity means, by its range, its direction, and two tables
-everybody can picture.
-"""
+"""Measures of similarity: range, direction, and two tables for comparison."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A number that says how alike a release and the original are.
+    """A measure of how alike a release and the original are.
 
     Attributes:
         key: short and stable.
         higher_is_better: its direction.
-        perfect: what a copy of the original scores.
-        independent: what a table of independent columns scores, each with the
-            original's values; None where that depends on the original and is computed
-            with it. It equals `perfect` for measures of single columns: such a table is
-            no competitor there.
+        perfect: score of a copy of the original.
+        independent: score of a table of independent columns, each with the original's
+            values; None if it depends on the original and is computed with it. It
+            equals `perfect` for measures of single columns: such a table is no
+            competitor there.
     """
 
     key: str
@@ -71,10 +69,10 @@ class Scored:
 
     Attributes:
         value: of the release.
-        floor: of a second sample of the original: what chance alone brings; None where
-            not computed.
+        floor: of a second sample of the original, by chance alone; None if not
+            computed.
         independent: of the original with each column in an order of its own.
-        worst: the columns where it is worst, where that means something.
+        worst: the columns with the worst figure, if that means something.
     """
 
     measure: Measure

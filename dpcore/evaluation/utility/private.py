@@ -1,5 +1,4 @@
-"""Evaluations under differential privacy, which are charged and whose answers may be
-shared.
+"""Evaluations under differential privacy, with charges and answers to share.
 
 What a release says is public, so only the comparison with the original costs something.
 """
@@ -31,7 +30,7 @@ from dpcore.tables.counts import cell_counts, check_cells
 from dpcore.text import Text
 
 MAX_CLIQUES = 100
-"""Sets of columns that are compared at once, at most: each adds to the noise of all."""
+"""Most sets of columns to compare at once: each adds to the noise of all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,16 +75,15 @@ class _ReleaseQuestion(PrivateEvaluation):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMarginalErrorQuestion(_ReleaseQuestion):
-    """The mean and worst total variation distance of pairs of columns, or of single
-    ones, with noise.
+    """The mean and worst total variation distance of pairs of columns, with noise.
 
-    Of K distances and one number of rows, each has an even share of the loss. The
-    distances are those between the original's counts and the release's shares of the
-    noisy number of rows. A person changes each by at most their rows, and an error of
-    that number moves it by as much.
+    Single columns may be asked about, too. K distances and one number of rows each have
+    an even share of the loss. The distances are between the original's counts and the
+    release's shares of the noisy number of rows. A person changes each by at most their
+    rows, and an error of that number moves it by as much.
 
     Attributes:
-        release: of whatever data set; drawn rows of it are compared.
+        release: of any data set; rows drawn from it are compared.
         way: columns at a time, 1 or 2.
     """
 
@@ -103,7 +101,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         return Text("Marginal error, columns at a time: {way}", way=fields["way"])
 
     def check(self, schema: Schema) -> None:
-        """Refuse what cannot be compared.
+        """Refuse tables or columns that cannot be compared.
 
         Raises: ParameterError; LimitError for too many cells.
         """
@@ -115,8 +113,9 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         check_cells(schema.domain, self._cliques(schema))
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"mean", "worst", "columns" of the worst, "half_width" of each at 95
-        %, "compared"}.
+        """Return {"mean", "worst", "columns", "half_width", "compared"}.
+
+        "columns" are those of the worst, "half_width" is of each distance at 95 %.
         """
         cliques = self._cliques(schema)
         for_total, for_gaps = split_loss(measurer.loss, 2, (1, len(cliques)))
@@ -161,11 +160,11 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateAccuracyQuestion(_ReleaseQuestion):
-    """The share of the original's rows whose class is predicted by a model that learned
-    from a release.
+    """The share of original rows whose class a model predicts, with noise.
 
-    The model is public, a logistic regression. Right answers, wrong ones and rows
-    without a class are counted with noise, as a table of three cells.
+    The model learned from a release and is public, a logistic regression. Right
+    answers, wrong ones and rows without a class are counted with noise, as a table of
+    three cells.
     """
 
     kind = "accuracy"
@@ -184,9 +183,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         )
 
     def check(self, schema: Schema) -> None:
-        """Refuse a target that is no class, or a release without columns to learn
-        from.
-        """
+        """Refuse a target without classes, or a release without other columns."""
         self._check_whole()
         if isinstance(schema.column(self.target), IntervalColumn):
             raise UsageError(
@@ -199,8 +196,9 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
             raise too_few_rows()
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"accuracy", "low", "high" at 95 %, "majority" of one answer for all
-        in the release}.
+        """Return {"accuracy", "low", "high", "majority"}.
+
+        The bounds are at 95 %; "majority" is of one answer for all in the release.
         """
         columns = self._columns(schema)
         frame = self._frame
@@ -214,9 +212,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         )
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
-            """Return 1 for a right answer, 0 for a wrong one, 2 for a row without a
-            class.
-            """
+            """Return 1 for a right answer, 0 for a wrong one, 2 without a class."""
             answers = _answers(model, feature_matrix(rows, schema, columns))
             truth = class_numbers(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
@@ -241,7 +237,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
 
 
 def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
-    """Return the model's answer to each row, by that row alone whatever the others are.
+    """Return the model's answer to each row, from that row alone.
 
     A product of matrices rounds the scores of a row by its place among the others, so
     that one person more could flip the answers to ties of others.
@@ -264,6 +260,6 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
 def _laplace_half_width(deviation: float) -> float:
     """Return the half-width at 97.5 % of Laplace noise of this deviation.
 
-    That of Gaussian is smaller.
+    That of Gaussian noise is smaller.
     """
     return deviation * math.log(40) / math.sqrt(2)

@@ -1,4 +1,4 @@
-"""The success of a classifier that tells released rows from original ones. Internal."""
+"""How well a classifier separates released rows from original ones. Internal."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from dpcore.tables.rows import Microdata, PublicTable
 
 FOLDS = 3
 MAX_CLASSIFIED_ROWS = 4_000
-"""Rows of each table that a classifier is to tell apart, at most."""
+"""Most rows of each table for the classifier."""
 
 
 def propensity(
@@ -26,12 +26,11 @@ def propensity(
     schema: Schema,
     on_progress: OnProgress = silent,
 ) -> Scored:
-    """Measure how little boosted trees tell released rows from original ones, by
-    cross-validation.
+    """Measure how little boosted trees separate released from original rows.
 
-    1 is not at all, as for another sample of the same people; 0 is always. The area
-    under the curve is turned into 2 (1 - area). They see cells, not where in its cell a
-    value is. Source: Lopez-Paz, Oquab (2017).
+    By cross-validation: 1 is not at all, as for another sample of the same people; 0 is
+    always. The area under the curve is turned into 2 (1 - area). They see cells, not
+    where in its cell a value is. Source: Lopez-Paz, Oquab (2017).
 
     Raises: ParameterError for tables too small for a threefold cross-validation.
     """

@@ -1,4 +1,4 @@
-"""Errors of range queries, of random ranges of growing width and of named ones.
+"""Errors of range queries, for random ranges of growing width and named ones.
 
 Answers from a noisy histogram add up one draw per cell, so the absolute error grows
 with the square root of the width, while the true count grows faster. Next to them is
@@ -35,9 +35,7 @@ from dpcore.tables.rows import PublicTable
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorQuantiles:
-    """The error in percent of the true count that half of the answers, and 95 % of
-    them, are below.
-    """
+    """The median and 95 % quantile of the error, in percent of the true count."""
 
     median: float
     high: float
@@ -49,12 +47,12 @@ class WidthError:
 
     Attributes:
         width: cells in a range.
-        ranges: how many there were.
-        undefined: how many of these hold no row in the original, so that a percentage
+        ranges: number of ranges.
+        undefined: number of ranges without rows in the original, for which a percentage
             has no meaning.
-        answered: errors of the answers; None when all are undefined.
-        direct: errors to expect when each range is asked directly; None without a loss
-            to compare with.
+        answered: errors of the answers; None if all are undefined.
+        direct: expected errors if each range is asked directly; None without a loss to
+            compare with.
     """
 
     width: int
@@ -71,9 +69,9 @@ class NamedError:
     Attributes:
         true: rows of the original.
         answer: rows, from the release or the table.
-        percent: error of the answer; None, "undefined", when the original holds no such
+        percent: error of the answer; None, "undefined", if the original has no such
             row.
-        direct: error to expect when it is asked directly.
+        direct: expected error if it is asked directly.
     """
 
     low: Bound
@@ -98,13 +96,13 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:
-        source: a release with a marginal that holds the column, or a public table; None
-            for the original itself, whose answers have no error: what a chart of errors
-            is checked against.
+        source: a release with a marginal over the column, or a public table; None
+            for the original itself, whose answers have no error, to check a chart of
+            errors.
         column: of whole or real numbers, or dates.
         named: (low, high) ranges to show one by one; their bounds are bounds of cells.
-        loss: what one direct question would cost; None for no comparison.
-        ranges_per_width: at most so many random ranges of each width.
+        loss: cost of one direct question; None for no comparison.
+        ranges_per_width: most random ranges of each width.
     """
 
     kind = "range query errors"
@@ -174,16 +172,18 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
             ]
             counts = true[starts + width] - true[starts]
             errors = np.abs(answers[starts + width] - answers[starts] - counts)
-            some = counts > 0
+            has_rows = counts > 0
             widths.append(
                 WidthError(
                     width=width,
                     ranges=len(starts),
-                    undefined=int((~some).sum()),
-                    answered=_quantiles(errors[some] / counts[some] * 100)
-                    if some.any()
+                    undefined=int((~has_rows).sum()),
+                    answered=_quantiles(errors[has_rows] / counts[has_rows] * 100)
+                    if has_rows.any()
                     else None,
-                    direct=_direct_errors(counts[some], scale) if some.any() else None,
+                    direct=_direct_errors(counts[has_rows], scale)
+                    if has_rows.any()
+                    else None,
                 ),
             )
         return RangeErrorsReport(
@@ -231,7 +231,7 @@ def _quantiles(percents: Values) -> ErrorQuantiles:
 
 
 def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None:
-    """Compute quantiles of the percent error of one Laplace draw on each of `counts`.
+    """Return quantiles of the percent error of one Laplace draw on each count.
 
     P(error <= x %) is the mean over the ranges of 1 - exp(-x * count / (100 * scale)).
     """
@@ -239,11 +239,11 @@ def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None
         return None
     rates = counts / (100 * scale)
 
-    def reached(percent: float) -> float:
+    def chance_below(percent: float) -> float:
         return float(-np.expm1(-percent * rates).mean())
 
     return ErrorQuantiles(
-        median=_solve_rising(reached, 0.5), high=_solve_rising(reached, 0.95)
+        median=_solve_rising(chance_below, 0.5), high=_solve_rising(chance_below, 0.95)
     )
 
 

@@ -22,12 +22,12 @@ def range_query(
     """Return the number of rows with low <= value < high.
 
     Args:
-        source: rows, original or synthetic; or a marginal of a release that holds the
-            column; or the release, for its best marginal. On noisy counts the answer is
-            a free sum of cells, so `low` and `high` must be bounds of cells.
+        source: rows, original or synthetic; or a marginal of a release over the column;
+            or the release, for its best marginal. On noisy counts the answer is a free
+            sum of cells, so `low` and `high` must be bounds of cells.
         column: of whole or real numbers, or dates.
-        low: bound that is included; of dates as an ISO text, as `high`.
-        high: bound that is not, at least `low`.
+        low: included bound; of dates as an ISO text, as `high`.
+        high: excluded bound, at least `low`.
 
     Returns: rows; exact on a table, noisy on noisy counts.
 
@@ -60,8 +60,8 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
     Args:
         low, high: of `column.bounds`, or equal to them.
 
-    Raises: ParameterError for bounds that are of the wrong kind, reversed, or not
-        bounds of cells.
+    Raises: ParameterError for bounds of the wrong kind, reversed, or not bounds of
+        cells.
     """
     # which name some as texts, such as "above 0"
     if not {low, high} <= set(column.bounds):
@@ -74,16 +74,12 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
 
 
 def percent_error(true: float, answer: float) -> float | None:
-    """Return the error of an answer in percent of the true value, None where that
-    is 0.
-    """
+    """Return the error in percent of the true value; None if that is 0."""
     return None if true == 0 else abs(true - answer) / abs(true) * 100
 
 
 def best_marginal(release: Release, column: str) -> Marginal:
-    """Return the marginal of a release that says most precisely how many rows a
-    column's cells have.
-    """
+    """Return a release's most precise marginal about one column."""
     holders = [
         marginal for marginal in release.marginals.values() if column in marginal.clique
     ]
@@ -101,9 +97,9 @@ def released_cells(release: Release, column: str) -> Values:
 
 
 def interval_column(schema: Schema, column: str) -> IntervalColumn:
-    """Return the declaration of a column whose cells are intervals.
+    """Return the declaration of a column of intervals.
 
-    Raises: ParameterError for another.
+    Raises: ParameterError for another column.
     """
     return _interval(schema.column(column))
 
@@ -123,9 +119,7 @@ def no_order(column: str) -> ParameterError:
 
 
 def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
-    """Refuse bounds that are not two rising numbers, or two rising dates in ISO
-    form.
-    """
+    """Refuse bounds other than two rising numbers, or two rising ISO dates."""
     if not all(
         _is_date(bound) if dates else _is_number(bound) for bound in (low, high)
     ):

@@ -1,5 +1,6 @@
-"""The similarity of a release and the original, in columns, pairs, triples and random
-questions.
+"""The similarity of a release and the original.
+
+It is measured in columns, pairs, triples and random questions.
 """
 
 import itertools
@@ -28,16 +29,12 @@ from dpcore.tables.rows import Microdata, PublicTable
 RANDOM_QUESTIONS = 300
 """Random questions."""
 MIN_QUESTION_SHARE = 0.005
-"""Share of the rows below which the relative error of an answer is taken of this share
-instead.
-"""
+"""Least share of rows by which an error is divided to make it relative."""
 RARE_SHARE = 0.01
 """Share of the rows below which a value is rare."""
 MIN_EXPECTED_ROWS = 20
-"""Rows that a pair of values should have by chance, at least, before its absence counts
-as impossible.
-"""
-_DECILES = np.arange(1, 10) / 10
+"""Expected rows of a pair of values from which its absence counts as impossible."""
+_DECILES = np.arange(1, 10) / 10  # quantile orders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,16 +45,15 @@ class ColumnSimilarity:
 
     Attributes:
         distance: total variation distance over the declared cells, in [0, 1].
-        floor: the same for a bootstrap of the original: what chance alone brings.
+        floor: the same for a bootstrap of the original, by chance alone.
         wasserstein, deciles: as shares of the declared range; None for a column without
             an order.
         mean, median: in the column's own unit; days since 1970-01-01 for dates. None
             without an order.
-        zeros: shares of rows with the number 0; None where 0 is not within the declared
+        zeros: shares of rows with the number 0; None if 0 is not within the declared
             bounds.
         missing: shares of rows without a value.
-        rare: how many rare values the original has, and how many of these the release
-            has.
+        rare: number of rare values of the original, and of those in the release.
     """
 
     column: str
@@ -82,12 +78,12 @@ class SimilarityReport:
         association: Cramér's V of every pair, (columns, columns), in the original and
             in the release.
         correlation: Pearson's correlation likewise; NaN for columns without an order.
-        relations: of each column in the order of `marginals`, the mean distance of its
+        relations: for each column in the order of `marginals`, the mean distance of its
             pairs in wide cells: of the release, of a bootstrap and of independent
             columns.
         impossible: (first column, its value, second column, its value, share of the
-            released rows), the pairs of values that no row of the original has although
-            some should by chance; worst first.
+            released rows): pairs of values in no row of the original although some are
+            expected by chance; worst first.
         scores: one entry per measure that applies.
     """
 
@@ -100,7 +96,7 @@ class SimilarityReport:
     scores: tuple[Scored, ...]
 
     def score(self, measure: measures.Measure) -> Scored | None:
-        """Return the score of one measure, None where it does not apply."""
+        """Return the score of one measure, None if it does not apply."""
         return next((score for score in self.scores if score.measure == measure), None)
 
 
@@ -110,14 +106,12 @@ def similarity(
     schema: Schema,
     on_progress: OnProgress = silent,
 ) -> SimilarityReport:
-    """Compare the columns that both tables have.
+    """Compare the columns of both tables.
 
     Internal, as it reads the original.
 
     Raises: ParameterError for tables without rows or columns in common; SchemaError for
-        a value without a
-
-    cell.
+        a value without a cell.
     """
     names = [
         name for name in schema.domain.names if name in original and name in release
@@ -288,7 +282,7 @@ def _column_score(
     measure: measures.Measure,
     floor: str = "",
 ) -> Scored:
-    """Return the score of the worst column, which an average would hide."""
+    """Return the score of the worst column; an average would hide it."""
     worst = max(columns, key=lambda column: float(getattr(column, key)))
     return Scored(
         measure=measure,
@@ -333,8 +327,9 @@ def _score(
 def _pair_associations(
     cells: CodedTables,
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return Cramér's V of every pair of columns over coarse cells, and its distance
-    from the original.
+    """Return Cramér's V of every pair, and its distance from the original.
+
+    Both are over coarse cells.
     """
     size = len(cells.names)
     association = {table: np.eye(size) for table in cells.codes}
@@ -349,8 +344,9 @@ def _pair_associations(
 
 
 def _correlations(cells: CodedTables) -> dict[str, Floats]:
-    """Return the correlation of every pair of columns with an order, over the rows with
-    a value in both.
+    """Return the correlation of every pair of columns with an order.
+
+    It is over the rows with a value in both.
     """
     size = len(cells.names)
     ordered = [place for place in range(size) if cells.ordered[place]]
@@ -369,8 +365,9 @@ def _correlations(cells: CodedTables) -> dict[str, Floats]:
 def _impossible_pairs(
     cells: CodedTables,
 ) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
-    """Return the pairs, and the share of rows that hold one, of the release and of
-    independent columns.
+    """Return the impossible pairs of values, and the shares of rows with one.
+
+    The shares are of the release and of independent columns.
     """
     pairs: list[tuple[str, str, str, str, float]] = []
     hit = {
@@ -408,8 +405,8 @@ def _question_errors(
 ) -> dict[str, Floats]:
     """Return the relative errors of the same random questions in every table.
 
-    A question names two or three columns, or the only one; of one with an order a range
-    of its cells, of another one up to a third of its values.
+    A question names two or three columns, or the only one: a range of cells of a column
+    with an order, up to a third of the values of another one.
     """
     rng = np.random.default_rng(SEED)
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
@@ -445,9 +442,9 @@ def _question_errors(
 def _mark_rows(
     codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Mark the rows that have one of the values.
+    """Mark the rows with one of the values.
 
-    Of a range its ends are enough, and quicker.
+    For a range its ends are enough, and quicker.
     """
     places = np.flatnonzero(values)
     if len(places) and places[-1] - places[0] + 1 == len(places):

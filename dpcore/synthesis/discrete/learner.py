@@ -421,7 +421,7 @@ class Learner:
     def _expected_distances(
         self, estimates: Mapping[Clique, Values]
     ) -> dict[Clique, float]:
-        """Return the distance of each clique that a correct model would show, in rows.
+        """Return the distance that each clique would show in a correct model, in rows.
 
         It comes from the noise of the single columns and from sampling.
         """

@@ -348,7 +348,7 @@ class SyntheticModel(Model):
         return replace(table, values=table.values[index])
 
     def _alone_in_group(self, clique: Clique) -> npt.NDArray[np.bool_]:
-        """Return a mask of the cells that are a group by themselves."""
+        """Return a mask of the cells in a group of their own."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
         for axis, name in enumerate(clique):
             groups = self.grouping.groups[name]

@@ -121,7 +121,7 @@ class TableRecipe(Recipe):
             with_concordances=self.with_concordances,
         )
 
-    def _measured(
+    def _measure_columns(
         self, measurer: Measurer, earlier: SyntheticModel | None = None
     ) -> Columns:
         """Measure the columns alone."""
@@ -171,7 +171,7 @@ class Tree(TableRecipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, choose the tree, measure its edges, fit."""
         on_progress("measuring", 0.0)
-        columns = self._measured(measurer)
+        columns = self._measure_columns(measurer)
         pairs = workload(columns.grouping.domain.names, 2, {})
         learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
         on_progress("measuring", 0.3)
@@ -271,7 +271,7 @@ class Adaptive(TableRecipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit in rounds."""
         on_progress("measuring", 0.0)
-        columns = self._measured(measurer, self.earlier)
+        columns = self._measure_columns(measurer, self.earlier)
         learner = self._learner(
             measurer,
             columns,

@@ -103,7 +103,7 @@ def refine_rows(
 
 
 def _round_column(column: Integers, expected: Values, rng: np.random.Generator) -> None:
-    """Move the fewest rows so that each cell has its expected rows.
+    """Move as few rows as possible so that each cell has its expected rows.
 
     Expected rows are rounded up or down at random.
     """

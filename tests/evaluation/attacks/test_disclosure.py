@@ -244,7 +244,7 @@ def test_figures_are_repeatable() -> None:
 def test_one_secret() -> None:
     """The person could not ask about the one column that matters."""
     found = attack(INSIDE, secret="income").attacks[-1]
-    assert found.successful
+    assert found.succeeds
     assert found.rate.value > 0.95
 
 

@@ -20,7 +20,7 @@ from dpcore.synthesis import Closeness, Independent
 from workbench import session
 from workbench.server.workers import drawing
 from workbench.synthesize import record_view
-from workbench.ui import epsilon_view, widgets
+from workbench.ui import epsilon_view, progress_view, widgets
 
 
 class Page:
@@ -53,11 +53,11 @@ class Page:
         asked = drawing.question(self.release, 500, 0, ["a", "b"])
         for place, name, value in (
             (record_view, "st", page),
-            (record_view, "being_computed", self.waits.append),
+            (record_view, "say_being_computed", self.waits.append),
             (session, "session", self._session),
-            (widgets, "compute", lambda *given: asked),
-            (epsilon_view, "left", lambda curator: 9.0),
-            (epsilon_view, "picker", lambda *given, **named: 0.1),
+            (progress_view, "compute", lambda *given: asked),
+            (epsilon_view, "remaining_epsilon", lambda curator: 9.0),
+            (epsilon_view, "ask_epsilon", lambda *given, **named: 0.1),
             (epsilon_view, "loss", lambda curator, epsilon: dp.PureDP(epsilon=epsilon)),
         ):
             monkeypatch.setattr(place, name, value, raising=False)

@@ -21,7 +21,7 @@ def test_a_click_while_rows_are_read_is_told(monkeypatch: pytest.MonkeyPatch) ->
     """The file would be gone without a word, and the field empty again."""
     held = session.Session()
     file = SimpleNamespace(name="people.csv", size=1, getvalue=lambda: b"a")
-    ledger = SimpleNamespace(of=lambda dataset: SimpleNamespace(key=b"key"))
+    ledger = SimpleNamespace(for_dataset=lambda dataset: SimpleNamespace(key=b"key"))
 
     def end(*given: Any, **named: Any) -> None:
         raise Ended
