@@ -366,7 +366,7 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
     monkeypatch.setattr(many_texts, "_PENDING_HASHES", 10)
     monkeypatch.setattr(commands, "TOLD_EVERY", 0.0)
     looked_at: list[tuple[str, ...]] = []
-    coded = ArrowEngine.coded
+    coded = ArrowEngine.coded_rows
 
     def look(engine: ArrowEngine, columns: Sequence[str]) -> CodedRows:
         looked_at.append(tuple(columns))
