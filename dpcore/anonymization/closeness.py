@@ -53,10 +53,10 @@ class TCloseness(SensitiveModel):
         counts = classes.histogram(self.column)
         secret = classes.secrets[self.column]
         if self.distance == "equal":
-            moved = counts.moved(secret.counts)
+            moved = counts.scaled_distance(secret.counts)
             whole = 2
         elif self.distance == "ordered":
-            moved = counts.moved_in_order(secret.counts)
+            moved = counts.scaled_ordered_distance(secret.counts)
             whole = max(secret.ranks - 1, 1)
         else:
             moved = _tree_flow(counts, secret)
@@ -146,7 +146,7 @@ class TCloseness(SensitiveModel):
 
 def _tree_flow(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) flow through all edges of the hierarchy, of length 1 / (2 height)."""
-    flow = counts.moved(secret.counts)
+    flow = counts.scaled_distance(secret.counts)
     table = secret.counts
     group = counts.group
     code = counts.value
@@ -159,7 +159,7 @@ def _tree_flow(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
         coarser = ValueCounts(
             group=group, value=code, count=count, classes=counts.classes
         )
-        flow = flow + coarser.moved(table)
+        flow = flow + coarser.scaled_distance(table)
     return flow
 
 

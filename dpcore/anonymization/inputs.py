@@ -15,7 +15,7 @@ from dpcore.errors import SchemaError, no_column, too_few_for, two_roles
 from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray, IntArray
-from dpcore.tables.rows import DistinctRows, Held, Microdata
+from dpcore.tables.rows import DistinctRows, Microdata, TupleOwners
 from dpcore.text import Text
 
 # Words for true and false in a subset column, in lower case
@@ -36,7 +36,7 @@ class Inputs:
     frame: pd.DataFrame
     plan: Choices
     weights: IntArray | None = None
-    held: Held | None = None
+    held: TupleOwners | None = None
 
     @classmethod
     def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
@@ -109,7 +109,7 @@ class Inputs:
             self.plan.secrets,
             self.person,
             weights=None if weights is None else weights[marked],
-            held=None if self.held is None else self.held.within(marked_in_frame),
+            held=None if self.held is None else self.held.restrict_to(marked_in_frame),
         )
 
     def check_people(self, people: int) -> None:

@@ -28,7 +28,7 @@ from dpcore.anonymization.promise import describe_models
 from dpcore.errors import RowsError, UsageError, source_changed
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows, Published
@@ -167,7 +167,9 @@ class Recoding:
         published = pd.DataFrame(columns, index=shown.index)[
             [name for name in rows if name in columns]
         ]
-        return uncoded(published if self._keeps_hidden else published[~hidden])
+        return decode_categories(
+            published if self._keeps_hidden else published[~hidden]
+        )
 
     def _print_labels(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
         """Return the printed labels of each quasi-identifier."""

@@ -37,7 +37,7 @@ from dpcore.engines.tuples import holders
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import texts
 from dpcore.tables.hashes import person_hashes, tuple_hashes
-from dpcore.tables.people import person_of
+from dpcore.tables.people import person_codes
 from dpcore.tables.rows import DistinctRows
 from tests.anonymization.oracle import (
     MODELS,
@@ -312,8 +312,8 @@ def test_holdings_in_many_slices_and_some_at_a_time(
         frozenset(zip(rows["zip"], rows["ill"], strict=True))
         for _, rows in frame.groupby("person")
     )
-    monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS", 13)
-    monkeypatch.setattr(holders, "_WAITING", 1)
+    monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS_PER_SLICE", 13)
+    monkeypatch.setattr(holders, "_PENDING_PAIRS", 1)
     monkeypatch.setattr(people, "OWNERS_AT_ONCE", 3)
     cut = distinct(frame, "zip", "ill")
     for found in (whole, cut):
@@ -329,7 +329,7 @@ def test_holdings_in_many_slices_and_some_at_a_time(
         )
     assert Bag(cut.held.sums.tolist()) == Bag(whole.held.sums.tolist())  # type: ignore[union-attr]
     assert len(written(frame, frame, plan_of(limit=0.1, subset="shown"))) > 200
-    monkeypatch.setattr(holders, "MOST_PAIRS", 20)
+    monkeypatch.setattr(holders, "MAX_PAIRS", 20)
     with pytest.raises(dp.LimitError, match="too many different rows"):
         distinct(frame, "zip", "ill")
 
@@ -359,6 +359,6 @@ def test_people_are_told_apart_by_the_texts_of_their_ids() -> None:
         hashes = [tuple(each) for each in person_hashes(column).tolist()]
         assert len({*hashes}) == 10  # as for the promise: texts as they were written
         # each its own person
-        assert person_of(pd.DataFrame({"x": column}), "x") is None
+        assert person_codes(pd.DataFrame({"x": column}), "x") is None
     found, index = tuple_hashes(words.to_frame("x"), ["x"])
     assert len({*found[index].tolist()}) == 8

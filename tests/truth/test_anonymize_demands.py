@@ -302,7 +302,7 @@ def _never(_model: Any, classes: Any, *_kept: Any) -> Any:
 
 def _flat(counts: Any, secret: Any) -> Any:
     """The flow through a hierarchy in which all values meet at the top."""
-    return len(secret.parents) * counts.moved(secret.counts)
+    return len(secret.parents) * counts.scaled_distance(secret.counts)
 
 
 def _narrow(columns: Any, *given: Any) -> Any:

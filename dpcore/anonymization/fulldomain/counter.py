@@ -20,7 +20,7 @@ from dpcore.anonymization.fulldomain.members import Members
 from dpcore.anonymization.fulldomain.people import people_sums_of
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import SensitiveColumn
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts
 from dpcore.tables.value_counts import ValueCounts
 
 MAX_NUMBERS_PER_TUPLE = 8
@@ -469,7 +469,7 @@ class CountedClasses:
             order = cells.argsort()
             cells = cells[order]
             figures = figures[order]
-            starts = starts_of(cells)
+            starts = run_starts(cells)
             cells = cells[starts]
             figures = np.add.reduceat(figures, starts)
             cells = cells[figures > 0]

@@ -24,9 +24,9 @@ from dpcore.anonymization.groups import (
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
-from dpcore.tables.people import person_of
-from dpcore.tables.rows import Held
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts
+from dpcore.tables.people import person_codes
+from dpcore.tables.rows import TupleOwners
 
 WORD = 63
 """Bits of a key in int64; the sign bit stays unused, so that keys sort as they are."""
@@ -315,7 +315,7 @@ class Tuples:
     @cached_property
     def _distinct(self) -> IntArray:
         """One key of each quasi-identifier tuple."""
-        return self.keys[starts_of(self.keys >> self.tail)] if self.tail else self.keys
+        return self.keys[run_starts(self.keys >> self.tail)] if self.tail else self.keys
 
     @cached_property
     def _labels(self) -> dict[tuple[int, int], IntArray]:
@@ -381,7 +381,7 @@ class Tuples:
         subset: BoolArray | None = None,
         person: str | None = None,
         rows: IntArray | None = None,
-        held: Held | None = None,
+        held: TupleOwners | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -422,7 +422,7 @@ class Tuples:
                 "every row is suppressed in these columns",
                 remedy="choose another column",
             )
-        whose = person_of(frame, person)
+        whose = person_codes(frame, person)
         places = kept.nonzero()[0]
         # Rows suppressed before may be published too: they count in the distribution
         # of the whole table, with which t-closeness compares
@@ -461,7 +461,7 @@ class Tuples:
         if held is not None:
             entry = np.zeros(len(frame), dtype=np.int64)
             entry[places] = np.searchsorted(distinct, keys)
-            here = held.among(kept)
+            here = held.select(kept)
             members = Members.of(
                 here.group, entry[here.place], len(distinct), held.people
             )
@@ -502,11 +502,11 @@ def count_keys(
     """Count the distinct keys, ascending, each by its occurrences or by `rows`."""
     if rows is None:
         ordered = np.sort(keys)
-        starts = starts_of(ordered)
+        starts = run_starts(ordered)
         return ordered[starts], np.diff(starts, append=len(ordered))
     order = keys.argsort()
     ordered = keys[order]
-    starts = starts_of(ordered)
+    starts = run_starts(ordered)
     return ordered[starts], np.add.reduceat(rows[order], starts)
 
 
