@@ -24,6 +24,7 @@ from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import (
+    AGES,
     CELLS,
     MISSING_FACTS,
     TEXTS,
@@ -327,6 +328,7 @@ class Schema:
                 if any(column.known_from for column in columns):
                     version = SCHEMA_VERSION
                 columns = tuple(map(_of_version_1, columns))
+            columns = tuple(map(_with_told_age, columns))
             for column in columns:
                 _check_origins(column)
             return cls(
@@ -400,6 +402,17 @@ def _unsaid(column: Column) -> tuple[str, ...]:
     """
     joined = column.origin("spellings") == Origin.RULE
     return (*column.declared_facts, *(("spellings",) if joined else ()))
+
+
+def _with_told_age(column: Column) -> Column:
+    """Mark a highest age of 99 of which a file does not say who said so.
+
+    Earlier programs called it a fact of the rule for ages.
+    """
+    is_unsaid = AGES in column.rules and column.declared_facts == ("high",)
+    if not is_unsaid or column.known_from:
+        return column
+    return dataclasses.replace(column, from_data=(*column.from_data, "high"))
 
 
 def _check_origins(column: Column) -> None:

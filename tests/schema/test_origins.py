@@ -90,6 +90,28 @@ def test_each_fact_has_an_origin() -> None:
     )
 
 
+def test_a_rule_declares_one_thing_and_not_its_opposite() -> None:
+    """What the owner changed for one person's cell was called a public rule."""
+    age = SCHEMA.column("age")
+    assert age.origin("unreadable_is_missing") == Origin.RULE
+    refused = dataclasses.replace(age, unreadable_is_missing=False)
+    assert refused.origin("unreadable_is_missing") == Origin.TOLD
+    never = dataclasses.replace(refused, missing=False)
+    assert never.origin("missing") == Origin.TOLD
+    younger = dataclasses.replace(age, high=99)
+    assert (younger.origin("high"), younger.origin("low")) == (Origin.TOLD, Origin.RULE)
+
+
+def test_a_highest_age_of_an_earlier_file_is_read_as_from_the_data() -> None:
+    """A file of a program that called 99 a rule could not be opened."""
+    younger = dataclasses.replace(SCHEMA.column("age"), high=99)
+    content = fields(dataclasses.replace(SCHEMA, columns=(younger,)))
+    assert content["columns"][0].pop("known_from") == "declared"
+    assert read(content).column("age").from_data == ("kind", "high")
+    content["columns"][0]["known_from"] = "a law"
+    assert read(content).column("age").from_data == ("kind",)
+
+
 def test_a_schema_written_by_hand_means_what_it_says() -> None:
     """Words that a rule knows would go missing in a column of somebody who declared
     none of this.
