@@ -337,14 +337,7 @@ class Schema:
                 unsaid=unsaid if version == 1 else {},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
-                excluded=tuple(
-                    Excluded(
-                        name=fields["name"],
-                        reason=_WHY_LEFT_OUT,
-                        from_data=tuple(fields["from_data"]),
-                    )
-                    for fields in content.get("left_out", ())
-                ),
+                excluded=tuple(map(_left_out, content.get("left_out", ()))),
             )
         except (
             json.JSONDecodeError,
@@ -354,6 +347,20 @@ class Schema:
             UsageError,
         ) as error:
             raise other_kind() from error
+
+
+def _left_out(fields: Mapping[str, Any]) -> Excluded:
+    """Read a column that a file names as left out.
+
+    Raises: ParameterError if it is not marked, as no other reason is in a file.
+    """
+    if fields["from_data"] != [LEFT_OUT]:
+        raise ParameterError(
+            "column {name!r} was left out, and the file does not say what for",
+            remedy="take the file as it was saved",
+            name=fields["name"],
+        )
+    return Excluded(name=fields["name"], reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
 
 
 def taken_facts(

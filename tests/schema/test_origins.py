@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import ParameterError
-from dpcore.release import _digest
+from dpcore.release import _digest, check_origins
 from dpcore.schema import Schema
 from dpcore.schema.origin import (
     CENSORED,
@@ -466,6 +466,82 @@ def test_a_release_that_says_less_than_its_schema_is_refused(change: Any) -> Non
     change(content)
     with pytest.raises(ParameterError, match="'sex'"):
         dp.Release.from_dict(content)
+
+
+SEVEN_ROWS = Schema(
+    columns=(
+        dp.Categorical("sex", categories=("F", "M"), known_from="a law"),
+        dp.Integer("pay", low=0, high=5000, bin_width=500),
+    ),
+    unit=dp.PrivacyUnit(max_rows=7, id_column="person", from_data=True),
+)
+
+
+def contradicted(content: dict[str, Any], change: str) -> None:
+    """Change one thing that the guarantee or the schema of a release says."""
+    guarantee = content["guarantee"]
+    schema = content["schema"]
+    if change == "unit":
+        guarantee["unit"] = "add or remove one person (one row)"
+    if change == "mark of the unit":
+        guarantee["unit"] = (
+            "add or remove one person (at most 7 rows, named by 'person')"
+        )
+    if change == "no source":
+        guarantee["known_from"] = {}
+    if change == "another source":
+        guarantee["known_from"] = {"sex": "a law", "pay": "the census bureau"}
+    if change == "declared by":
+        schema["declared_by"] = "Mr X"
+    if change == "stands on":
+        guarantee["stands_on"] = [{"epsilon": "9"}]
+    if change == "stands on rho":
+        guarantee["stands_on"] = [{"rho": "1/9"}]
+    if change == "left out without a mark":
+        schema["left_out"] = [{"name": "zip", "from_data": []}]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("unit", "who is protected"),
+        ("mark of the unit", "who is protected"),
+        ("no source", "known from"),
+        ("another source", "known from"),
+        ("declared by", "declared the rows"),
+        ("stands on", "stands on"),
+        ("stands on rho", "stands on"),
+        ("left out without a mark", "'zip'"),
+    ],
+)
+def test_a_guarantee_that_contradicts_its_file_is_refused(
+    change: str, says: str
+) -> None:
+    """A page would print a promise that the same file denies."""
+    people = FRAME.assign(person=[f"p{place % 100}" for place in range(600)])
+    curator = dp.Curator.open(people, SEVEN_ROWS, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    assert dp.Release.from_dict(content).guarantee == release.guarantee
+    contradicted(content, change)
+    with pytest.raises(ParameterError, match=says) as refused:
+        dp.Release.from_dict(content)
+    assert refused.value.remedy
+
+
+def test_losses_that_a_release_stands_on_are_within_its_own() -> None:
+    """A release of today, with the loss of an earlier one in it, would be refused."""
+    curator = dp.Curator.open(
+        FRAME, SCHEMA, budget=dp.ZCDP(rho=3), ledger=dp.MemoryLedger()
+    )
+    release = curator.run(dp.Histogram("sex"), dp.ZCDP(rho="1/3"))
+    for stands_on in ({"rho": "1/3"}, {"epsilon": "1/2"}):
+        carried = dataclasses.replace(release.guarantee, stands_on=(stands_on,))
+        check_origins(carried, release.schema)
+    too_much = dataclasses.replace(release.guarantee, stands_on=({"rho": "1/2"},))
+    with pytest.raises(ParameterError, match="stands on"):
+        check_origins(too_much, release.schema)
 
 
 def test_texts_in_an_older_release_file_are_not_handed_on() -> None:
