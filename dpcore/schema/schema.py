@@ -354,13 +354,17 @@ def _left_out(fields: Mapping[str, Any]) -> Excluded:
 
     Raises: ParameterError if it is not marked, as no other reason is in a file.
     """
-    if fields["from_data"] != [LEFT_OUT]:
+    if not fields["from_data"]:
         raise ParameterError(
             "column {name!r} was left out, and the file does not say what for",
             remedy="take the file as it was saved",
             name=fields["name"],
         )
-    return Excluded(name=fields["name"], reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
+    return Excluded(
+        name=fields["name"],
+        reason=_WHY_LEFT_OUT,
+        from_data=tuple(fields["from_data"]),
+    )
 
 
 def taken_facts(

@@ -142,7 +142,7 @@ def public_name(lines: Sequence[Line]) -> str:
 SHOWN_KEYS = {
     "opened": ("account", "by", "forgotten"),
     "reserved": ("recipe", "loss", "report", "declared_by", "by"),
-    "committed": ("events", "release", "by"),
+    "committed": ("events", "by"),
     "failed": ("events", "error", "by"),
     "outside": (
         "kind",
@@ -163,6 +163,7 @@ SHOWN_KEYS = {
 """What of a line's content may be seen without the table, by its state.
 
 All else stays in the ledger: the digest of a plan, which has no key in older lines, the
+digest of a release, which earlier versions stored with single people's words, the
 sketch of the table, the name of its file.
 """
 
@@ -176,6 +177,9 @@ def without_facts(line: Line, name: str) -> Line:
     content = {
         key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
     }
+    if "recipe" in content:  # of a question about a release: the release's digest
+        recipe = content["recipe"]
+        content["recipe"] = {key: recipe[key] for key in recipe if key != "release"}
     if is_declaration(line):
         declared = line.content["declared"]
         schema = {
