@@ -208,6 +208,21 @@ class Release:
         return f"Release({self.recipe.get('kind')!r}, {loss}, tables: {tables}{more})"
 
     @property
+    def losses_paid(self) -> tuple[dict[str, str], ...]:
+        """Every loss charged for the content: its own, and those of private searches.
+
+        A search for cells of several columns counts once, and so does the one for rows
+        per person.
+        """
+        rows = self.schema.unit.found
+        searches = dict.fromkeys(self.guarantee.found.values())
+        return (
+            dict(self.guarantee.loss),
+            *(search.loss for search in searches),
+            *([{PureDP.name: rows}] if rows else []),
+        )
+
+    @property
     def model_columns(self) -> tuple[str, ...]:
         """Columns of the rows drawn by `sample`, in the schema's order."""
         drawn = self.model.columns
