@@ -33,7 +33,7 @@ from dpcore.schema.origin import (
     found_wrongly,
 )
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import MISSING
+from dpcore.schema.values import MISSING, OTHER_LABEL
 from dpcore.text import Text
 
 SCHEMA_VERSION = 2
@@ -156,10 +156,9 @@ class Schema:
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        is_missing = (
-            declared.missing and category == MISSING and "missing" in declared.from_data
-        )
-        if declared.values_origin == Origin.DATA or is_missing:
+        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category)
+        is_marked_cell = fact in declared.from_data and getattr(declared, str(fact))
+        if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
                     "the cells of column {column!r} were taken from the data, so its "
@@ -390,7 +389,7 @@ def _as_planned(column: Column) -> Column:
 
 
 def _column_to_dict(column: Column) -> dict[str, Any]:
-    if column.declared_facts and not column.known_from:
+    if _unsaid(column) and not column.known_from:
         column = dataclasses.replace(column, known_from=DECLARED)
     return column.to_dict()
 
@@ -406,10 +405,10 @@ def _of_version_1(column: Column) -> Column:
 
 
 def _unsaid(column: Column) -> tuple[str, ...]:
-    """Return the facts whose origin a version 1 file does not tell.
+    """Return the facts that stand on the word of whoever declared them.
 
-    Joined spellings are among them: the rule is public, and somebody's spelling may be
-    why it is there.
+    Joined spellings are among them unless they are marked: the rule is public, and
+    somebody's spelling may be why it is there. A file of version 1 does not tell.
     """
     joined = column.origin("spellings") == Origin.RULE
     return (*column.declared_facts, *(("spellings",) if joined else ()))
@@ -431,7 +430,8 @@ def _check_origins(column: Column) -> None:
 
     Raises: ParameterError.
     """
-    if column.declared_facts and not column.known_from:
+    unsaid = _unsaid(column)
+    if unsaid and not column.known_from:
         raise ParameterError(
             (
                 "column {name!r} says that facts of its are publicly known, and not "
@@ -439,7 +439,7 @@ def _check_origins(column: Column) -> None:
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
-            facts=", ".join(column.declared_facts),
+            facts=", ".join(unsaid),
         )
     if column.found and (
         not isinstance(column, NumberColumn)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.errors import ParameterError
+from dpcore.errors import BudgetError, ParameterError
 from dpcore.release import _digest, check_origins
 from dpcore.schema import Schema
 from dpcore.schema.origin import (
@@ -28,6 +28,7 @@ from dpcore.schema.origin import (
     label_of,
     means_missing,
 )
+from dpcore.schema.values import MISSING, OTHER_LABEL
 from workbench.language.wording import found_sentences
 from workbench.store.links.shares import SharedPage
 
@@ -286,6 +287,10 @@ def found_labels(content: dict[str, Any]) -> None:
     content["columns"][1] |= {"found": "epsilon 1/20"}
 
 
+def joined_by_nobody(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"rules": [WORDS, SPELLINGS]}
+
+
 def unknown_rule(content: dict[str, Any]) -> None:
     content["columns"][1] |= {"rules": ["words for missing 99"]}
 
@@ -309,6 +314,7 @@ def other_ages(content: dict[str, Any]) -> None:
         (ages_of_another_name, "salary"),
         (found_labels, "sex"),
         (unknown_rule, "sex"),
+        (joined_by_nobody, "'sex'.*spellings"),
         (other_ages, "age"),
     ],
 )
@@ -342,6 +348,40 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
         dp.Curator.open(FRAME, with_found(again, other), ledger=ledger, **PURE)
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
+
+
+@pytest.mark.parametrize("cell", ["missing", "other"])
+def test_a_cell_that_the_table_asked_for_is_no_public_part(cell: str) -> None:
+    """One person's label decided that there is such a part, and its charge was put
+    beside those of others.
+    """
+    label = {"missing": MISSING, "other": OTHER_LABEL}[cell]
+    for marks in ((), (cell,)):
+        sex = dp.Categorical(
+            "sex", categories=("F", "M"), missing=True, other=True, from_data=marks
+        )
+        schema = Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
+        assert schema.public_part({"sex": "F"}) == ("sex", "F")
+        if marks:
+            with pytest.raises(BudgetError, match="'sex'"):
+                schema.public_part({"sex": label})
+        else:
+            assert schema.public_part({"sex": label}) == ("sex", label)
+
+
+def test_joined_spellings_are_somebodys_word_in_a_file() -> None:
+    """A codebook would call it a public rule that somebody's spelling was the reason
+    for.
+    """
+    sex = dp.Categorical(
+        "sex",
+        categories=("F", "M"),
+        rules=(SPELLINGS,),
+        from_data=("kind", "categories"),
+    )
+    content = fields(Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1)))
+    assert content["columns"][0]["known_from"] == "declared"
+    assert read(content).column("sex").from_data == ("kind", "categories")
 
 
 def with_found(schema: Schema, found: CellSearch) -> Schema:

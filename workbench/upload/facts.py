@@ -378,12 +378,13 @@ def put_public(
             values = facts.intersection(VALUES)
             notes = [grid.told_note(column, fact) for fact in sorted(facts)]
             if values:
-                line["known from"] = known_from
                 notes += [
                     grid.told_note(column, fact)
                     for fact in column.facts
                     if fact in VALUES and fact not in facts
                 ]
+            if values or "spellings" in facts:
+                line["known from"] = known_from
                 notes.append(grid.source_note(known_from))
             line["told"] = join(
                 dict.fromkeys([*split_parts(_line(draft, column.name)["told"]), *notes])

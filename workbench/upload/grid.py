@@ -240,7 +240,11 @@ def _mark_taken(
     ]
     if NEVER_MISSING in answered and not column.missing:
         marks = [fact for fact in marks if fact not in MISSING_FACTS]
-    if set(VALUES).intersection(marks):
+    is_of_spellings = {
+        told_note(column, "spellings"),
+        source_note(known_from),
+    } <= set(answered)
+    if set(VALUES).intersection(marks) and not is_of_spellings:
         known_from = ""  # was said of other values
     same = all(
         getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS

@@ -394,6 +394,21 @@ def test_a_draft_without_rows_shows_no_check() -> None:
     assert edit(plain, categories="F | M | X", other=True).from_data == ()
 
 
+def test_a_tick_on_joined_spellings_alone_says_where_from() -> None:
+    """The codebook of this table could not be read: nobody says who joined them."""
+    draft = draft_of(pd.DataFrame({"ward": ["Eye", "eye", "Ear"] * 50}))
+    facts.put_columns(draft, facts.join_spellings(draft.schema.columns).values())
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    ticked = [item for item in items(draft, question) if item.kind == "spellings"]
+    facts.put_public(draft, ticked, question, "the ward list")
+    column = now(draft).column("ward")
+    assert set(column.from_data) == {"kind", "categories"}
+    assert column.known_from == "the ward list"
+    again = dp.Schema.from_json(now(draft).shared().to_json()).column("ward")
+    assert again.known_from == "the ward list"
+
+
 def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
     """A cell for missing that an answer took away came back without a mark."""
     draft = draft_of(pd.DataFrame({"sex": ["F", "M"] * 100}))
