@@ -54,7 +54,7 @@ top = st.container()
 columns, sensitive = ask()
 if not columns:
     with top:
-        view.without_known(curator)
+        view.say_nothing_known(curator)
     st.stop()
 with st.expander(_("Attacker, population and threshold"), key="attacker"):
     listed, attacker = known_people(curator, key="audit-list") or ("", None)
@@ -101,4 +101,4 @@ with actions:
     )
 person_view.one_person(curator, columns, sensitive)
 rows_view.each_row(curator, columns, [name for name in roles if name not in columns])
-view.details(report, columns, listed)
+view.show_details(report, columns, listed)

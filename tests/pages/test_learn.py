@@ -80,8 +80,8 @@ def test_it_is_computed_once() -> None:
     processor.
     """
     for each, given in (
-        (figures.by_width, 0.1),
-        (figures.by_columns, 1.0),
+        (figures.errors_by_width, 0.1),
+        (figures.errors_by_columns, 1.0),
         (figures.list_attack, 1.0),
     ):
         assert each(given) is each(given)
@@ -129,7 +129,7 @@ def test_the_bound_is_the_stated_one(epsilon: float) -> None:
     """The first picture would show another promise than e^epsilon, or chances of
     another noise.
     """
-    frame, ratio = figures.neighbors(100, epsilon)
+    frame, ratio = figures.neighboring_laws(100, epsilon)
     assert ratio == exact(math.exp(epsilon))
     assert frame.groupby("table")["chance"].sum().min() > 0.9
     for (name, of_table), count in zip(
@@ -179,7 +179,7 @@ def test_variances_of_answers() -> None:
 
     names = list(figures.laws())
     assert [name[:2] for name in names] == ["F1", "F2", "F3", "F "]
-    drawn, spreads = figures.overlaid(names)
+    drawn, spreads = figures.overlaid_laws(names)
     assert spreads["variance"].tolist() == exact(
         [variance(1), variance(1), variance(2), variance(1) / 2]
     )
@@ -247,7 +247,7 @@ def test_tables_of_three_lengths() -> None:
     """SEEDS G11: a table of 5 rows would look as good as one of as many rows as were
     counted.
     """
-    errors = figures.ways_of_rows(1.0).set_index("rows")["error"]
+    errors = figures.error_by_rows(1.0).set_index("rows")["error"]
     people = samples.census()["age"].between(20, 64).sum()
     assert errors["5"] == pytest.approx(100, abs=0.1)
     assert errors["10000"] == pytest.approx(50, abs=2)
@@ -259,7 +259,7 @@ def test_the_coin_and_its_likelihood(p: float) -> None:
     """SEEDS G2, G4: a coin of 0.75 is ln 3; the curve has its top at the corrected
     share.
     """
-    frame, estimate = figures.coin(p)
+    frame, estimate = figures.coin_likelihood(p)
     frame = frame[frame["people"] == "1000"]
     reports = int(estimate.support[1])
     assert reports == round(1_000 * (0.3 * p + 0.7 * (1 - p)))
@@ -286,7 +286,7 @@ def test_parts_and_sums() -> None:
     """C6: sixteen groups that share nobody cost once; overlapping ones sixteen
     times.
     """
-    assert figures.parts(16, 1.0) == (1.0, 16.0)
+    assert figures.cost_of_groups(16, 1.0) == (1.0, 16.0)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -296,12 +296,16 @@ def test_afterwards_nothing_grows(epsilon: float) -> None:
     What keeps a group of answers that lies above both counts loses exactly epsilon by
     it; what keeps nothing, nothing.
     """
-    assert figures.afterwards(epsilon)["epsilon"].tolist() == exact([epsilon] * 3 + [0])
+    assert figures.loss_afterwards(epsilon)["epsilon"].tolist() == exact(
+        [epsilon] * 3 + [0]
+    )
 
 
 def test_wide_ranges_err_less_in_percent() -> None:
     """A9, A10: asked directly, one noise is spread over more people."""
-    frame = figures.by_width(1.0).pivot(index="ages", columns="way", values="percent")
+    frame = figures.errors_by_width(1.0).pivot(
+        index="ages", columns="way", values="percent"
+    )
     assert (frame["added up from a histogram"] >= 0).all()
     direct = frame["asked directly"]
     assert direct.iloc[-1] < direct.iloc[0] / 10
@@ -323,7 +327,7 @@ def test_more_columns_cost_accuracy() -> None:
     """A24, C9: four columns together lose the ages that one column keeps; the signal of
     a cell drowns.
     """
-    frame = figures.by_columns(1.0)
+    frame = figures.errors_by_columns(1.0)
     assert frame["error"].is_monotonic_increasing
     assert frame["error"].iloc[0] < 10 < 100 < frame["error"].iloc[-1]
     # of a draw, P(> w) = 2 exp(-(w + 1)) / (1 + exp(-1))
@@ -383,11 +387,15 @@ def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
     """SEEDS G5, G6, P11, P12: a law would be of the table, drawn rows of another law,
     or features be joined that have nothing to do with each other.
     """
-    shares, joined, moments = figures.by_class(epsilon)
+    shares, joined, moments = figures.release_by_class(epsilon)
     assert sorted(joined["joined"].tolist()[2]) == sorted("a + b + c + d")
     assert set(joined["joined"][:2]) == {"a + b", "c + d"}
     assert joined["distance"].is_monotonic_increasing
-    assert (joined["distance"] < lessons.FARTHEST).tolist() == [True, True, False]
+    assert (joined["distance"] < lessons.MAX_GROUP_DISTANCE).tolist() == [
+        True,
+        True,
+        False,
+    ]
     for _sign, rows in moments.groupby("class"):
         table, noisy, drawn = (
             rows.iloc[place, 2:].astype(float).to_numpy() for place in range(3)
@@ -399,7 +407,7 @@ def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
         )
     assert shares.groupby("of")["share"].sum().between(0.95, 1.001).all()
     for _turn in range(5):  # hardly any budget: any tree may come out
-        _shares, tree, _moments = figures.by_class.__wrapped__(0.02)
+        _shares, tree, _moments = figures.release_by_class.__wrapped__(0.02)
         assert sorted(tree["joined"].iloc[-1]) == sorted("a + b + c + d")
     assert shares["of"].unique().tolist() == ["original", "release", "drawn rows"]
 

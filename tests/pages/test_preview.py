@@ -68,7 +68,7 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
             - 0.1 * (float(trial.loss.amount) > 0.5)
         }
 
-    monkeypatch.setattr(relations_view.widgets, "compute", weakest)
+    monkeypatch.setattr(relations_view.progress_view, "compute", weakest)
     app.upload(WIDE, "wide.csv").set(
         "radio", "How charges add up", "basic"
     ).open_draft()

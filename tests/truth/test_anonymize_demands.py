@@ -17,7 +17,7 @@ import pytest
 
 from dpcore.anonymization import closeness, methods, models
 from dpcore.anonymization.coding import Coding
-from dpcore.anonymization.partition.microaggregation import publish_means
+from dpcore.anonymization.partition.microaggregation import published
 from dpcore.evaluation.table import trial
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
@@ -307,7 +307,7 @@ def _flat(counts: Any, secret: Any) -> Any:
 
 def _narrow(columns: Any, *given: Any) -> Any:
     """Means of which each is said to stand for itself."""
-    recoded = publish_means(columns, *given)
+    recoded = published(columns, *given)
     alone = [dataclasses.replace(each, ncp=0 * each.ncp) for each in recoded.columns]
     return dataclasses.replace(recoded, columns=tuple(alone))
 

@@ -672,7 +672,7 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
     """The tests above would not see a release judged by all rows of the file in place
     of those that count.
     """
-    monkeypatch.setattr(similarity.SimilarityQuestion, "counted", False)
+    monkeypatch.setattr(similarity.SimilarityQuestion, "counted_rows_only", False)
     tab, truth = walked("visits")
     # a series of other cells, too
     with pytest.raises(AssertionError, match=r"not true|no test recomputes"):

@@ -450,7 +450,7 @@ def test_a_wrong_base_of_side_by_side_is_caught(
 
     def by_all_rows(*given: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(similarity.SimilarityQuestion, "counted", False)
+            patch.setattr(similarity.SimilarityQuestion, "counted_rows_only", False)
             return right(*given)
 
     in_this_process(monkeypatch)

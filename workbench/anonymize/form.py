@@ -47,7 +47,7 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
 
 def hierarchies(current: AnonymizeState) -> None:
     """Show the hierarchy of a column, to be edited."""
-    names = current.with_hierarchies
+    names = current.hierarchy_columns
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
@@ -78,7 +78,7 @@ def hierarchies(current: AnonymizeState) -> None:
                 file_name(name, "hierarchy", "csv"),
             )
         if wanted:
-            with widgets.errors_shown():  # which leave the grid as it is
+            with widgets.errors_shown():  # an error leaves the grid as it is
                 current.replace_hierarchy(name, state.hierarchy_from_grid(grid))
                 st.rerun()
         file = file_view.file_uploader(
@@ -120,7 +120,7 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
         st.dataframe(
             pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True
         )
-        extended = current.extended(plan, unknown)
+        extended = current.with_suggested(plan, unknown)
         st.button(
             _("Take the suggested levels there"), on_click=current.use, args=(extended,)
         )
@@ -148,5 +148,5 @@ def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
         )
         st.dataframe(pd.DataFrame({_("value"): missing}), hide_index=True)
         return
-    current.replace_hierarchy(name, current.of_file(name, hierarchy))
+    current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
     st.rerun()

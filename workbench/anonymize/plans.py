@@ -250,7 +250,7 @@ def take_plan(
     )
     current.complete(curator, plan.hierarchies)
     for name, hierarchy in plan.hierarchies.items():
-        current.replace_hierarchy(name, current.of_file(name, hierarchy))
+        current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
     plan = plan.counting_people(curator.schema.unit.id_column)
     method = suggested_method(size(curator, current, plan), len(plan.quasi_identifiers))
     current.use(dataclasses.replace(plan, method=method))

@@ -63,7 +63,7 @@ class AnonymizeState(session.OfDataSet):
         return [name for name, role in self.roles.items() if role == "sensitive"]
 
     @property
-    def with_hierarchies(self) -> list[str]:
+    def hierarchy_columns(self) -> list[str]:
         """Columns with a hierarchy: generalized, or compared by one."""
         return [
             *self.quasi_identifiers,
@@ -190,7 +190,7 @@ class AnonymizeState(session.OfDataSet):
         }
         return {name: sorted(new) for name, new in values.items() if new}
 
-    def extended(self, plan: Plan, names: Iterable[str]) -> Plan:
+    def with_suggested(self, plan: Plan, names: Iterable[str]) -> Plan:
         """Return a plan with suggested hierarchies of some columns.
 
         Its levels are to be chosen anew.
@@ -201,8 +201,8 @@ class AnonymizeState(session.OfDataSet):
         }
         return dataclasses.replace(plan, hierarchies=hierarchies, node=None)
 
-    def of_file(self, name: str, hierarchy: Hierarchy) -> Hierarchy:
-        """Return a column's hierarchy from a file."""
+    def mark_imported(self, name: str, hierarchy: Hierarchy) -> Hierarchy:
+        """Return an imported hierarchy; its reason says that it is from a file."""
         return dataclasses.replace(hierarchy, reason=_("From a file."))
 
 

@@ -14,7 +14,7 @@ from workbench.language.wording import percent, plain
 from workbench.ui import verdict, widgets
 
 
-def changes(report: AuditReport, columns: list[str]) -> None:
+def show_changes(report: AuditReport, columns: list[str]) -> None:
     """Show the effect of one column less, or one more.
 
     A click on a bar leaves its column out, or takes it in.
@@ -23,7 +23,7 @@ def changes(report: AuditReport, columns: list[str]) -> None:
         return
     st.subheader(_("One column less, or one more"))
     chart, labels = findings.changes_chart(report, columns)
-    # another choice is another chart, with no bar clicked
+    # a new key after each choice, so that no old click remains
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
     toggle = functools.partial(findings.toggle, clicked, labels, columns)
     widgets.show_clickable(chart, clicked, toggle)
@@ -39,7 +39,7 @@ def changes(report: AuditReport, columns: list[str]) -> None:
         widgets.show_table(chart.table)
 
 
-def without_known(curator: Curator) -> None:
+def say_nothing_known(curator: Curator) -> None:
     """Say whether columns name people, before any is taken as known."""
     text = verdict.naming_sentences(
         *who_is_named(findings.roles(curator), curator.schema)
@@ -69,7 +69,7 @@ def show_verdict(report: AuditReport, columns: list[str]) -> None:
             st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))
 
 
-def details(report: AuditReport, columns: list[str], listed: str) -> None:
+def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
     """Show sets of columns, attackers, identifiers and secrets, below the verdict.
 
     Args:
@@ -83,7 +83,7 @@ def details(report: AuditReport, columns: list[str], listed: str) -> None:
         else:
             st.write(_("None of these sets makes anybody unique."))
     with right:
-        changes(report, columns)
+        show_changes(report, columns)
     left, right = st.columns(2)
     with left:
         st.subheader(_("What attackers can expect"))

@@ -194,7 +194,7 @@ class Learned:
     of: dict[str, float]
 
     @property
-    def kept(self) -> float | None:
+    def kept_share(self) -> float | None:
         """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
         best, own = (
             self.of[side] - self.of["majority"] for side in ("original", "release")
@@ -219,7 +219,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
     `floor` is the distance of a bootstrap, `independent` of independent columns.
     """
-    # two samples differ by that much more than a sample and its bootstrap
+    # two independent samples differ by sqrt(2) times a sample and its bootstrap
     chance = math.sqrt(2) * floor
     if independent - chance < NOTHING_TO_KEEP:
         return None
@@ -239,7 +239,7 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
         counting: for a table that no recipe made, so that it says nothing of a larger
             share.
     """
-    kept = learned.kept
+    kept = learned.kept_share
     actions = [_("For counting: {verdict}").format(verdict=counting.sentence)]
     level: Level = "mixed"
     if kept is None:

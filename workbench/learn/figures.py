@@ -41,7 +41,7 @@ CLASS = N_("class")
 
 
 @functools.cache
-def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
+def neighboring_laws(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
     """Return the laws of a noisy count with and without a person, and their ratio."""
     laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
     laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
@@ -92,7 +92,7 @@ def laws() -> dict[str, Law]:
     }
 
 
-def overlaid(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return chances per row of some laws, up to 4 rows off, and their spreads.
 
     The average of two answers has steps of half a row.
@@ -167,7 +167,7 @@ def compose_losses(
     return pd.DataFrame(lines)
 
 
-def parts(groups: int, epsilon: float) -> tuple[float, float]:
+def cost_of_groups(groups: int, epsilon: float) -> tuple[float, float]:
     """Return the cost of a count in disjoint, and in overlapping groups.
 
     Args:
@@ -181,7 +181,7 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
 
 
 @functools.cache
-def afterwards(epsilon: float) -> pd.DataFrame:
+def loss_afterwards(epsilon: float) -> pd.DataFrame:
     """Return the loss of an answer, and after steps computed from it."""
     count = 3
     law, neighbor = (
@@ -222,7 +222,7 @@ def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
 
 
 @functools.cache
-def by_width(epsilon: float) -> pd.DataFrame:
+def errors_by_width(epsilon: float) -> pd.DataFrame:
     """Return errors of range questions by width, from a histogram and direct."""
     curator = _curator(*_census())
     loss = PureDP(epsilon=repr(epsilon))
@@ -242,7 +242,7 @@ def by_width(epsilon: float) -> pd.DataFrame:
 
 
 @functools.cache
-def by_columns(epsilon: float) -> pd.DataFrame:
+def errors_by_columns(epsilon: float) -> pd.DataFrame:
     """Return the error of ages, counted with no to three more columns.
 
     The error of a cell is in percent of the rows of a mean one.
@@ -275,7 +275,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
 
 
 @functools.cache
-def ways_of_rows(epsilon: float) -> pd.DataFrame:
+def error_by_rows(epsilon: float) -> pd.DataFrame:
     """Return the mean error in percent of a count, by length of the drawn table.
 
     It is the count of ages 20 to 64, in ten tables of each length.
@@ -342,7 +342,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
 
 
 @functools.cache
-def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
+def coin_likelihood(p: float) -> tuple[pd.DataFrame, Estimate]:
     """Return the likelihood of each true share, and the estimate of 1,000 people.
 
     100 and 1,000 people are asked, three in ten of whom are a yes; the reports are as
@@ -369,7 +369,7 @@ def coin(p: float) -> tuple[pd.DataFrame, Estimate]:
 
 
 @functools.cache
-def by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Release four invented features by class; compare table, laws and rows.
 
     Returns: shares of places of `a` in the class 1; features that are joined, with 1 -

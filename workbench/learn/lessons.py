@@ -44,7 +44,7 @@ class Shown:
 
 def noise(epsilon: float) -> Shown:
     """Show two laws and the bound between them."""
-    frame, ratio = figures.neighbors(100, epsilon)
+    frame, ratio = figures.neighboring_laws(100, epsilon)
     return Shown(frames=(frame,), fields={"ratio": number(ratio)})
 
 
@@ -65,7 +65,7 @@ def floats(count: int) -> Shown:
 
 def sequential(names: list[str], epsilon: float) -> Shown:
     """Show four laws, the loss of two answers, and how losses add up."""
-    laws, spreads = figures.overlaid(names or list(figures.laws())[:1])
+    laws, spreads = figures.overlaid_laws(names or list(figures.laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
     return Shown(
         frames=(laws, figures.losses(), figures.compose_losses(epsilon)),
@@ -82,23 +82,25 @@ def sequential(names: list[str], epsilon: float) -> Shown:
 
 def parallel(groups: int) -> Shown:
     """Show that disjoint parts cost their maximum."""
-    apart, together = map(number, figures.parts(groups, 1.0))
+    apart, together = map(number, figures.cost_of_groups(groups, 1.0))
     return Shown(fields={"groups": groups, "apart": apart, "together": together})
 
 
 def after(epsilon: float) -> Shown:
     """Show that post-processing is free, and how many rows to draw."""
-    return Shown(frames=(figures.afterwards(epsilon), figures.ways_of_rows(epsilon)))
+    return Shown(
+        frames=(figures.loss_afterwards(epsilon), figures.error_by_rows(epsilon))
+    )
 
 
 def ranges(epsilon: float) -> Shown:
     """Show that a histogram answers all ranges at once."""
-    return Shown(frames=(figures.by_width(epsilon),))
+    return Shown(frames=(figures.errors_by_width(epsilon),))
 
 
 def columns(epsilon: float) -> Shown:
     """Show that more columns leave fewer rows in each cell."""
-    frame = figures.by_columns(epsilon)
+    frame = figures.errors_by_columns(epsilon)
     first, last = (hundredths(frame["error"].iloc[place]) for place in (0, -1))
     return Shown(
         frames=(frame,),
@@ -124,7 +126,7 @@ def holes(epsilon: float) -> Shown:
 
 def local(p: float, epsilon: float, categories: int) -> Shown:
     """Show the coin, the likelihood of a share, and the price of having no curator."""
-    curve, estimate = figures.coin(p)
+    curve, estimate = figures.coin_likelihood(p)
     return Shown(
         frames=(curve, figures.local_and_central(epsilon, categories)),
         fields={
@@ -141,7 +143,7 @@ def local(p: float, epsilon: float, categories: int) -> Shown:
 
 def classes(epsilon: float) -> Shown:
     """Show noisy laws class by class, and how features are joined."""
-    shares, joined, moments = figures.by_class(epsilon)
+    shares, joined, moments = figures.release_by_class(epsilon)
     return Shown(
         frames=(shares, joined),
         fields={"cut": number(MAX_GROUP_DISTANCE)},

@@ -168,5 +168,5 @@ def _textbook() -> None:
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
-    right.markdown("  \n".join(f"**{line}**" for line in step.counted()))
+    right.markdown("  \n".join(f"**{line}**" for line in step.count_k_and_l()))
     right.caption(_(examples.BOOK))

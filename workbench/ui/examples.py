@@ -123,7 +123,7 @@ class ExampleTable:
         """Return the rows."""
         return TABLES[self.number]
 
-    def counted(self) -> list[str]:
+    def count_k_and_l(self) -> list[str]:
         """Count k, and l of a sensitive disease, for each set of known columns."""
         return [
             _("By {columns}: {counts}.").format(
@@ -153,7 +153,7 @@ def compute_results(
 
     They are computed once per language.
     """
-    return step.counted(), [run(step.frame()) for _says, run in step.operations]
+    return step.count_k_and_l(), [run(step.frame()) for _says, run in step.operations]
 
 
 _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {

@@ -90,7 +90,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     fields = ColumnForm.of_kind(kind).fields
     texts = [name for name in fields if name not in ("categories", "other")]
     for place, name in enumerate(texts):
-        # in pairs, so that they follow each other on a telephone, too
+        # in pairs, so that a telephone keeps their order
         if place % 2 == 0:
             sides = st.columns(2)
         said[name] = sides[place % 2].text_input(

@@ -116,7 +116,8 @@ def ask_schema(
         )
     with questions:
         for name, error in problems.items():
-            if name or draft.has_rows:  # a plan begins without a column
+            # a plan by names starts without a declared column: no error yet
+            if name or draft.has_rows:
                 widgets.error_box(error)
         if schema and draft.has_rows:
             facts_view.ask(
@@ -174,7 +175,7 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
 def _grid(draft: Draft) -> pd.DataFrame:
     """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
-    # a new editor, or one that another page made forget its edits
+    # the editor is new, or Streamlit dropped its edits on another page
     if editor.value() is None:
         draft.grid = draft.edited
     edited: pd.DataFrame = st.data_editor(
@@ -285,7 +286,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
         "epsilon says."
     )
     st.caption(words.format(times=number(1 / delta)))
-    # one digit; of a connected source its first ones
+    # one digit of the number of rows
     rows = float(f"{max(1, len(draft.frame)):.0e}")
     if not isinstance(draft, SourceDraft) and delta > 1 / (100 * rows):
         st.warning(

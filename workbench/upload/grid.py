@@ -147,7 +147,8 @@ def told_note(column: Column, fact: str) -> str:
     content = getattr(column, fact, "")
     parts = content if isinstance(content, tuple) else (content,)
     texts = (
-        f"{part:.12g}" if isinstance(part, float) else str(part)  # as the grid has it
+        # written as the grid writes it
+        f"{part:.12g}" if isinstance(part, float) else str(part)
         for part in parts
     )
     return f"{fact} {join(texts)}"
@@ -245,7 +246,7 @@ def _mark_taken(
         source_note(known_from),
     } <= set(answered)
     if set(VALUES).intersection(marks) and not is_of_spellings:
-        known_from = ""  # was said of other values
+        known_from = ""  # the answer was about other values
     same = all(
         getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
     )

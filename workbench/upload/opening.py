@@ -69,7 +69,7 @@ def take_brought() -> None:
     if NOTICE in tab.notices:
         return
     page = note.page
-    if tab.draft is not None and page != "audit":  # which needs no more than the rows
+    if tab.draft is not None and page != "audit":  # an audit needs no open data set
         tab.draft.page = page
         page = "upload"
     session.leave_note(session.GoTo(page=page))
@@ -90,7 +90,7 @@ def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
     if file is not None:
-        # only text can be read in another way
+        # only text can be read with other options
         text = b"" if file.table.kind == "parquet" else data
         session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
         _make_draft(
@@ -363,7 +363,7 @@ def _make_draft(
         schema = schema or suggest_schema(frame)
         on_file = find(dataset, ledger)
         account = ledger.account(dataset)
-        # declared anew
+        # declared anew: start from the declaration on file
         if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
         fixed = stored_unit(account, ledger) if account is not None else unit

@@ -207,7 +207,7 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
             f"{zip_code};{zip_code[:2]};*\n" for zip_code in [*sorted(zips), "99999"]
         ),
     )
-    taken = current.of_file("zip", larger)
+    taken = current.mark_imported("zip", larger)
     assert taken.values == larger.values
     current.replace_hierarchy("zip", taken)
     assert current.table_values("zip") == zips
@@ -460,7 +460,7 @@ def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
     curator, current = started()
     report = outcomes.trial(curator, current, plan(curator, current, models=(model,)))
     secret = report.after.secrets["disease"]
-    assert ("disease" in current.with_hierarchies) == (kind == "t-hierarchical")
+    assert ("disease" in current.hierarchy_columns) == (kind == "t-hierarchical")
     assert kind != "distinct" or secret.distinct_l >= 2
     assert kind != "entropy" or secret.entropy_l >= 2 - 1e-9
     assert kind != "t" or secret.t_equal <= 0.3 + 1e-9
@@ -721,7 +721,7 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     outcomes.make(curator, current, current.loaded)
     assert session.session().own(session.AnonymizeResult).table is None
     assert current.new_values(curator, current.loaded) == {"zip": ["99999"]}
-    current.use(current.extended(current.loaded, ["zip"]))
+    current.use(current.with_suggested(current.loaded, ["zip"]))
     outcomes.make(curator, current, current.loaded)
     assert session.session().own(session.AnonymizeResult).table is not None
     assert current.new_values(curator, current.loaded) == {}

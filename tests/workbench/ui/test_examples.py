@@ -54,7 +54,7 @@ def test_the_tables_stand_in_the_order_of_the_book() -> None:
 @pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.number)
 def test_counts_are_those_of_the_table(step) -> None:
     """The example would teach a wrong k or l."""
-    assert step.counted() == COUNTS[step.number]
+    assert step.count_k_and_l() == COUNTS[step.number]
 
 
 def test_the_mistakes_of_the_book_are_said() -> None:
