@@ -381,7 +381,7 @@ class Tuples:
         subset: BoolArray | None = None,
         person: str | None = None,
         rows: IntArray | None = None,
-        held: TupleOwners | None = None,
+        owners: TupleOwners | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -395,7 +395,7 @@ class Tuples:
                 person.
             rows: (rows of the frame,) how many rows of the table each stands for, if
                 the frame has distinct ones.
-            held: who holds which of those; None if every row is a person.
+            owners: who holds which of those; None if every row is a person.
 
         Rows with `*` in all quasi-identifiers were suppressed before; they are in no
         class.
@@ -445,7 +445,7 @@ class Tuples:
                 person=whose,
                 published=counted,
                 weights=rows,
-                held=held,
+                owners=owners,
             )
             numbers.append(codes)
         # Put the numbers side by side into one key for each row, and count the keys
@@ -458,12 +458,12 @@ class Tuples:
         distinct, counts = count_keys(keys, None if rows is None else rows[places])
         # Who owns the entries
         members = None
-        if held is not None:
+        if owners is not None:
             entry = np.zeros(len(frame), dtype=np.int64)
             entry[places] = np.searchsorted(distinct, keys)
-            here = held.select(kept)
+            here = owners.select(kept)
             members = Members.of(
-                here.group, entry[here.place], len(distinct), held.people
+                here.group, entry[here.place], len(distinct), owners.people
             )
         elif whose is not None:
             members = Members.of(
