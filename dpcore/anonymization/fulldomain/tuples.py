@@ -41,7 +41,7 @@ class Bits:
 
     @classmethod
     def at(cls, shift: int, numbers: int) -> Bits:
-        """Make room for so many different numbers, at least one bit."""
+        """Return the bits for this many different numbers, at least one bit."""
         return cls(shift=shift, mask=(1 << _bit_width(numbers)) - 1)
 
     def of(self, keys: IntArray) -> IntArray:
@@ -50,16 +50,18 @@ class Bits:
 
 
 def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
-    """Return so many empty keys, as Python integers if columns exceed one word."""
+    """Return empty keys, as Python integers if the columns exceed one word."""
     top = columns[0]
     is_wide = top.shift + top.mask.bit_length() > WORD
     return np.zeros(number, dtype=object if is_wide else np.int64)
 
 
 def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Lay out columns with so many numbers each above `below` other bits.
+    """Lay out columns side by side, the last one lowest.
 
-    The last column is the lowest.
+    Args:
+        sizes: different numbers in each column.
+        below: other bits below all columns.
     """
     widths = list(map(_bit_width, sizes))
     shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
@@ -69,7 +71,7 @@ def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
 
 
 def _bit_width(values: int) -> int:
-    """Return the number of bits for codes of so many values, at least one."""
+    """Return the number of bits for the codes of `values` values, at least one."""
     return max(1, (values - 1).bit_length())
 
 
@@ -127,7 +129,7 @@ class Tuples:
         )
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return a lower bound of the people behind so many pairs.
+        """Return a lower bound of the people behind each number of pairs.
 
         A pair is a person and one of their classes.
         """
