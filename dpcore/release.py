@@ -21,6 +21,7 @@ from dpcore.accounting.loss import (
     AnyLoss,
     ApproxDP,
     Loss,
+    PureDP,
     loss_fields,
     loss_from_fields,
 )
@@ -29,11 +30,12 @@ from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.origin import TEXTS, CellSearch, Origin
-from dpcore.schema.schema import Schema
+from dpcore.schema.schema import DECLARED, Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
 from dpcore.tables.nearest import nearest_distribution
 from dpcore.tables.rows import PublicTable
+from dpcore.text import Text
 
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
@@ -102,10 +104,7 @@ class Guarantee:
 
         Empty without differential privacy.
         """
-        loss = loss_from_fields(self.loss) if self.loss else None
-        if loss is None:
-            return ()
-        return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
+        return (_loss_spent(self.loss),) if self.loss else ()
 
     def to_dict(self) -> dict[str, Any]:
         found = {name: search.to_json() for name, search in self.found.items()}
@@ -157,11 +156,7 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, stands_on)),
         unit=str(schema.unit),
         from_data=schema.from_data,
-        known_from={
-            column.name: column.known_from
-            for column in schema.columns
-            if column.known_from
-        },
+        known_from=_sources(schema),
         found=schema.found,
         declared_by=schema.declared_by,
     )
@@ -211,6 +206,21 @@ class Release:
         tables = " ".join(" x ".join(clique) for clique in list(self.marginals)[:5])
         more = " ..." if len(self.marginals) > 5 else ""
         return f"Release({self.recipe.get('kind')!r}, {loss}, tables: {tables}{more})"
+
+    @property
+    def losses_paid(self) -> tuple[dict[str, str], ...]:
+        """Every loss charged for the content: its own, and those of private searches.
+
+        A search for cells of several columns counts once, and so does the one for rows
+        per person.
+        """
+        rows = self.schema.unit.found
+        searches = dict.fromkeys(self.guarantee.found.values())
+        return (
+            dict(self.guarantee.loss),
+            *(search.loss for search in searches),
+            *([{PureDP.name: rows}] if rows else []),
+        )
 
     @property
     def model_columns(self) -> tuple[str, ...]:
@@ -488,7 +498,7 @@ def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
 
 
 def _with_marks(guarantee: Guarantee, schema: Schema) -> Guarantee:
-    """Return the guarantee with the marks of its schema too."""
+    """Return the guarantee with the unit and the marks of its schema too."""
     names = (*guarantee.from_data, *schema.from_data)
     marks = {
         name: (*guarantee.from_data.get(name, ()), *schema.from_data.get(name, ()))
@@ -496,14 +506,15 @@ def _with_marks(guarantee: Guarantee, schema: Schema) -> Guarantee:
     }
     return dataclasses.replace(
         guarantee,
+        unit=str(schema.unit),
         from_data={name: tuple(dict.fromkeys(facts)) for name, facts in marks.items()},
     )
 
 
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
-    """Refuse a guarantee whose origins of facts differ from its schema's.
+    """Refuse a guarantee that promises more, or says less, than its schema.
 
-    Raises: ParameterError with the column's name.
+    Raises: ParameterError.
     """
     promised = {name: set(facts) for name, facts in guarantee.from_data.items()}
     for name, facts in schema.from_data.items():
@@ -527,6 +538,56 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
                 remedy="take the file as it was saved",
                 name=column.name,
             )
+    checks = (
+        (Text("who is protected"), guarantee.unit == str(schema.unit)),
+        (
+            Text("where facts are known from"),
+            _named_sources(guarantee.known_from) == _named_sources(_sources(schema)),
+        ),
+        (
+            Text("who declared the rows of a person"),
+            guarantee.declared_by == schema.declared_by,
+        ),
+        (Text("the releases that it stands on"), _covers_earlier_losses(guarantee)),
+    )
+    for what, holds in checks:
+        if not holds:
+            raise ParameterError(
+                "the guarantee contradicts its own file: {what}",
+                remedy="take the file as it was saved",
+                what=what,
+            )
+
+
+def _sources(schema: Schema) -> dict[str, str]:
+    """Return the owner's source for the facts about each column."""
+    return {
+        column.name: column.known_from for column in schema.columns if column.known_from
+    }
+
+
+def _named_sources(known_from: Mapping[str, str]) -> dict[str, str]:
+    """Return the sources but `DECLARED`, which only a file's schema says."""
+    return {name: source for name, source in known_from.items() if source != DECLARED}
+
+
+def _covers_earlier_losses(guarantee: Guarantee) -> bool:
+    """Return whether the whole loss is at least those of the releases in it."""
+    if not guarantee.stands_on:
+        return True
+    try:
+        stated = _loss_spent(guarantee.loss)
+        earlier = total_loss(tuple(map(_loss_spent, guarantee.stands_on)))
+        if isinstance(stated, ZCDP):
+            return Rule.ZCDP.units(stated) >= Rule.ZCDP.units(earlier)
+    except ParameterError:
+        return False
+    return isinstance(earlier, PureDP) and stated.amount >= earlier.amount
+
+
+def _loss_spent(fields: Mapping[str, str]) -> Loss:
+    loss = loss_from_fields(fields)
+    return ZCDP(rho=loss.rho) if isinstance(loss, ApproxDP) else loss
 
 
 def check_rows(rows: object) -> None:

@@ -93,7 +93,7 @@ form.hierarchies(current)
 if plan is not None:
     view.before_and_after(curator, current, plan)
     if outcomes.has_failed(current, plan) != is_off:
-        st.rerun()  # the button above is another now
+        st.rerun()  # redraw the button above, which may be disabled or enabled now
     view.comparison(curator, current, plan)
 form.load_plan(current)
 view.guided_example()

@@ -65,7 +65,7 @@ def judge(candidate: Candidate) -> None:
         _("Show"), dict(zip(tabs, tabs, strict=True)), key="evaluate-tab"
     )
     tabs[tab](curator, candidate, similarity)
-    # of another table, the figure would tell what nobody paid for
+    # the figure of another table would reveal something unpaid
     if candidate.release is not None:
         with st.expander(
             _("Share one of these figures: it costs some of the budget"),

@@ -11,7 +11,7 @@ from workbench.learn import book_view, lessons, view
 from workbench.report.files import file_name
 from workbench.ui import file_view
 
-session.session()  # by way of workbench/navigation.py, as every page
+session.session()  # refuses a page that is run without workbench/navigation.py
 st.title(_("What privacy loss means, in ten pictures"))
 st.write(
     _(

@@ -19,7 +19,8 @@ if runs.shown is None:
 
 def plan(curator: Curator) -> None:
     card = form.choose_card()
-    offer = st.container()  # on the first screen of a telephone, too
+    # above the form, so that a telephone shows it without scrolling
+    offer = st.container()
     left, right = st.columns([2, 3], gap="large")
     with left:
         recipe = card.choose(

@@ -24,6 +24,7 @@ from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import (
+    AGES,
     CELLS,
     MISSING_FACTS,
     TEXTS,
@@ -32,7 +33,7 @@ from dpcore.schema.origin import (
     found_wrongly,
 )
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import MISSING
+from dpcore.schema.values import MISSING, OTHER_LABEL
 from dpcore.text import Text
 
 SCHEMA_VERSION = 2
@@ -155,10 +156,9 @@ class Schema:
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        is_missing = (
-            declared.missing and category == MISSING and "missing" in declared.from_data
-        )
-        if declared.values_origin == Origin.DATA or is_missing:
+        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category)
+        is_marked_cell = fact in declared.from_data and getattr(declared, str(fact))
+        if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
                     "the cells of column {column!r} were taken from the data, so its "
@@ -327,6 +327,7 @@ class Schema:
                 if any(column.known_from for column in columns):
                     version = SCHEMA_VERSION
                 columns = tuple(map(_of_version_1, columns))
+            columns = tuple(map(_with_told_age, columns))
             for column in columns:
                 _check_origins(column)
             return cls(
@@ -335,14 +336,7 @@ class Schema:
                 unsaid=unsaid if version == 1 else {},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
-                excluded=tuple(
-                    Excluded(
-                        name=fields["name"],
-                        reason=_WHY_LEFT_OUT,
-                        from_data=tuple(fields["from_data"]),
-                    )
-                    for fields in content.get("left_out", ())
-                ),
+                excluded=tuple(map(_left_out, content.get("left_out", ()))),
             )
         except (
             json.JSONDecodeError,
@@ -352,6 +346,24 @@ class Schema:
             UsageError,
         ) as error:
             raise other_kind() from error
+
+
+def _left_out(fields: Mapping[str, Any]) -> Excluded:
+    """Read a column that a file names as left out.
+
+    Raises: ParameterError if it is not marked, as no other reason is in a file.
+    """
+    if not fields["from_data"]:
+        raise ParameterError(
+            "column {name!r} was left out, and the file does not say what for",
+            remedy="take the file as it was saved",
+            name=fields["name"],
+        )
+    return Excluded(
+        name=fields["name"],
+        reason=_WHY_LEFT_OUT,
+        from_data=tuple(fields["from_data"]),
+    )
 
 
 def taken_facts(
@@ -377,7 +389,7 @@ def _as_planned(column: Column) -> Column:
 
 
 def _column_to_dict(column: Column) -> dict[str, Any]:
-    if column.declared_facts and not column.known_from:
+    if _unsaid(column) and not column.known_from:
         column = dataclasses.replace(column, known_from=DECLARED)
     return column.to_dict()
 
@@ -393,13 +405,24 @@ def _of_version_1(column: Column) -> Column:
 
 
 def _unsaid(column: Column) -> tuple[str, ...]:
-    """Return the facts whose origin a version 1 file does not tell.
+    """Return the facts that stand on the word of whoever declared them.
 
-    Joined spellings are among them: the rule is public, and somebody's spelling may be
-    why it is there.
+    Joined spellings are among them unless they are marked: the rule is public, and
+    somebody's spelling may be why it is there. A file of version 1 does not tell.
     """
     joined = column.origin("spellings") == Origin.RULE
     return (*column.declared_facts, *(("spellings",) if joined else ()))
+
+
+def _with_told_age(column: Column) -> Column:
+    """Mark a highest age of 99 of which a file does not say who said so.
+
+    Earlier programs called it a fact of the rule for ages.
+    """
+    is_unsaid = AGES in column.rules and column.declared_facts == ("high",)
+    if not is_unsaid or column.known_from:
+        return column
+    return dataclasses.replace(column, from_data=(*column.from_data, "high"))
 
 
 def _check_origins(column: Column) -> None:
@@ -407,7 +430,8 @@ def _check_origins(column: Column) -> None:
 
     Raises: ParameterError.
     """
-    if column.declared_facts and not column.known_from:
+    unsaid = _unsaid(column)
+    if unsaid and not column.known_from:
         raise ParameterError(
             (
                 "column {name!r} says that facts of its are publicly known, and not "
@@ -415,7 +439,7 @@ def _check_origins(column: Column) -> None:
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
-            facts=", ".join(column.declared_facts),
+            facts=", ".join(unsaid),
         )
     if column.found and (
         not isinstance(column, NumberColumn)

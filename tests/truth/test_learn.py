@@ -572,11 +572,11 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
 
 
 SLOW = {
-    "by_width": (lessons.errors_by_width, 0.1),
-    "by_columns": (lessons.errors_by_columns, 1.0),
-    "ways_of_rows": (lessons.error_by_rows, 1.0),
+    "errors_by_width": (lessons.errors_by_width, 0.1),
+    "errors_by_columns": (lessons.errors_by_columns, 1.0),
+    "error_by_rows": (lessons.error_by_rows, 1.0),
     "list_attack": (lessons.list_attack, 1.0),
-    "by_class": (
+    "release_by_class": (
         lessons.release_by_class,
         5.0,
     ),  # where the tree is surely that of the pairs

@@ -637,7 +637,7 @@ def without_tables(name: str) -> tuple[Release, dict[str, Any], pd.DataFrame]:
         TABLES["visits"].frame, schema, budget=budget, ledger=dp.MemoryLedger()
     )
     release = curator.run(LISTED[name], dp.PureDP(epsilon=str(EPSILON)))
-    rows = curator._engine.counted(curator._engine.rows()).frame
+    rows = curator._engine.limit_rows(curator._engine.rows()).frame
     assert (
         rows.groupby("patient_id")
         .size()

@@ -78,7 +78,7 @@ def hierarchies(current: AnonymizeState) -> None:
                 file_name(name, "hierarchy", "csv"),
             )
         if wanted:
-            with widgets.errors_shown():  # which leave the grid as it is
+            with widgets.errors_shown():  # an error leaves the grid as it is
                 current.replace_hierarchy(name, state.hierarchy_from_grid(grid))
                 st.rerun()
         file = file_view.file_uploader(

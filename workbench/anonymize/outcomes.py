@@ -225,7 +225,8 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         policy = read_policy()
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
-        complete = plan.with_node(tried.node, tried.gap)  # a trial knows no pseudonyms
+        # pseudonyms need a key, which a trial does not have
+        complete = plan.with_node(tried.node, tried.gap)
         with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)

@@ -56,7 +56,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
             curator, current, plan, method, points, k
         )
         chart = outcomes.frontier_chart(points, plan, k, loss)
-        # another choice is another chart, with nothing clicked
+        # a new key after each choice, so that no old click remains
         clicked = session.Selection(
             f"frontier-{method.kind}-{k}-{plan.limit}", "chosen"
         )
@@ -279,7 +279,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
 def write(curator: Curator, plan: Plan) -> None:
     """Offer to write the table at any size, if the settings name a place."""
-    # they may not hold for all rows
+    # with kept or blanked rows the models may not hold for all rows
     models = () if plan.suppressed in ("kept", "blanked") else plan.models
     folder_view.offer(
         _("Write a table of any size on the server"),

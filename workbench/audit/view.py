@@ -23,7 +23,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
         return
     st.subheader(_("One column less, or one more"))
     chart, labels = findings.changes_chart(report, columns)
-    # another choice is another chart, with no bar clicked
+    # a new key after each choice, so that no old click remains
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
     toggle = functools.partial(findings.toggle, clicked, labels, columns)
     widgets.show_clickable(chart, clicked, toggle)

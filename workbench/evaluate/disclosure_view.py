@@ -95,7 +95,7 @@ def disclosure(
             progress_view.evaluate_in_line(
                 curator, key, lambda: evaluation, on_progress
             )
-        st.rerun()  # the overview above has a figure now
+        st.rerun()  # redraw the overview above, which shows this figure
     if make is not None:
         _canaries(candidate)
 

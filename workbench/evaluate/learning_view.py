@@ -90,7 +90,7 @@ def learning(
             )
             return
         learn(curator, candidate, target, tasks, int(splits))
-        st.rerun()  # the overview above has a figure now
+        st.rerun()  # redraw the overview above, which shows this figure
     scored: tuple[Score, ...] = computed_report(
         learning_key(candidate, target, tasks, int(splits))
     )

@@ -219,7 +219,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
     `floor` is the distance of a bootstrap, `independent` of independent columns.
     """
-    # two samples differ by that much more than a sample and its bootstrap
+    # two independent samples differ by sqrt(2) times a sample and its bootstrap
     chance = math.sqrt(2) * floor
     if independent - chance < NOTHING_TO_KEEP:
         return None

@@ -27,7 +27,7 @@ def run_in_memory(
         dataclasses.replace(column, found=None) for column in schema.columns
     )
     unit = dataclasses.replace(schema.unit, found="")
-    # nothing is found again
+    # what was found privately counts as declared: the run does not search again
     known = dataclasses.replace(schema, columns=columns, unit=unit)
     return Curator.open(frame, known, budget=loss, ledger=MemoryLedger()).run(
         recipe, loss

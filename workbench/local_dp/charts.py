@@ -23,7 +23,7 @@ from workbench.report.charts import (
     with_headings,
 )
 
-# of Okabe and Ito
+# palette of Okabe and Ito, for color-blind readers
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 

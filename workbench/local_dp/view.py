@@ -253,7 +253,7 @@ def show_estimates(lines: str | bytes) -> None:
         charts.shares(simulate.estimated_shares(question, estimate)),
         key="local-decoded",
     )
-    # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
+    # the largest share is named, whichever it is: all intervals must hold (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
     st.write(

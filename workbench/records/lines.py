@@ -257,7 +257,7 @@ def export(data_set: DataSet) -> str:
     shown = []
     for line in lines:
         fields = dataclasses.asdict(without_facts(line, name))
-        # older ones carry a digest of what was declared, without a key
+        # older lines hold an unkeyed digest of the declaration
         if line.charge.part is not None:
             partition, category = line.charge.part
             column = partition.rpartition(" #")[0]

@@ -221,7 +221,7 @@ def _readers() -> tuple[str, ...]:
         key="links-readers",
         height=100,
     )
-    # nobody yet: refused, and not a link for anybody
+    # an empty tuple would mean everybody; this one is refused
     return tuple(text.split()) or ("",)
 
 

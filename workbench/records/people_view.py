@@ -41,7 +41,7 @@ def show(dataset: str) -> None:
                 args=(dataset, person),
             )
     with (
-        # a run between its fields would take what is typed into the second
+        # a form: a rerun between two fields would lose the second text
         st.form("people", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):

@@ -165,7 +165,7 @@ class Session:
 
     def _forget_results(self) -> None:
         """Forget the results computed from the rows of the current data set."""
-        # new ones: the run that this click ends may still write into the last
+        # a new dict: the page run that this click ends may still write into the old one
         self.reports = {}
         self.slots = {
             kind: state
@@ -367,7 +367,8 @@ def renew_file_fields() -> None:
 @contextmanager
 def noticing(page: str) -> Iterator[None]:
     """Keep an error of the block for a page to show."""
-    notices = session().notices  # before the block: another click may end this run
+    # read now: another click may end this page run during the block
+    notices = session().notices
     try:
         yield
     except DpcoreError as error:
@@ -399,7 +400,7 @@ def make_cancel_poll() -> Callable[[], bool]:
     session_id = "" if context is None else context.session_id
 
     def poll() -> bool:
-        session()  # here Streamlit ends a run that another one waits for
+        session()  # Streamlit raises here if another page run is waiting
         return tabs.is_gone(session_id)
 
     return poll

@@ -25,7 +25,7 @@ def ledger() -> PersonalLedger:
     Raises: LedgerError, ParameterError.
     """
     context = get_script_run_ctx()
-    # the tab's own: emptied when its browser signs out
+    # claims of the tab, which are emptied when its browser signs out
     claims = context.user_info if context else {}
     who = roles.person_of(claims)
     if who is None:

@@ -81,7 +81,8 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             )
         )
     names = list(model.columns)
-    if len(names) > widgets.MAX_MAP_COLUMNS:  # all at once would be a tangle
+    # lines of all columns at once would be a tangle
+    if len(names) > widgets.MAX_MAP_COLUMNS:
         links_of = {name: [link for link in links if name in link] for name in names}
         names.sort(key=lambda name: -len(links_of[name]))
         name = st.selectbox(capital("column"), names, key="graph-column")

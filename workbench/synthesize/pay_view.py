@@ -143,8 +143,8 @@ def follow_run() -> None:
     if running is None:
         return
     if not running.done.is_set():
-        if running.done.wait(1.0):  # most runs are done by then
-            st.rerun()  # with the budget of now above it
+        if running.done.wait(1.0):  # most runs end within a second
+            st.rerun()  # redraws the header with the new budget
         _progress()
         return
     if running.release is not None or running.is_stored():

@@ -55,7 +55,8 @@ def show(
             "in one digit, which only you see. Nothing is charged."
         ),
     )
-    rows = 0 if part else rows_of(curator)  # how many a part has is not known before
+    # the number of rows in a part is not known before it is released
+    rows = 0 if part else rows_of(curator)
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
     preview = Preview(
         curator=curator,
@@ -220,7 +221,8 @@ def _expectation(preview: Preview) -> None:
                 )
             )
     noisy = [table for table in tables if table.variance]
-    # by the most precise of tables that agree, else by the inverse-variance mean of all
+    # all tables tell the number of rows: if they are made to agree, the most precise
+    # one counts, otherwise their inverse-variance mean
     if noisy:
         variances = [table.cells * table.variance for table in noisy]
         variance = (
@@ -282,7 +284,8 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
         shape = np.full(column.size, preview.mean_cell(each))
     labels = charts.fold_labels(column.labels)
     cells = charts.fold_table(np.ones(column.size))[0]
-    half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
+    # error of a bar that joins several cells
+    half = each.half_width() * math.sqrt(cells)
     widgets.show_chart(
         cells_with_errors(labels, charts.fold_table(shape), half, column=name),
         key="expected",

@@ -208,7 +208,7 @@ def _test(
                 )
             except DpcoreError as error:
                 tab.notices[key] = error
-            # another click may have ended this run: nothing of the page is asked from
+            # another click may have ended this page run: use nothing of the page from
             # here on
             finally:
                 test_ids.pop(question, None)

@@ -110,7 +110,7 @@ def _cells(job: Job, reading: str) -> list[Cell]:
 
 
 def _reading(declaration: Declaration, source: str | None) -> str:
-    # its place and its password are in the settings of the server alone
+    # only the server's settings hold its place and password
     if source is not None:
         return (
             "from workbench.store.sources.files import all_sources\n"

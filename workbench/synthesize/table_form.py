@@ -118,7 +118,8 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             placeholder=_("Find a column by its name"),
             key=f"pairs-chosen-{table}-{len(columns)}",
         )
-        if len(columns) <= widgets.MAX_MAP_COLUMNS:  # a square of more could not be hit
+        # with more columns, squares are too small to click
+        if len(columns) <= widgets.MAX_MAP_COLUMNS:
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             widgets.show_clickable(pair_grid(columns), clicked)
             important = [

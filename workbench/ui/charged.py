@@ -52,7 +52,7 @@ def pay(
     page: str = "evaluate",
 ) -> None:
     """Ask and pay once for this request id, whatever is clicked again."""
-    # the run may be ended by another click before the answer is there
+    # read now: another click may end this page run before the answer
     notices = session.session().notices
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
@@ -178,7 +178,7 @@ def is_verdict_clear(curator: Curator, release: Release) -> bool:
     answer = question.measure(
         rehearsal_of(curator.schema, curator.rule.convert(loss)),
         curator.schema,
-    )  # of one row, without noise
+    )  # a rehearsal answers from one invented row, without noise
     return bool(
         answer.get("half_width", 0) / max(1, release.model.total) <= MISLEADING_SHARE
     )

@@ -153,7 +153,8 @@ def read_table(
         options: how the file is read.
     """
     notices = session.session().notices
-    notices[notice] = reading.interrupted_error()  # until it has been read
+    # stays if the reading is interrupted; removed when it is done
+    notices[notice] = reading.interrupted_error()
     title = _("Reading {name}, {size} MB").format(
         name=plain(name, at_most=80), size=number(len(data) / 1e6)
     )

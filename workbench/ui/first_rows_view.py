@@ -41,7 +41,8 @@ def say_first_rows() -> None:
 
 
 def _switch(label: str, *, to_first: bool) -> None:
-    with contextlib.suppress(StreamlitDuplicateElementKey):  # once on a page is enough
+    # the page may call this twice; one button is enough
+    with contextlib.suppress(StreamlitDuplicateElementKey):
         st.button(
             label,
             key="first-rows",

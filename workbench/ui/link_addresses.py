@@ -16,7 +16,7 @@ def link_root(page: str, kind: str) -> str:
     parts = urlsplit(page)
     folder = parts.path.rsplit("/", 1)[0]
     if (parts.hostname or "").endswith(CLOUD):
-        folder = CLOUD_PATH  # Streamlit leaves it out of the address
+        folder = CLOUD_PATH  # Streamlit's address lacks this path
     return f"{read_settings().address or f'{parts.scheme}://{parts.netloc}{folder}'}/{kind}/"
 
 

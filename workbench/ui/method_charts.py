@@ -64,7 +64,7 @@ def against_epsilon(
     ways = list(frame[by].unique())
     wide = 0 < 20 * frame["mean"].min() < frame["mean"].max()
     if wide:
-        # on a log scale too
+        # a log scale has no place for intervals that reach 0
         frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))
     colors = [colors[i % len(colors)] for i in range(len(names))]
     shapes = [list(_SHAPES)[i % len(_SHAPES)] for i in range(len(ways))]

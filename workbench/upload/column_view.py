@@ -18,7 +18,6 @@ from workbench.upload.grid import (
     KINDS,
     LEAVE_OUT,
     LONGEST_SOURCE,
-    from_grid,
     kind_title,
 )
 
@@ -91,7 +90,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     fields = ColumnForm.of_kind(kind).fields
     texts = [name for name in fields if name not in ("categories", "other")]
     for place, name in enumerate(texts):
-        # in pairs, so that they follow each other on a telephone, too
+        # in pairs, so that a telephone keeps their order
         if place % 2 == 0:
             sides = st.columns(2)
         said[name] = sides[place % 2].text_input(
@@ -135,7 +134,8 @@ def _what_is_clipped(
     draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str
 ) -> None:
     """Show how many rows keep their value under this declaration; internal."""
-    schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
+    line = edited[edited["column"] == name]
+    schema, problems = opening.read_grid(draft, line, unit)
     if name in problems:
         widgets.error_box(problems[name])
     if schema is None or not schema.columns:

@@ -138,7 +138,7 @@ def _propose(
         most = loss_words(loss_fields(budget))
         epsilon = read_policy().proposed_epsilon(purpose)
         if not isinstance(budget, ZCDP):
-            # at least, once the cells were found
+            # what is left after a search of cells
             kept = 1 - SEARCH_SHARE if draft.search.columns else 1
             epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:

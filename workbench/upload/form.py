@@ -31,7 +31,7 @@ from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import HELP_TEXTS
-from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
+from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, kind_title
 
 GRID = "grid"
 ONE_BY_ONE = "one"
@@ -75,8 +75,9 @@ def ask_schema(
     st.markdown(
         _(
             "Bounds and categories should be known without looking at this table. "
-            "Those that were read from it say nothing under *known from*: correct "
-            "them or say from where, or every guarantee says so."
+            "Those that were read from it, or changed beside the check below, need a "
+            "word under *known from*: correct them first, then say from where. "
+            "Otherwise every guarantee says so."
         ),
         help=_(GLOSSARY["domain"]),
     )
@@ -106,7 +107,7 @@ def ask_schema(
     draft.edited = grid = (
         column_view.ask(draft, unit) if way == ONE_BY_ONE else _grid(draft)
     )
-    schema, problems = from_grid(grid, draft.schema, unit)
+    schema, problems = opening.read_grid(draft, grid, unit)
     with search:
         draft.search.columns = (
             _ask_search(draft, schema, budget)
@@ -115,7 +116,8 @@ def ask_schema(
         )
     with questions:
         for name, error in problems.items():
-            if name or draft.has_rows:  # a plan begins without a column
+            # a plan by names starts without a declared column: no error yet
+            if name or draft.has_rows:
                 widgets.error_box(error)
         if schema and draft.has_rows:
             facts_view.ask(
@@ -173,7 +175,7 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
 def _grid(draft: Draft) -> pd.DataFrame:
     """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
-    # a new editor, or one that another page made forget its edits
+    # the editor is new, or Streamlit dropped its edits on another page
     if editor.value() is None:
         draft.grid = draft.edited
     edited: pd.DataFrame = st.data_editor(
@@ -284,7 +286,7 @@ def _say_delta(delta: float, draft: Draft) -> None:
         "epsilon says."
     )
     st.caption(words.format(times=number(1 / delta)))
-    # one digit; of a connected source its first ones
+    # one digit of the number of rows
     rows = float(f"{max(1, len(draft.frame)):.0e}")
     if not isinstance(draft, SourceDraft) and delta > 1 / (100 * rows):
         st.warning(

@@ -49,7 +49,8 @@ def show_reading(draft: FileDraft) -> None:
                 ),
                 hide_index=True,
             )
-        with st.form("read-again", border=False):  # so that Enter reads it again
+        # a form, so that Enter reads the file again
+        with st.form("read-again", border=False):
             options = ask_options(draft, read)
             again = st.form_submit_button(_("Read it again"))
     if again:

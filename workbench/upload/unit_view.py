@@ -37,7 +37,8 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     """
     before = draft.schema.unit
     declared = draft.declared_unit
-    table = f"{draft.dataset}-{before}"  # each table is asked about anew
+    # key of the widgets: each table is asked about anew
+    table = f"{draft.dataset}-{before}"
     if declared is not None:
         st.info(
             _(
