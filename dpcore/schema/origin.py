@@ -37,9 +37,12 @@ CENSORED = "limits of detection 1"
 ONLY_NUMBERS = "only numbers 1"
 """What is no number is missing, in a list of numbers."""
 AGES = "ages 1"
-"""Ages go from 0 to 119, or to 99 where the owner prefers that, in steps of one
-year.
+"""Ages go from 0 to 119 in steps of one year.
+
+An owner may say 99 instead; then that bound is told.
 """
+HIGHEST_AGE = 119
+"""Years, of the rule for ages."""
 
 DECLARES = {
     WORDS: ("missing", "unreadable_is_missing"),

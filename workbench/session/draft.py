@@ -34,6 +34,20 @@ class RowFacts:
 
 
 @dataclass(kw_only=True)
+class ShownColumns:
+    """Declarations at the moments after which a change may follow the rows.
+
+    Attributes:
+        first: columns that were not proposed, as they were when the check against the
+            table was first shown.
+        at_source: columns as they were when the source was typed that they name now.
+    """
+
+    first: dict[str, Column] = field(default_factory=dict)
+    at_source: dict[str, Column] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
 class FactAnswers:
     """Answers to questions about facts taken from the table.
 
@@ -41,15 +55,17 @@ class FactAnswers:
         as_taken: columns that stay as they were taken from the table.
         one_by_one: whether bounds are asked about column by column.
         undo: lines of the grid before the last answer; None if there is none to undo.
+        shown: what changes of the grid are compared with.
     """
 
     as_taken: set[str] = field(default_factory=set)
     one_by_one: bool = False
     undo: pd.DataFrame | None = None
+    shown: ShownColumns = field(default_factory=ShownColumns)
 
 
 @dataclass(kw_only=True)
-class CellSearch:
+class CellSearchChoice:
     """The choice to find the cells of numbers privately when the table is opened.
 
     Attributes:
@@ -112,7 +128,7 @@ class Draft:
     cap_seen: bool = False
     row_facts: RowFacts = field(default_factory=RowFacts)
     answers: FactAnswers = field(default_factory=FactAnswers)
-    search: CellSearch = field(default_factory=CellSearch)
+    search: CellSearchChoice = field(default_factory=CellSearchChoice)
     audit: DraftAudit | None = None
 
     @property

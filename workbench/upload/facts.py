@@ -378,6 +378,12 @@ def put_public(
             values = facts.intersection(VALUES)
             notes = [grid.told_note(column, fact) for fact in sorted(facts)]
             if values:
+                notes += [
+                    grid.told_note(column, fact)
+                    for fact in column.facts
+                    if fact in VALUES and fact not in facts
+                ]
+            if values or "spellings" in facts:
                 line["known from"] = known_from
                 notes.append(grid.source_note(known_from))
             line["told"] = join(
@@ -397,29 +403,39 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
 
     They still follow those of the table, so they stay marked.
     """
+    columns = list(columns)
+    draft.answers.as_taken |= {column.name for column in columns}
+    put_columns(draft, columns)
+
+
+def put_ages(draft: Draft, columns: Iterable[Column]) -> None:
+    """Write usual ages into the grid, as told by the owner.
+
+    A second press follows the check of the first, so its bound is marked, and pressing
+    cannot be undone without a trace.
+    """
     lines = {}
     for column in columns:
-        notes = (
-            *split_parts(_line(draft, column.name)["told"]),
-            grid.rounded_note(column),
-        )
+        before = split_parts(_line(draft, column.name)["told"])
+        note = grid.told_note(column, "high")
+        is_second = any(text.startswith("high ") for text in before)
+        notes = before if is_second else (*before, note)
         lines[column.name] = grid.line(column) | {"told": join(notes)}
-    draft.answers.as_taken |= set(lines)
     _put_lines(draft, lines)
+    draft.answers.undo = None
 
 
 def put_missing(draft: Draft, can_be_missing: bool) -> None:
-    """Declare for all columns whether a cell can be empty."""
+    """Declare for all columns whether a cell can be empty.
+
+    That it was once answered with no stays in the line: a yes after that follows the
+    check against the table.
+    """
     edited = draft.edited.copy()
     for place in edited.index:
-        notes = [
-            note
-            for note in split_parts(edited.at[place, "told"])
-            if note != grid.NEVER_MISSING
-        ]
-        edited.at[place, "told"] = join(
-            notes if can_be_missing else [*notes, grid.NEVER_MISSING]
-        )
+        if not can_be_missing:
+            notes = (*split_parts(edited.at[place, "told"]), grid.NEVER_MISSING)
+            edited.at[place, "told"] = join(dict.fromkeys(notes))
         edited.at[place, "missing"] = (
             can_be_missing and edited.at[place, "kind"] != grid.LEAVE_OUT
         )

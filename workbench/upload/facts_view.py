@@ -260,7 +260,7 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
         if other:
             label = _("Ages {low} to {high} instead").format(low=low, high=high)
             st.button(
-                label, on_click=facts.put_columns, args=(draft, other), type="tertiary"
+                label, on_click=facts.put_ages, args=(draft, other), type="tertiary"
             )
 
 

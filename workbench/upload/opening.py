@@ -12,7 +12,7 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
-from dpcore.errors import SchemaError, no_rows
+from dpcore.errors import DpcoreError, SchemaError, no_rows
 from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
@@ -23,7 +23,13 @@ from workbench.language.messages import N_, _
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
-from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
+from workbench.session.draft import (
+    Draft,
+    FileDraft,
+    NamesDraft,
+    ShownColumns,
+    SourceDraft,
+)
 from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
@@ -136,6 +142,7 @@ def take_codebook() -> None:
         )
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
+        draft.answers.shown = ShownColumns()
         draft.version += 1
 
 
@@ -215,6 +222,17 @@ def count_outside(draft: Draft, column: Column) -> Outside:
     if column not in counted:
         counted[column] = column.check(draft.frame[column.name])
     return counted[column]
+
+
+def read_grid(
+    draft: Draft, lines: pd.DataFrame, unit: PrivacyUnit
+) -> tuple[Schema | None, dict[str, DpcoreError]]:
+    """Read a schema from lines of a draft's grid; return also the errors by column.
+
+    What is changed beside the rows after now is compared with what the lines say now.
+    """
+    shown = draft.answers.shown if draft.has_rows else None
+    return grid.from_grid(lines, draft.schema, unit, shown)
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
