@@ -43,7 +43,7 @@ page.
 """
 NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
-    "title": N_("Plan without the rows"),
+    "title": N_("Nothing may be uploaded? Plan from the column names"),
 }
 ALIKE_FIELD = session.Widget[str]("alike")
 
