@@ -319,7 +319,7 @@ class Release:
         labels = [
             column.labels[:size] for column, size in zip(columns, cells, strict=True)
         ]
-        return labels, counts.first(cells)
+        return labels, counts.first_cells(cells)
 
     def _tells_no_missing(self, name: str) -> bool:
         tables = [

@@ -22,7 +22,7 @@ from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.found_cells import confirm_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
-from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.sql.duckdb_source import tables_in
 from dpcore.engines.work import Part
@@ -97,7 +97,7 @@ class Curator(OnFile):
         ledger: Ledger,
         name: str = "table",
         identity: str | None = None,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
         compute: Compute = here,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
@@ -406,7 +406,7 @@ class Curator(OnFile):
         """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        with self._engine.held():
+        with self._engine.hold_state():
             table = FirstRows(self._engine, first_rows) if first_rows else self._engine
             original = evaluation.read(table, self.schema)
             content = self._compute(
@@ -538,7 +538,7 @@ class Curator(OnFile):
             "loss": loss_fields(loss),
             **report,
         }
-        with self._engine.held():
+        with self._engine.hold_state():
             self.ledger.reserve(dataset, request_id, charge, asked | self._declared)
             try:
                 content = answer(measurer, request_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.accounting.loss import Loss
 from dpcore.engines.base import Engine
-from dpcore.engines.remembered import Remembered
+from dpcore.engines.remembered import CountCache
 from dpcore.engines.work import Part
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -31,7 +31,7 @@ def measurer_of(
         delta: what naming texts may spend besides.
     """
     return Measurer(
-        Remembered(functools.partial(engine.counts, part=part)),
+        CountCache(functools.partial(engine.counts, part=part)),
         domain=schema.domain,
         loss=spend,
         rows=schema.unit.max_rows,
@@ -39,7 +39,7 @@ def measurer_of(
         texts=functools.partial(engine.texts, part=part),
         sums=functools.partial(engine.sums, part=part),
         delta=delta,
-        count_rule=None if part else engine.assigned,
+        count_rule=None if part else engine.count_by_rule,
     )
 
 

@@ -23,7 +23,13 @@ from dpcore.io.checks import (
     empty,
     shown,
 )
-from dpcore.tables.arrow import exact, is_taken, is_text, nullable, plain
+from dpcore.tables.arrow import (
+    exact_dtype,
+    is_supported,
+    is_text,
+    nullable_dtypes,
+    to_plain,
+)
 
 _ROWS_AT_ONCE = 65_536
 # times the limit of a file: numbers of 8 bytes that took less than one, and a spare
@@ -56,7 +62,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     schema = footer.schema.to_arrow_schema()
     names, notes = check_header(schema.names, limits=limits)
     for name, field in zip(names, schema, strict=True):
-        if not is_taken(field.type):
+        if not is_supported(field.type):
             raise ReadError(
                 "column {column!r} holds values that are no numbers, dates or texts",
                 remedy="leave it out, or write it as text",
@@ -84,13 +90,13 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 text_bytes += _text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
-        batches.append([plain(column) for column in batch.columns])
+        batches.append([to_plain(column) for column in batch.columns])
     if not count:
         raise empty()
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(
-        ignore_metadata=True, date_as_object=False, types_mapper=exact
+        ignore_metadata=True, date_as_object=False, types_mapper=exact_dtype
     )
     for name, column in zip(names, columns, strict=True):
         if (
@@ -98,7 +104,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
             and pa.types.is_integer(column.type)
             and not _fits_a_float(column)
         ):
-            frame[name] = column.to_pandas(types_mapper=nullable().get)
+            frame[name] = column.to_pandas(types_mapper=nullable_dtypes().get)
     return frame, notes
 
 

@@ -32,7 +32,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.tasks import Mark
+from dpcore.engines.spark.tasks import MarkTask
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
@@ -458,12 +458,12 @@ def test_two_ids_are_two_people_to_workers_of_spark(rows: int, tmp_path: Path) -
         .orderBy("x")
         .toArrow()
     )
-    mark = Mark(names=("person", "x"), declared=("c1",), person="person", key=KEY)
+    mark = MarkTask(names=("person", "x"), declared=("c1",), person="person", key=KEY)
 
     def counts(some: pa.Table) -> np.ndarray:
         marked = pa.Table.from_batches(mark(some.combine_chunks().to_batches()))
         if marked["p"].null_count:
-            raise pickle.loads(marked["d"][0].as_py()).raised()
+            raise pickle.loads(marked["d"][0].as_py()).to_error()
         kept = marked.to_pandas().sort_values("d").groupby("p").head(rows)["c1"]
         return np.array([(kept == cell).sum() for cell in "ab"])
 

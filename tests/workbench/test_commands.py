@@ -386,18 +386,18 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
     monkeypatch.setattr(
         commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=10))
     )
-    monkeypatch.setattr(base, "MOST_ROWS", 10)
-    monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
-    monkeypatch.setattr(many_texts, "_WAITING", 10)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
+    monkeypatch.setattr(many_texts, "MAX_TEXTS", 100)
+    monkeypatch.setattr(many_texts, "_PENDING_HASHES", 10)
     monkeypatch.setattr(commands, "TOLD_EVERY", 0.0)
     looked_at: list[tuple[str, ...]] = []
-    coded = ArrowEngine.coded
+    coded = ArrowEngine.coded_rows
 
     def look(engine: ArrowEngine, columns: Sequence[str]) -> CodedRows:
         looked_at.append(tuple(columns))
         return coded(engine, columns)
 
-    monkeypatch.setattr(ArrowEngine, "coded", look)
+    monkeypatch.setattr(ArrowEngine, "coded_rows", look)
     asked = ["audit", str(file), "--schema", str(place / "schema.json"), "--known"]
     assert commands.main([*asked, "age", "sex"]) == 0
     told = capsys.readouterr()

@@ -52,7 +52,7 @@ def columns(release: Release, earlier: Release) -> list[str]:
         for name in singles(release)
         if name in singles(earlier)
         and len({one.schema.column(name).labels for one in both}) == 1
-        and all(one.answer((name,)).measured for one in both)
+        and all(one.answer((name,)).is_measured for one in both)
     ]
     if not names or len({(one.schema.unit.max_rows, one.part) for one in both}) > 1:
         raise ParameterError(
