@@ -624,6 +624,23 @@ def test_a_guarantee_that_contradicts_its_file_is_refused(
     assert refused.value.remedy
 
 
+def test_an_older_guarantee_says_what_its_schema_says() -> None:
+    """Earlier guarantees had other words for units and named no sources: they would be
+    refused, or pass as promises that their schema denies.
+    """
+    people = FRAME.assign(person=[f"p{place % 100}" for place in range(600)])
+    curator = dp.Curator.open(people, SEVEN_ROWS, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    content["schema"]["version"] = 1
+    content["guarantee"]["unit"] = "add or remove one person (at most 7 rows)"
+    content["guarantee"].pop("known_from")
+    guarantee = dp.Release.from_dict(content).guarantee
+    assert guarantee.unit == str(SEVEN_ROWS.unit)
+    assert guarantee.known_from == {"sex": "a law", "pay": "declared"}
+
+
 def test_losses_that_a_release_stands_on_are_within_its_own() -> None:
     """A release of today, with the loss of an earlier one in it, would be refused."""
     curator = dp.Curator.open(
