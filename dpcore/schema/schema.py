@@ -154,8 +154,8 @@ class Schema:
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category)
-        is_marked_cell = fact in declared.from_data and getattr(declared, str(fact))
+        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category, "")
+        is_marked_cell = fact in declared.from_data and getattr(declared, fact)
         if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
