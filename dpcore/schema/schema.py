@@ -199,6 +199,22 @@ class Schema:
             if excluded.from_data
         )
 
+    def not_read(self, names: Iterable[str]) -> tuple[Excluded, ...]:
+        """Return the columns outside `names` that the table may have left out, by name.
+
+        A column whose kind was looked up is among them whether it was left out or not:
+        else a release of other columns would tell which of both one person decided.
+        """
+        read = set(names)
+        undecided = {
+            column.name for column in self.columns if "kind" in column.from_data
+        }
+        undecided.update(excluded.name for excluded in self.left_out)
+        return tuple(
+            Excluded(name=name, reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
+            for name in sorted(undecided - read)
+        )
+
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts taken from the data, by column; empty if all is known from outside."""
