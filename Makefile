@@ -45,16 +45,16 @@ licenses: $(VENV)/app
 # the server runs. A restored copy that is older than what was seen stays shut until `make accept`, which forgets what was
 # spent since. `make rekey` seals all of it under a new key; the server must have been stopped.
 backup: $(VENV)/app
-	$(BIN)/python -m workbench.store backup $(TO) $(KEY_TO)
+	$(BIN)/python -m workbench backup $(TO) $(KEY_TO)
 
 restore: $(VENV)/app
-	$(BIN)/python -m workbench.store restore $(FROM) $(KEY_FROM)
+	$(BIN)/python -m workbench restore $(FROM) $(KEY_FROM)
 
 rekey: $(VENV)/app
-	$(BIN)/python -m workbench.store rekey $(KEY_FILE)
+	$(BIN)/python -m workbench rekey $(KEY_FILE)
 
 accept: $(VENV)/app
-	$(BIN)/python -m workbench.store accept
+	$(BIN)/python -m workbench accept
 
 # Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
 # Servers and workers that tests start read compiled modules, also where the environment asks for none.
