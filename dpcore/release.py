@@ -421,28 +421,13 @@ class Release:
             "request_id": self.request_id,
             "recipe": self.recipe,
             "schema": json.loads(self.schema.to_json()),
-            "guarantee": self._guarantee_as_read().to_dict(),
+            "guarantee": self.guarantee.to_dict(),
             "marginals": [marginal.to_dict() for marginal in self.marginals.values()],
             "model": self.model.to_dict(),
             "created": self.created,
             "part": self.part,
         }
         return json.dumps({**fields, "digest": _digest(fields)})
-
-    def _guarantee_as_read(self) -> Guarantee:
-        """Return the guarantee in the form of the schema version it was read from.
-
-        See `Schema.unsaid`.
-        """
-        unsaid = self.schema.unsaid
-        left = {
-            name: tuple(fact for fact in facts if fact not in unsaid.get(name, ()))
-            for name, facts in self.guarantee.from_data.items()
-        }
-        return dataclasses.replace(
-            self.guarantee,
-            from_data={name: facts for name, facts in left.items() if facts},
-        )
 
     @classmethod
     def from_json(cls, text: str) -> Release:
@@ -464,9 +449,11 @@ class Release:
         marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
-        # which did not mark all that followed the rows
+        # which did not mark all that followed the rows, and had other words for units
         if fields["schema"]["version"] == 1:
-            guarantee = _with_marks(guarantee, schema)
+            guarantee = dataclasses.replace(
+                _with_marks(guarantee, schema.from_data), unit=str(schema.unit)
+            )
         check_origins(guarantee, schema)
         columns = tuple(column.without_texts() for column in schema.columns)
         schema = dataclasses.replace(schema, columns=columns)
@@ -497,18 +484,16 @@ def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     return filled
 
 
-def _with_marks(guarantee: Guarantee, schema: Schema) -> Guarantee:
-    """Return the guarantee with the unit and the marks of its schema too."""
-    names = (*guarantee.from_data, *schema.from_data)
-    marks = {
-        name: (*guarantee.from_data.get(name, ()), *schema.from_data.get(name, ()))
-        for name in names
+def _with_marks(
+    guarantee: Guarantee, marks: Mapping[str, tuple[str, ...]]
+) -> Guarantee:
+    """Return the guarantee with the marks of a declaration too."""
+    together = {
+        name: (*guarantee.from_data.get(name, ()), *marks.get(name, ()))
+        for name in (*guarantee.from_data, *marks)
     }
-    return dataclasses.replace(
-        guarantee,
-        unit=str(schema.unit),
-        from_data={name: tuple(dict.fromkeys(facts)) for name, facts in marks.items()},
-    )
+    unique = {name: tuple(dict.fromkeys(facts)) for name, facts in together.items()}
+    return dataclasses.replace(guarantee, from_data=unique)
 
 
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
@@ -676,8 +661,9 @@ class PrivateReport:
     def from_json(cls, text: str) -> PrivateReport:
         """Read the output of `to_json`.
 
-        Texts that mean missing or count as others, which earlier versions wrote of
-        columns with found cells, are taken out, as of a release.
+        Texts that mean missing or count as others, and reasons, which earlier versions
+        wrote of columns with found cells, are taken out, as of a release. Marks of
+        these columns are in the guarantee too.
 
         Raises: ParameterError for a text of another kind.
         """
@@ -687,24 +673,32 @@ class PrivateReport:
                 "this request made a release, not a report",
                 remedy="open it as a release",
             )
+        columns = _declared_columns(fields["content"])
+        guarantee = Guarantee.from_dict(fields["guarantee"])
+        marks = {
+            column["name"]: tuple(column["from_data"])
+            for column in columns
+            if column.get("from_data")
+        }
+        content = fields["content"] | ({"columns": columns} if columns else {})
         read = {
-            "guarantee": Guarantee.from_dict(fields["guarantee"]),
+            "guarantee": _with_marks(guarantee, marks),
             "about": tuple(fields["about"]),
-            "content": _without_texts(fields["content"]),
+            "content": content,
         }
         return cls(**fields | read)
 
 
-def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Remove the account's private texts from an answer's declarations of columns."""
+def _declared_columns(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return an answer's declarations of columns, without the account's own texts."""
     columns = content.get("columns", ())
     if not all(isinstance(column, dict) for column in columns):
-        return content  # names
-    kept = [
-        {name: value for name, value in column.items() if name not in TEXTS}
+        return []  # names
+    private = (*TEXTS, "reason")
+    return [
+        {name: value for name, value in column.items() if name not in private}
         for column in columns
     ]
-    return content | ({"columns": kept} if kept else {})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

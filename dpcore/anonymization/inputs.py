@@ -29,14 +29,14 @@ class Inputs:
 
     Attributes:
         frame: the table; under a research subset, the population.
-        weights, held: for distinct tuples in place of rows: rows of each, and its
+        weights, owners: for distinct tuples in place of rows: rows of each, and its
             holders.
     """
 
     frame: pd.DataFrame
     plan: Choices
     weights: IntArray | None = None
-    held: TupleOwners | None = None
+    owners: TupleOwners | None = None
 
     @classmethod
     def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
@@ -49,7 +49,7 @@ class Inputs:
                 frame=code_columns(table.frame, plan),
                 plan=plan,
                 weights=table.rows,
-                held=table.held,
+                owners=table.owners,
             )
         frame = table.frame if isinstance(table, Microdata) else table
         check_roles(frame.columns, plan)
@@ -76,7 +76,7 @@ class Inputs:
 
     @property
     def person(self) -> str | None:
-        """The column of the counted people, None if they are rows or come as `held`."""
+        """The column of the counted people, None if they are rows or come as `owners`."""
         return self.plan.unit_column if self.weights is None else None
 
     @cached_property
@@ -109,7 +109,9 @@ class Inputs:
             self.plan.secrets,
             self.person,
             weights=None if weights is None else weights[marked],
-            held=None if self.held is None else self.held.restrict_to(marked_in_frame),
+            owners=None
+            if self.owners is None
+            else self.owners.restrict_to(marked_in_frame),
         )
 
     def check_people(self, people: int) -> None:

@@ -80,7 +80,7 @@ class Recoding:
         Raises: RowsError if the plan needs all rows at once; as `apply`.
         """
         check_streamed(plan)
-        if plan.unit_column is not None and distinct.held is None:
+        if plan.unit_column is not None and distinct.owners is None:
             raise UsageError(
                 (
                     f"the plan counts {plan.counts}, and it is not known who holds "
@@ -253,8 +253,8 @@ class Tally:
         parts: list[tuple[IntArray, ...]] = [(np.empty(0, dtype=np.int64),) * 3]
         people_sums = (
             np.zeros(len(tuples), dtype=np.uint64)
-            if distinct.held is None
-            else distinct.held.sums
+            if distinct.owners is None
+            else distinct.owners.sums
         )
         for start in range(0, len(tuples), _TUPLES_AT_ONCE):
             published = recoding.recode_columns(tuples[start : start + _TUPLES_AT_ONCE])

@@ -245,7 +245,7 @@ class Engine(ABC):
             return distinct
         holders = Holders(distinct, columns)
         self._for_each(OwnerJob(columns=tuple(columns), by=by), holders.take)
-        return replace(distinct, held=holders.find_owners(self._on_rows))
+        return replace(distinct, owners=holders.find_owners(self._on_rows))
 
     def _check_columns(self, names: Sequence[str]) -> None:
         if not names:

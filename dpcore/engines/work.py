@@ -236,8 +236,9 @@ class PublishJob(Additive[Published]):
 
 
 KeyedJob = CountJob | SumJob | TextsJob | AssignJob | PublishJob
-"""Work whose result is a number for each key: a place in a table, counted through, or a
-text.
+"""Work with numbers by key as result.
+
+A key is a flat index of a table, or a text.
 """
 
 

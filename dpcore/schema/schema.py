@@ -72,9 +72,8 @@ class Schema:
         declared_by: who declared that each row of a connected source comes from one
             person, where that cannot be checked; `Curator.open` takes it from the
             source.
-        version: of the file that it was read from, in which it is written again.
         unsaid: facts that are marked because a file of version 1 does not say where
-            they are from, by column; such a file is written again without these marks.
+            they are from, by column; requests of then are found without these marks.
 
     >>> from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
     >>> schema = Schema(
@@ -93,7 +92,6 @@ class Schema:
     unit: PrivacyUnit
     excluded: tuple[Excluded, ...] = field(default=(), compare=False)
     declared_by: str = field(default="", compare=False)
-    version: int = field(default=SCHEMA_VERSION, compare=False)
     unsaid: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -253,11 +251,12 @@ class Schema:
         It holds the declared columns, and the names of those left out for what the data
         showed.
         """
-        columns = [
-            self._as_read(column) if self.version == 1 else _column_to_dict(column)
-            for column in self.columns
-        ]
-        content = self._content(self.version, columns)
+        columns = list(map(_column_to_dict, self.columns))
+        content = self._content(SCHEMA_VERSION, columns)
+        if self.unsaid:
+            content["unsaid"] = {
+                name: list(facts) for name, facts in self.unsaid.items()
+            }
         if self.left_out:
             content["left_out"] = [
                 {"name": excluded.name, "from_data": list(excluded.from_data)}
@@ -268,7 +267,7 @@ class Schema:
     @property
     def plan_text(self) -> str:
         """Text that identifies requests under this schema, the same in every version."""
-        columns = [self._as_read(_as_planned(column)) for column in self.columns]
+        columns = [self._as_first_read(_as_planned(column)) for column in self.columns]
         content = self._content(1, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
 
@@ -282,7 +281,7 @@ class Schema:
         ]
         return dataclasses.replace(self, columns=tuple(columns), excluded=self.left_out)
 
-    def _as_read(self, column: Column) -> dict[str, Any]:
+    def _as_first_read(self, column: Column) -> dict[str, Any]:
         unsaid = self.unsaid.get(column.name, ())
         marks = tuple(fact for fact in column.from_data if fact not in unsaid)
         return dataclasses.replace(column, from_data=marks).to_dict()
@@ -316,24 +315,17 @@ class Schema:
                     readable=SCHEMA_VERSION,
                 )
             columns = tuple(map(Column.from_dict, content["columns"]))
-            version = content["version"]
-            unsaid = {}
-            if version == 1:
-                unsaid = {
-                    column.name: _unsaid(column)
-                    for column in columns
-                    if not column.known_from and _unsaid(column)
-                }
-                if any(column.known_from for column in columns):
-                    version = SCHEMA_VERSION
+            unsaid = content.get("unsaid", {})
+            if content["version"] == 1:
+                is_said = any(column.known_from for column in columns)
+                unsaid = {} if is_said else _unsaid_by_column(columns)
                 columns = tuple(map(_of_version_1, columns))
             columns = tuple(map(_with_told_age, columns))
             for column in columns:
                 _check_origins(column)
             return cls(
                 columns=columns,
-                version=version,
-                unsaid=unsaid if version == 1 else {},
+                unsaid={name: tuple(facts) for name, facts in unsaid.items()},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
                 excluded=tuple(map(_left_out, content.get("left_out", ()))),
@@ -402,6 +394,10 @@ def _of_version_1(column: Column) -> Column:
         marks = _unsaid(column)
     together = dict.fromkeys((*column.from_data, *marks))
     return dataclasses.replace(column, from_data=tuple(together))
+
+
+def _unsaid_by_column(columns: Iterable[Column]) -> dict[str, tuple[str, ...]]:
+    return {column.name: _unsaid(column) for column in columns if _unsaid(column)}
 
 
 def _unsaid(column: Column) -> tuple[str, ...]:

@@ -81,12 +81,12 @@ class DistinctRows(Microdata):
         frame: each tuple once.
         rows: (tuples,) rows of each.
         people: (tuples,) people of each; the rows if no column names people.
-        held: the owners of the tuples, if they were asked for.
+        owners: the owners of the tuples, if they were asked for.
     """
 
     rows: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
-    held: TupleOwners | None = None
+    owners: TupleOwners | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

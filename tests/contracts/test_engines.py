@@ -395,14 +395,14 @@ def by_hand(
 
 def holdings(found: DistinctRows) -> Counter[object]:
     """The same as an engine tells it; a group that is there twice is seen."""
-    assert found.held is not None
+    assert found.owners is not None
     cells = [*zip(*(texts(found.frame[name]) for name in found.frame), strict=True)]
-    sets: list[set[object]] = [set() for _ in found.held.people]
-    for group, place in zip(found.held.group, found.held.place, strict=True):
+    sets: list[set[object]] = [set() for _ in found.owners.people]
+    for group, place in zip(found.owners.group, found.owners.place, strict=True):
         sets[group].add(cells[place])
     assert len({*map(frozenset, sets)}) == len(sets)
     return Counter(
-        dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True))
+        dict(zip(map(frozenset, sets), found.owners.people.tolist(), strict=True))
     )
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import BudgetError, ParameterError
-from dpcore.release import _digest, check_origins
+from dpcore.release import PrivateReport, _digest, check_origins
 from dpcore.schema import Schema
 from dpcore.schema.origin import (
     CENSORED,
@@ -649,8 +649,12 @@ def test_joined_spellings_of_an_older_file_are_read_as_from_the_data() -> None:
     content = joined()
     old = read(content)
     assert {"spellings", "synonyms"} <= set(old.from_data["ward"])
-    assert json.loads(old.to_json()) == content, "and it stands on the same requests"
-    assert old.plan_text == json.dumps(content, ensure_ascii=False, indent=1)
+    again = Schema.from_json(old.to_json())
+    assert again == old, "the file of today has the marks"
+    for schema in (old, again):
+        assert schema.plan_text == json.dumps(content, ensure_ascii=False, indent=1), (
+            "and it stands on the same requests"
+        )
     assert "theatre" not in old.shared().to_json()
     for marks in ((), ("categories",)):
         asked = read(joined(known_from="plainly public", from_data=marks))
@@ -671,8 +675,9 @@ def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
         "sex": ("kind", "categories"),
     }
     assert old.taken == ("age", "sex")
-    assert json.loads(old.to_json()) == content
-    assert old.plan_text == BY_HAND.plan_text
+    again = Schema.from_json(old.to_json())
+    assert again.from_data == old.from_data
+    assert old.plan_text == again.plan_text == BY_HAND.plan_text
     assert "many" not in old.shared().to_json()
 
 
@@ -684,8 +689,45 @@ def test_an_older_release_of_a_schema_written_by_hand_carries_the_marks() -> Non
     fields["guarantee"] |= {"known_from": {}, "from_data": {}}
     release = dp.Release.from_dict(fields)
     assert release.guarantee.from_data == {"age": ("kind", "missing", "low", "high")}
+    written = json.loads(release.to_json())
+    assert written["schema"]["version"] == 2
+    assert written["guarantee"]["from_data"] == {
+        "age": ["kind", "missing", "low", "high"]
+    }
+    assert written["schema"]["columns"][0]["from_data"] == [
+        "kind",
+        "missing",
+        "low",
+        "high",
+    ]
     again = dp.Release.from_json(release.to_json())
     assert again.guarantee == release.guarantee
+
+
+def test_an_older_report_of_a_search_carries_the_marks_of_its_columns() -> None:
+    """It would say that only the kind was read, and repeat a reason with her word."""
+    schema = Schema(
+        columns=(dp.Real("pay", low=0, high=10_000, bin_width=10, missing=True),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, schema, ["pay"], ledger=ledger, **PURE)
+    search = next(line for line in curator.lines() if line.content.get("report"))
+    report = curator.report(search.request_id)
+    content = json.loads(report.to_json())
+    (column,) = content["report"]["content"]["columns"]
+    column.update(
+        missing_tokens=["unBekannt"],
+        from_data=["kind", "missing", "missing_tokens"],
+        reason="because 1 of 600 says unBekannt",
+    )
+    content["report"]["guarantee"]["from_data"] = {"pay": ["kind"]}
+    read_again = PrivateReport.from_json(json.dumps(content))
+    marks = ("kind", "missing", "missing_tokens")
+    assert read_again.guarantee.from_data == {"pay": marks}
+    assert "unBekannt" not in read_again.to_json()
+    unchanged = PrivateReport.from_json(report.to_json())
+    assert unchanged == report
 
 
 def counted(schema: Schema, missing: float) -> dp.Release:

@@ -475,7 +475,7 @@ TRIED = [
     ("name", "places", "named", "wrong"),
     [
         # rows in place of people
-        ("visits", TRIED, "person_of", lambda frame, column: None),
+        ("visits", TRIED, "person_codes", lambda frame, column: None),
         # visible groups alone
         ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),
         # share of rows

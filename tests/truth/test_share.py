@@ -842,7 +842,7 @@ def test_the_page_of_an_anonymized_table(
 def all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Warnings that count rows in place of people."""
     for module in TRIED:
-        monkeypatch.setattr(module, "person_of", lambda frame, column: None)
+        monkeypatch.setattr(module, "person_codes", lambda frame, column: None)
 
 
 def some_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ class FactAnswers:
 
 
 @dataclass(kw_only=True)
-class CellSearch:
+class CellSearchChoice:
     """The choice to find the cells of numbers privately when the table is opened.
 
     Attributes:
@@ -128,7 +128,7 @@ class Draft:
     cap_seen: bool = False
     row_facts: RowFacts = field(default_factory=RowFacts)
     answers: FactAnswers = field(default_factory=FactAnswers)
-    search: CellSearch = field(default_factory=CellSearch)
+    search: CellSearchChoice = field(default_factory=CellSearchChoice)
     audit: DraftAudit | None = None
 
     @property

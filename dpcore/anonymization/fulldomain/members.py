@@ -58,7 +58,7 @@ class Members:
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return the least number of people who can have so many pairs."""
+        """Return the least number of people behind each number of pairs."""
         # People with most pairs first: fewer people cannot have so many pairs
         sizes, people_before, pairs_before = self._by_size
         place = np.searchsorted(pairs_before, pairs, side="right") - 1

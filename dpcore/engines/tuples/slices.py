@@ -27,7 +27,7 @@ class Slices:
     """Stores records in any order, and returns them once, all of a person together."""
 
     def __init__(self, rows: int, kind: np.dtype[Any]) -> None:
-        """Prepare for about so many records."""
+        """Prepare slices for about `rows` records."""
         self._kind = kind
         self._lock = threading.Lock()
         slices = min(_MAX_SLICES, rows // _ROWS_PER_SLICE + 1)

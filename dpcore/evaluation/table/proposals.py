@@ -172,7 +172,9 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
         )
         if isinstance(original, DistinctRows):
             people = int(
-                (original.rows if original.held is None else original.held.people).sum()
+                (
+                    original.rows if original.owners is None else original.owners.people
+                ).sum()
             )
         else:
             person = person_codes(frame, plan.unit_column)
