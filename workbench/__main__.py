@@ -21,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 
+import dpcore
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
 from dpcore.anonymization import Plan
 from dpcore.curator import Curator
@@ -547,7 +548,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     languages = [os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
-    parser.add_argument("--language", default=next(filter(None, languages), "en"))
+    parser.add_argument(
+        "--language",
+        default=next(filter(None, languages), "en"),
+        help="of what is printed: en, de, zh; else that of the environment",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {dpcore.__version__}"
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
     options = tomllib.loads(
         Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")

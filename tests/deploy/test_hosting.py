@@ -137,6 +137,7 @@ COMMANDS = {
     "make app PORT=8502": None,  # Streamlit's own option
     "make app LISTEN=0.0.0.0": None,  # Streamlit's own option
     "make engines": None,  # installs packages
+    "make wheel": None,  # tests/test_package.py builds it
     # test_commands.py
     "python -m workbench release job.json --to r.json --as ada@example.org": None,
     "python -m workbench link TABLE": None,  # test_commands.py
