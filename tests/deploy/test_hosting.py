@@ -132,6 +132,7 @@ COMMANDS = {
     "python -m workbench rekey /a/safe/place/new.key": None,
     "make accept": "python -m workbench accept",
     "python -m workbench --help": "python -m workbench --help",
+    "python -m workbench": None,  # as the beginning of the others
     "make app": None,  # every test that serves
     "make app FILES=folder": None,  # test_admission.py
     "make app PORT=8502": None,  # Streamlit's own option
