@@ -50,7 +50,7 @@ from workbench.language.messages import _, capital, speaking
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
 from workbench.store import operate, start
-from workbench.store.ledger.datasets import find
+from workbench.store.ledger.datasets import find, public_name, without_facts
 from workbench.store.ledger.rekey import rekey as seal_again
 from workbench.store.ledger.unbudgeted import auditor
 from workbench.store.links.shares import LinkDraft, in_days
@@ -418,10 +418,16 @@ def _opened(asked: argparse.Namespace) -> Curator:
 
 
 def ledger(asked: argparse.Namespace) -> str:
-    """Print the lines of a table's account."""
+    """Print the lines of a table's account, as an export shows them.
+
+    With `--internal` they are printed whole.
+    """
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
     lines = kept.lines(dataset)
+    if lines and not asked.internal:
+        name = public_name(lines)
+        lines = tuple(without_facts(line, name) for line in lines)
     return json.dumps(
         [
             {

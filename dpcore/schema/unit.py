@@ -21,7 +21,7 @@ class PrivacyUnit:
     Neighbors differ by one person, added or removed.
 
     Attributes:
-        max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of
+        max_rows: rows a person may have, from 1 to `MAX_ROWS_PER_PERSON`; the L1 sensitivity of
             one table of counts.
         id_column: the column that names the person. With it, at most `max_rows` rows of
             each person are kept, chosen by a keyed hash; without it, the bound is the

@@ -85,7 +85,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.base": {"str(value)", "str(fields['kind'])"},
         "synthesis.closeness": {"str(loss)"},
         "synthesis.release.pooling": {
-            "str(together((Fraction(loss[name]) for loss in losses)))"
+            "str(together((sum((Fraction(loss[name]) for loss in losses)) for "
+            "losses in paid)))"
         },
         "synthesis.release.read": {"str(describe(release.recipe))"},
         "synthesis.discrete.model": {"str(loss.amount)"},

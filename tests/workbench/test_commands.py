@@ -166,6 +166,31 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert pq.read_table(place / "drawn").num_rows == 1234
 
 
+def test_the_ledger_is_printed_without_what_rows_tell(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file's name, the sketch of its rows and what was declared of its columns
+    would be on whatever the output is sent to.
+    """
+    file = place / "hiv-clinic.csv"
+    FRAME.to_csv(file, index=False)
+    curator = commands.opened(
+        str(file),
+        dp.Schema.from_json((place / "schema.json").read_text()),
+        dp.PureDP(epsilon=1),
+        None,
+        None,
+    )
+    assert curator is not None
+    shown = run(capsys, "ledger", file)
+    whole = run(capsys, "ledger", file, "--internal")
+    assert len(json.loads(shown)) == len(json.loads(whole))
+    assert "hiv-clinic" in whole
+    assert "sketch" in whole
+    assert "hiv-clinic" not in shown
+    assert "sketch" not in shown
+
+
 def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What the pages do outside differential privacy would leave no line when a script
     does it, or a plan, whose hierarchies list values of suppressed rows, would go with
@@ -535,7 +560,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     assert start.ledger().datasets() == before
     run(capsys, *again, "--new-account", "same")
     assert len(start.ledger().datasets()) == len(before) + 1
-    lines = json.loads(run(capsys, "ledger", place / "again.csv"))
+    lines = json.loads(run(capsys, "ledger", place / "again.csv", "--internal"))
     assert [line["people"] for line in lines if "people" in line] == ["same"]
     assert [line["alike"] for line in lines if "alike" in line] == before
     run(capsys, *again)  # it has an account now

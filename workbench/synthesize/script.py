@@ -225,7 +225,7 @@ def _reading(declaration: Declaration, source: str | None) -> str:
     given = {
         name: value
         for name, value in asdict(declaration.reading or ReadOptions()).items()
-        if value
+        if name in declaration.told_options
     }
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return reading_of(f"table{PurePath(declaration.name).suffix}", options)
