@@ -39,6 +39,7 @@ from tests.truth.groups import People, text
 from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, Odd, opened
 from workbench import session
+from workbench.anonymize.state import AnonymizeState
 
 REPORT = "Report to sign (HTML, internal)"
 FILE = "Download as one HTML file"
@@ -383,6 +384,14 @@ ASKED = {
 """Fields by a short name; the others are sliders by their label."""
 
 
+def publish_undecided(tab: MarkedTab) -> None:
+    """Answer the question about texts of which nothing is known: as they are."""
+    names = tab.session.own(AnonymizeState).undecided
+    if names:
+        tab.set("multiselect", "Publish as they are", names)
+        tab.press("Publish them as they are")
+
+
 def after_making(
     odd: Odd,
     monkeypatch: pytest.MonkeyPatch,
@@ -394,6 +403,7 @@ def after_making(
     if odd.name in NOTED:
         tab.session.slots[session.TakeColumns] = NOTED[odd.name]
     tab.go("anonymize")
+    publish_undecided(tab)
     for label, value in demanded.items():
         tab.set(*ASKED.get(label, ("slider", label)), value)
     tab.set("select_slider", "suppressed, at most", WALKED.get(odd.name, 0.05)).press(

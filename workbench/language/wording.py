@@ -61,6 +61,7 @@ ROLE_WORDS = {
     "quasi-identifier": N_("quasi-identifier"),
     "sensitive": N_("sensitive"),
     "insensitive": N_("insensitive"),
+    "undecided": N_("not decided"),
 }
 COUNTED_WORDS = {
     "people": N_("people"),
