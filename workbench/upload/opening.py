@@ -21,7 +21,7 @@ from dpcore.schema.source import Source
 from workbench import session
 from workbench.language.messages import N_, _
 from workbench.server.web import holders
-from workbench.server.workers import process
+from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import report_rows
 from workbench.session.draft import (
     Draft,
@@ -123,9 +123,7 @@ def take_codebook() -> None:
     session.renew_file_fields()
     session.drop_uploads()
     with session.noticing(NOTICE):
-        codebook = Schema.from_json(
-            file.getvalue().decode("utf-8-sig", errors="replace")
-        )
+        codebook = reading.read_codebook(file.getvalue())
         header = [str(name) for name in draft.frame.columns]
         if codebook.unit.id_column not in (None, *header):
             raise SchemaError(
