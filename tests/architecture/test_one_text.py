@@ -29,6 +29,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
         "schema.numbers": {"str(base['name'])"},
+        "schema.unit": {"map(str, self.id_column)"},
         "schema.suggest": {"str(name)", "str(duplicated[0])"},
         "model": {"map(repr, model.columns)"},
         "synthesis.discrete.workload": {"map(repr, names)"},
