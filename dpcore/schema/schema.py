@@ -18,8 +18,8 @@ from dpcore.errors import (
     ParameterError,
     SchemaError,
     UsageError,
-    other_kind,
 )
+from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
@@ -97,14 +97,14 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "excluded", tuple(self.excluded))
-        names = [column.name for column in self.columns] + [
-            column.name for column in self.excluded
-        ]
-        for name in names:
-            if names.count(name) > 1:
+        seen = set[str]()
+        names = [column.name for column in self.columns]
+        for name in [*names, *(column.name for column in self.excluded)]:
+            if name in seen:
                 raise UsageError(
                     f"column {name!r} is declared twice", remedy="declare it once"
                 )
+            seen.add(name)
 
     def __repr__(self) -> str:
         cells = ", ".join(f"{column.name}: {column.size}" for column in self.columns)
@@ -154,8 +154,8 @@ class Schema:
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category)
-        is_marked_cell = fact in declared.from_data and getattr(declared, str(fact))
+        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category, "")
+        is_marked_cell = fact in declared.from_data and getattr(declared, fact)
         if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
@@ -197,6 +197,22 @@ class Schema:
             dataclasses.replace(excluded, reason=_WHY_LEFT_OUT)
             for excluded in self.excluded
             if excluded.from_data
+        )
+
+    def not_read(self, names: Iterable[str]) -> tuple[Excluded, ...]:
+        """Return the columns outside `names` that the table may have left out, by name.
+
+        A column whose kind was looked up is among them whether it was left out or not:
+        else a release of other columns would tell which of both one person decided.
+        """
+        read = set(names)
+        undecided = {
+            column.name for column in self.columns if "kind" in column.from_data
+        }
+        undecided.update(excluded.name for excluded in self.left_out)
+        return tuple(
+            Excluded(name=name, reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
+            for name in sorted(undecided - read)
         )
 
     @property
@@ -301,12 +317,13 @@ class Schema:
         In a file of version 1, facts that followed the rows then, or of which it does
         not say where they are known from, are marked as taken from the data.
 
-        Raises: SchemaError for text that is not a schema of a known version,
-            ParameterError for an unknown kind of column, a declaration that breaks its
-            rules, or facts that cannot be known from where the file says.
+        Raises: ReadError for text that is no schema, LimitError for one beyond the
+            limits of `parse_json`, SchemaError for an unknown version, ParameterError
+            for an unknown kind of column, a declaration that breaks its rules, or
+            facts that cannot be known from where the file says.
         """
-        try:
-            content = json.loads(text)
+        content = parse_json(text)
+        with refuse_malformed_fields():
             if content["version"] not in (1, SCHEMA_VERSION):
                 raise SchemaError(
                     "the file has version {version}, and this program reads {readable}",
@@ -330,14 +347,6 @@ class Schema:
                 declared_by=content.get("declared_by", ""),
                 excluded=tuple(map(_left_out, content.get("left_out", ()))),
             )
-        except (
-            json.JSONDecodeError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            UsageError,
-        ) as error:
-            raise other_kind() from error
 
 
 def _left_out(fields: Mapping[str, Any]) -> Excluded:

@@ -67,8 +67,8 @@ def deviation(cells: pd.Series) -> float:
 
 KEPT = (
     "The smallest group has {k} {whom}, the average group {average}. Information "
-    "loss, which the search "
-    "makes small: {loss}. {share} of the {whom} have a suppressed row."
+    "loss (the search minimizes it): {loss}. {share} of the {whom} have a "
+    "suppressed row."
 )
 CHOSEN = (
     "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups."
@@ -126,8 +126,8 @@ READY = (
 )
 LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
 AGAIN = (
-    "Unique again for somebody who also knows the columns left as they are: {share} "
-    "of the {whom}.|share"
+    "Still unique if somebody also knows the unchanged columns: {share} of the "
+    "{whom}.|share"
 )
 PAGE = {
     "{number} rows|number": lambda t: t.cap,

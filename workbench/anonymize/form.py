@@ -14,6 +14,7 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import _, capital, commas, translate
 from workbench.language.wording import ROLE_WORDS, plain
 from workbench.report.files import file_name
+from workbench.server.workers import reading
 from workbench.ui import file_view, widgets
 
 
@@ -113,7 +114,7 @@ def hierarchies(current: AnonymizeState) -> None:
         )
         if file is not None:
             with widgets.errors_shown():
-                _import(current, name, state.read_hierarchy(file.getvalue()))
+                _import(current, name, reading.read_hierarchy(file.getvalue()))
 
 
 def load_plan(current: AnonymizeState) -> None:
@@ -126,7 +127,7 @@ def load_plan(current: AnonymizeState) -> None:
         )
         if file is not None:
             with widgets.errors_shown():
-                current.load(file.getvalue().decode("utf-8-sig", errors="replace"))
+                current.load(reading.read_plan(file.getvalue()))
                 st.rerun()
 
 

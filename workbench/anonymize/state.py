@@ -15,7 +15,6 @@ from dpcore.evaluation.table.proposals import (
     RolesQuestion,
     default_plan,
 )
-from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
@@ -175,13 +174,11 @@ class AnonymizeState(session.OfDataSet):
         self.version += 1
         session.own(session.AnonymizeResult).table = None
 
-    def load(self, text: str) -> None:
+    def load(self, plan: Plan) -> None:
         """Use a plan made earlier in place of the choices on the page.
 
-        Raises: ParameterError when the text is no plan, SchemaError when its columns
-            are others.
+        Raises: SchemaError when its columns are others.
         """
-        plan = Plan.from_json(text)
         if others := {*plan.roles, *filter(None, (plan.subset, plan.household))} ^ set(
             self.roles
         ):
@@ -238,15 +235,6 @@ def state(curator: Curator) -> AnonymizeState:
             current.roles[str(person)] = "identifier"
     current.complete(curator, current.quasi_identifiers)
     return current
-
-
-def read_hierarchy(data: bytes) -> Hierarchy:
-    """Read a hierarchy, in whatever encoding tables are read in.
-
-    Raises: ReadError when the bytes are no text; HierarchyError when the text is no
-        hierarchy.
-    """
-    return Hierarchy.from_csv(decode(data)[0])
 
 
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
