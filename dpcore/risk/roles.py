@@ -8,21 +8,26 @@ from importlib.resources import files
 import pandas as pd
 
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
-from dpcore.schema.detector import PLACES, name_words
+from dpcore.schema.detector import PLACES, name_words, without_marks
 from dpcore.schema.role import Role
 from dpcore.schema.table import plain_table
 from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
 from dpcore.text import Text
 
 
-def _words(names: str, anywhere: str) -> re.Pattern[str]:
+def _words(names: str, anywhere: str, elsewhere: str) -> re.Pattern[str]:
     """Compile a list of words, with `_` for a blank.
 
-    Words of `anywhere` belong to scripts without blanks between words.
+    Words of `anywhere` belong to scripts without blanks between words, those of
+    `elsewhere` are written without accents.
     """
-    return re.compile(
-        rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}"
-    )
+    whole = "|".join((*names.split(), *elsewhere.split())).replace("_", " ")
+    return re.compile(rf"(?<!\S)({whole})(?!\S)|{'|'.join(anywhere.split())}")
+
+
+def _says(pattern: re.Pattern[str], words: str) -> bool:
+    """Return whether a column's name has one of the words, whatever its accents."""
+    return any(map(pattern.search, (words, without_marks(words))))
 
 
 _LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
@@ -69,10 +74,10 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         ):
             role = "identifier"
             reason = Text("it looks like {kind}", kind=finding.kind)
-        elif _SECRET.search(words):
+        elif _says(_SECRET, words):
             role = "sensitive"
             reason = Text("its name says something people keep to themselves")
-        elif _KNOWN.search(words) or (
+        elif _says(_KNOWN, words) or (
             finding is not None and finding.kind in (*PLACES, "date")
         ):
             role = "quasi-identifier"
