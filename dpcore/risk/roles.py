@@ -9,8 +9,10 @@ import pandas as pd
 
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
 from dpcore.schema.detector import PLACES, name_words, without_marks
+from dpcore.schema.order import order_labels
 from dpcore.schema.role import Role
 from dpcore.schema.table import plain_table
+from dpcore.schema.values import as_text
 from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
 from dpcore.text import Text
 
@@ -65,7 +67,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     frame = plain_table(frame)
     findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
-    for name in map(str, frame.columns):
+    for name in frame.columns:
         words = re.sub(r"\d+", " ", name_words(name))
         finding = findings.get(name)
         role: Role
@@ -100,16 +102,20 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 def _may_name_people(values: pd.Series) -> bool:
     """Return whether a column holds texts of which nothing is known.
 
-    Answers such as yes and no, sexes, and codes without two letters in a row name
-    nobody.
+    Answers such as yes and no, sexes, words with an order, and codes without two
+    letters in a row name nobody.
     """
     if pd.api.types.is_numeric_dtype(
         values.dtype
     ) or pd.api.types.is_datetime64_any_dtype(values.dtype):
         return False
-    texts = {str(text).strip() for text in values.dropna().unique()}
-    answers = {text.lower() for text in texts if not means_missing(text)}
-    if any(answers <= known for known in _ANSWERS):
+    texts = [
+        text.strip()
+        for text in as_text(values).dropna().unique()
+        if not means_missing(text)
+    ]
+    answers = {text.lower() for text in texts}
+    if any(answers <= known for known in _ANSWERS) or order_labels(texts) is not None:
         return False
     return any(map(_LETTERS.search, texts))
 

@@ -137,6 +137,8 @@ def test_free_text_is_left_out_and_long_categories_are_not() -> None:
         (["ja", "Nein", None], "insensitive"),
         (["male", "female", "other"], "insensitive"),
         (["0-4", "5-9", "10-14"], "insensitive"),
+        (["Jan", "Feb", "Nov"], "insensitive"),
+        (["high", "low", "medium"], "insensitive"),
         (["A", "B1", "C"], "insensitive"),
         ([True, False, None], "insensitive"),
         ([1.5, 2.5, None], "insensitive"),
