@@ -140,14 +140,21 @@ def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
 
 
 def _same_answers(labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of a short spelling and the longest one of the same answer."""
+    """Return pairs of a short spelling and the longest one of the same answer.
+
+    Spellings that differ in case alone are joined by a rule of their own.
+    """
     pairs = []
     for group in SAME:
         members = sorted(
             (label for label in labels if fold(label) in group),
             key=lambda label: (-len(label), label),
         )
-        pairs += [(label, members[0]) for label in members[1:]]
+        pairs += [
+            (label, members[0])
+            for label in members[1:]
+            if fold(label) != fold(members[0])
+        ]
     return pairs
 
 
