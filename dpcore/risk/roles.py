@@ -10,6 +10,7 @@ import pandas as pd
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
 from dpcore.schema.detector import PLACES, name_words
 from dpcore.schema.role import Role
+from dpcore.schema.values import as_text
 from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
 from dpcore.text import Text
 
@@ -100,7 +101,7 @@ def _may_name_people(values: pd.Series) -> bool:
         values.dtype
     ) or pd.api.types.is_datetime64_any_dtype(values.dtype):
         return False
-    texts = {str(text).strip() for text in values.dropna().unique()}
+    texts = set(as_text(values).dropna().unique())
     answers = {text.lower() for text in texts if not means_missing(text)}
     if any(answers <= known for known in _ANSWERS):
         return False

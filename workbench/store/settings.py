@@ -201,7 +201,10 @@ def settings_from(values: Mapping[str, str]) -> Settings:
                 "does "
                 "not last would be lost"
             ),
-            remedy="set WORKBENCH_KEY, or WORKBENCH_DEMO=0 where the data folder lasts",
+            remedy=(
+                "set WORKBENCH_KEY; or WORKBENCH_DEMO=0 if the data folder is kept "
+                "across restarts"
+            ),
         )
     folder = values.get("WORKBENCH_DATA_DIR")
     if is_demo and not (folder and _can_be_written(Path(folder))):
