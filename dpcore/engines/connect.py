@@ -26,6 +26,7 @@ from dpcore.engines.streaming.reader import Reader
 from dpcore.errors import no_column, not_installed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
+from dpcore.schema.table import plain_table
 from dpcore.tables.rows import Microdata
 
 _STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
@@ -175,7 +176,7 @@ def engine_of(
     Raises: as the engines do.
     """
     if isinstance(table, pd.DataFrame):
-        return FrameEngine(table, schema, key=key)
+        return FrameEngine(plain_table(table), schema, key=key)
     if not isinstance(table, Source):
         return table
     # other machines get this derived key only
