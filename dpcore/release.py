@@ -449,10 +449,13 @@ class Release:
         marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
-        # which did not mark all that followed the rows, and had other words for units
+        # guarantees of then did not mark all that followed the rows, named no sources
+        # at first, and had other words for units
         if fields["schema"]["version"] == 1:
             guarantee = dataclasses.replace(
-                _with_marks(guarantee, schema.from_data), unit=str(schema.unit)
+                _with_marks(guarantee, schema.from_data),
+                unit=str(schema.unit),
+                known_from=_sources(schema),
             )
         check_origins(guarantee, schema)
         columns = tuple(column.without_texts() for column in schema.columns)

@@ -117,9 +117,12 @@ class Inputs:
     def check_people(self, people: int) -> None:
         """Refuse a table with fewer people than the plan's k.
 
+        It would have no rows, unless the plan publishes suppressed rows as they are.
+
         Raises: InfeasibleError.
         """
-        if self.plan.k > people and self.plan.limit < 1:
+        keeps_all = self.plan.limit == 1 and self.plan.suppressed in ("kept", "blanked")
+        if self.plan.k > people and not keeps_all:
             raise too_few_for(self.plan.k, Text(self.plan.counts))
 
 

@@ -62,8 +62,8 @@ def rehearsal_of(
 def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     """Return the part of the schema that a release needs.
 
-    These are the columns that were read or are `drawn`, and the names of those left out
-    for what the table holds. Texts that mean missing or count as others stay in the
+    These are the columns that were read or are `drawn`, and the names of the others if
+    the table decided whether they are left out. Texts that mean missing or count as others stay in the
     account.
     """
     names = {
@@ -72,7 +72,7 @@ def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     names.update(drawn, [measurer.part[0]] if measurer.part else [])
     columns = (column for column in schema.columns if column.name in names)
     read = tuple(column.without_texts() for column in columns)
-    return dataclasses.replace(schema, columns=read, excluded=schema.left_out)
+    return dataclasses.replace(schema, columns=read, excluded=schema.not_read(names))
 
 
 def events_of(measurer: Measurer) -> dict[str, Any]:

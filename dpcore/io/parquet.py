@@ -7,6 +7,7 @@ is measured after each. Texts are read as dictionaries and measured before they 
 spread over the rows. What pandas or others wrote beside the data is not looked at.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,7 @@ from dpcore.io.checks import (
     empty,
     shown,
 )
+from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.tables.arrow import (
     exact_dtype,
     is_supported,
@@ -81,6 +83,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     text_bytes = 0
     count = 0
     batches: list[list[Any]] = []
+    orders: dict[str, tuple[str, ...]] = {}
     for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
         batch.validate(full=True)
         count += batch.num_rows
@@ -90,6 +93,8 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 text_bytes += _text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
+        if not batches:
+            orders = _ordered_labels(names, schema, batch)
         batches.append([to_plain(column) for column in batch.columns])
     if not count:
         raise empty()
@@ -105,7 +110,23 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
             and not _fits_a_float(column)
         ):
             frame[name] = column.to_pandas(types_mapper=nullable_dtypes().get)
+    frame.attrs[CATEGORY_ORDERS] = orders
+    frame.attrs[ORDERED_COLUMNS] = tuple(orders)
     return frame, notes
+
+
+def _ordered_labels(
+    names: Sequence[str], schema: Any, batch: Any
+) -> dict[str, tuple[str, ...]]:
+    """Return the labels of columns that the file describes as ordered."""
+    return {
+        name: tuple(label for label in column.dictionary.to_pylist() if label)
+        for name, field, column in zip(names, schema, batch.columns, strict=True)
+        if pa.types.is_dictionary(field.type)
+        and field.type.ordered
+        and pa.types.is_dictionary(column.type)
+        and is_text(column.type.value_type)
+    }
 
 
 def _fits_a_float(column: Any) -> bool:

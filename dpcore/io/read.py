@@ -19,11 +19,13 @@ from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
 from dpcore.io.encoding import decode, is_parquet, recognize
 from dpcore.io.kinds import NUMBER, type_columns
+from dpcore.io.labels import read_label_orders
 from dpcore.io.layout import Layout, layout, position
 from dpcore.io.lines import first_row, read_columns
 from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
-from dpcore.io.workbooks import is_workbook, workbook_text
+from dpcore.io.workbooks import STATISTICS, is_workbook, workbook_text
+from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.schema.values import MERGED
 from dpcore.text import Text
 
@@ -169,6 +171,14 @@ def _read_workbook(
     names, columns, notes, _ = _columns(text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text)
     _note_merged(typed.frame, merged)
+    if name.lower().endswith(STATISTICS):
+        orders = read_label_orders(data, name)
+        typed.frame.attrs[CATEGORY_ORDERS] = {
+            names[place]: labels for place, labels in orders.labels.items()
+        }
+        typed.frame.attrs[ORDERED_COLUMNS] = tuple(
+            names[place] for place in orders.ordered
+        )
     return ReadResult(
         frame=typed.frame,
         encoding=None,

@@ -86,11 +86,14 @@ class CellSearch:
         measure: of its loss: epsilon or rho.
         amount: of its loss, an exact number such as "1/20".
         id: a digest of its request; empty in earlier files, which do not name it.
+        columns: all columns that it covered, as their kinds decided; empty in earlier
+            files.
     """
 
     measure: str
     amount: str
     id: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def loss(self) -> dict[str, str]:
@@ -99,14 +102,17 @@ class CellSearch:
 
     @property
     def unnamed(self) -> CellSearch:
-        """Return the search without its id, as earlier files and request ids have it."""
+        """Return the loss alone, as earlier files and request ids have it."""
         return CellSearch(measure=self.measure, amount=self.amount)
 
-    def to_json(self) -> str | dict[str, str]:
+    def to_json(self) -> str | dict[str, str | list[str]]:
         """Return plain data; without an id, the text that earlier files hold."""
         if not self.id:
             return f"{self.measure} {self.amount}"
-        return {**self.loss, "search": self.id}
+        fields: dict[str, str | list[str]] = {**self.loss, "search": self.id}
+        if self.columns:
+            fields["columns"] = list(self.columns)
+        return fields
 
     @classmethod
     def from_json(cls, written: Any, column: str) -> CellSearch:
@@ -115,13 +121,23 @@ class CellSearch:
         Raises: ParameterError with the column's name.
         """
         text = written
+        columns: list[str] = []
         if isinstance(written, Mapping):
-            losses = [f"{name} {written[name]}" for name in written if name != "search"]
+            losses = [
+                f"{name} {written[name]}"
+                for name in written
+                if name not in ("search", "columns")
+            ]
             text = f"{' '.join(losses)} #{written.get('search')}"
+            columns = written.get("columns", [])
         match = _SEARCH.fullmatch(text) if isinstance(text, str) else None
-        if match is None:
+        if (
+            match is None
+            or (columns and column not in columns)
+            or not all(isinstance(name, str) for name in columns)
+        ):
             raise found_wrongly(column, written)
-        return cls(**match.groupdict(default=""))
+        return cls(**match.groupdict(default=""), columns=tuple(columns))
 
 
 _SEARCH = re.compile(

@@ -154,8 +154,8 @@ class Schema:
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category)
-        is_marked_cell = fact in declared.from_data and getattr(declared, str(fact))
+        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category, "")
+        is_marked_cell = fact in declared.from_data and getattr(declared, fact)
         if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
@@ -197,6 +197,22 @@ class Schema:
             dataclasses.replace(excluded, reason=_WHY_LEFT_OUT)
             for excluded in self.excluded
             if excluded.from_data
+        )
+
+    def not_read(self, names: Iterable[str]) -> tuple[Excluded, ...]:
+        """Return the columns outside `names` that the table may have left out, by name.
+
+        A column whose kind was looked up is among them whether it was left out or not:
+        else a release of other columns would tell which of both one person decided.
+        """
+        read = set(names)
+        undecided = {
+            column.name for column in self.columns if "kind" in column.from_data
+        }
+        undecided.update(excluded.name for excluded in self.left_out)
+        return tuple(
+            Excluded(name=name, reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
+            for name in sorted(undecided - read)
         )
 
     @property

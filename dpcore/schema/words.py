@@ -9,6 +9,8 @@ _MISSING = frozenset[str](_WORDS["missing"])
 YES_AND_NO: tuple[tuple[str, str], ...] = tuple(
     (yes, no) for yes, no in _WORDS["yes_and_no"]
 )
+ORDERS = tuple(tuple(order) for order in _WORDS["orders"])
+"""Lists of words in their order."""
 SEXES = frozenset[str](_WORDS["sexes"])
 
 

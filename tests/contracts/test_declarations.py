@@ -19,10 +19,12 @@ from dpcore.evaluation.table import cells_of_numbers
 from dpcore.io import read_table
 from dpcore.schema import Column, Schema, suggest
 from dpcore.schema.origin import WORDS, means_missing
+from dpcore.schema.schema import LEFT_OUT
 from dpcore.schema.values import as_text
 from tests.contracts.declarations import (
     BUDGET,
     CHANGES,
+    DECLARED,
     EPSILON,
     NUMBERS,
     Change,
@@ -94,6 +96,17 @@ def test_what_is_suggested_is_the_same_without_her_or_marked(change: Change) -> 
     differs = check(change, without, with_her)
     assert bool(differs) == bool(change.marks), differs
     check_texts(change, with_her)
+
+
+def test_a_release_of_other_columns_is_the_same_if_she_has_one_left_out() -> None:
+    """A mark in one world alone tells in the other one that she is not there."""
+    change = next(each for each in CHANGES if each.marks == (LEFT_OUT,))
+    without, with_her = pair(by_suggestion, change)
+    differs = check(change, without, with_her)
+    assert set(differs) <= set(DECLARED), (
+        "declarations of all columns, and marked there"
+    )
+    assert differs, "she does decide it"
 
 
 @pytest.mark.parametrize("change", NUMBERS, ids=named)

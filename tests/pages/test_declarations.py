@@ -29,7 +29,7 @@ YES = (
     "Join them",
     "Yes, this is plainly public",
     "Use the round bounds",
-    "Leave it as taken from this table",
+    "No, keep the warning",
 )
 """What a person in a hurry presses, as long as it is there."""
 FIRST = ("words for missing", "printed labels", "limits of detection")

@@ -41,7 +41,7 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
         assert fact.replace(".", "\\.") in facts
     later.press("Continue with people")
     assert later.session.curator is None
-    assert "rows not here" in later.text
+    assert "rows not loaded: bring the file" in later.text
     later.press("Open Histogram of age")
     assert later.errors == ""
     assert "counts is within" in later.text
@@ -220,7 +220,7 @@ def test_d20_columns_are_described_one_at_a_time(app):
         next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
     )
     assert app.session.draft.edited["high"].tolist() == ["99", "", ""]
-    app.press("Yes, this is plainly public").press("Take the last answer back")
+    app.press("Yes, this is plainly public").press("Undo")
     assert app.session.draft.edited["known from"].tolist() == [
         "a questionnaire",
         "",

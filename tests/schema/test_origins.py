@@ -29,7 +29,7 @@ from dpcore.schema.origin import (
     means_missing,
 )
 from dpcore.schema.values import MISSING, OTHER_LABEL
-from workbench.language.wording import found_sentences
+from workbench.language.wording import found_sentences, from_data_words
 from workbench.store.links.shares import SharedPage
 
 FRAME = pd.DataFrame(
@@ -438,16 +438,25 @@ def test_texts_of_before_about_a_search_are_read() -> None:
     found = curator.schema.column("pay").found
     assert found is not None
     content = fields(curator.schema)
-    assert pay(content)["found"] == {"epsilon": "1/20", "search": found.id}
+    assert pay(content)["found"] == {
+        "epsilon": "1/20",
+        "search": found.id,
+        "columns": ["pay"],
+    }
     pay(content)["found"] = f"epsilon 1/20 #{found.id}"
-    assert read(content).found == {"pay": found}
+    before = read(content)
+    assert before.found == {"pay": dataclasses.replace(found, columns=())}
+    again = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
+    assert again.schema.found == {"pay": found}, "the ledger knows all its columns"
     release = curator.run(dp.Histogram("pay"), dp.PureDP(epsilon=1))
     text = release.to_json()
-    written = json.dumps({"epsilon": "1/20", "search": found.id})
+    written = json.dumps(found.to_json())
     assert text.count(written) == 2, "in the schema and in the guarantee"
     old = json.loads(text.replace(written, f'"epsilon 1/20 #{found.id}"'))
     old["digest"] = _digest(old)
-    assert dp.Release.from_dict(old).to_json() == text
+    before_release = dp.Release.from_dict(old)
+    assert before_release.guarantee.found == before.found
+    assert dp.Release.from_json(before_release.to_json()).schema.found == before.found
 
 
 @pytest.mark.parametrize(
@@ -482,10 +491,55 @@ def test_a_guarantee_names_the_columns_that_the_table_left_out() -> None:
     release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
     assert release.guarantee.from_data["note"] == ("left out",)
     content = json.loads(release.to_json())
-    assert dp.Release.from_dict(content).schema.left_out == schema.left_out
+    named = ("age", "note", "pay")
+    assert set(release.guarantee.from_data) == {"sex", *named}
+    read_again = dp.Release.from_dict(content).schema.left_out
+    assert tuple(column.name for column in read_again) == named
     content.pop("digest")
     content["guarantee"]["from_data"].pop("note")
     with pytest.raises(ParameterError, match="'note'"):
+        dp.Release.from_dict(content)
+
+
+@pytest.mark.parametrize("her", ["w00", "Quokka"])
+def test_a_release_of_other_columns_tells_not_whether_one_is_left_out(her: str) -> None:
+    """Who knows the header and saw no mark would know that she is not there."""
+    codes = [f"w{place % 50:02d}" for place in range(100)]
+    table = pd.DataFrame({"diag": [*codes, her], "sex": [*"FM" * 50, "F"]})
+    schema = dp.suggest_schema(table)
+    assert bool(schema.excluded) == (her == "Quokka")
+    curator = dp.Curator.open(table, schema, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["diag"] == ("left out",)
+    assert [column.name for column in release.schema.left_out] == ["diag"]
+    assert "diag (whether left out)" in from_data_words(release.guarantee.from_data)
+
+
+@pytest.mark.parametrize("hers", [5.0, 2.5])
+def test_a_release_names_all_columns_of_its_search(hers: float) -> None:
+    """One number made the search cover another column, which halves what each gets."""
+    loads = np.random.default_rng(3).gamma(3, 20, 4_000).round(1)
+    table = pd.DataFrame(
+        {"x": [*loads, 5.0], "y": [*[1.0, 2.0, 7.0, 3.0] * 1_000, hers]}
+    )
+    names = ["x", "y"] if hers == 2.5 else ["x"]
+    schema = Schema(
+        columns=(
+            dp.Real("x", low=0, high=1_000, bin_width=10),
+            dp.Real("y", low=0, high=1_000, bin_width=10),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    curator = dp.open_with_cells(table, schema, names, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Histogram("x"), dp.PureDP(epsilon=1))
+    assert release.guarantee.found["x"].columns == tuple(names)
+    (sentence,) = found_sentences(release.guarantee.found)
+    assert f"the cells of {', '.join(names)}." in sentence
+    assert dp.Release.from_json(release.to_json()).guarantee == release.guarantee
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    content["guarantee"]["found"]["x"]["columns"] = ["z"]
+    with pytest.raises(ParameterError, match="'x'"):
         dp.Release.from_dict(content)
 
 
@@ -568,6 +622,23 @@ def test_a_guarantee_that_contradicts_its_file_is_refused(
     with pytest.raises(ParameterError, match=says) as refused:
         dp.Release.from_dict(content)
     assert refused.value.remedy
+
+
+def test_an_older_guarantee_says_what_its_schema_says() -> None:
+    """Earlier guarantees had other words for units and named no sources: they would be
+    refused, or pass as promises that their schema denies.
+    """
+    people = FRAME.assign(person=[f"p{place % 100}" for place in range(600)])
+    curator = dp.Curator.open(people, SEVEN_ROWS, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    content["schema"]["version"] = 1
+    content["guarantee"]["unit"] = "add or remove one person (at most 7 rows)"
+    content["guarantee"].pop("known_from")
+    guarantee = dp.Release.from_dict(content).guarantee
+    assert guarantee.unit == str(SEVEN_ROWS.unit)
+    assert guarantee.known_from == {"sex": "a law", "pay": "declared"}
 
 
 def test_losses_that_a_release_stands_on_are_within_its_own() -> None:

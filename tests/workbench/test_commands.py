@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import socket
+import sys
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -189,6 +192,31 @@ def test_a_job_on_a_source_reads_it_once(
         assert commands.main([*map(str, asked)]) == 1
         said = capsys.readouterr().err
         assert ("no file" if "epsilon" in change else "another budget") in said
+
+
+def test_the_ledger_is_printed_without_what_rows_tell(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file's name, the sketch of its rows and what was declared of its columns
+    would be on whatever the output is sent to.
+    """
+    file = place / "hiv-clinic.csv"
+    FRAME.to_csv(file, index=False)
+    curator = commands.opened(
+        str(file),
+        dp.Schema.from_json((place / "schema.json").read_text()),
+        dp.PureDP(epsilon=1),
+        None,
+        None,
+    )
+    assert curator is not None
+    shown = run(capsys, "ledger", file)
+    whole = run(capsys, "ledger", file, "--internal")
+    assert len(json.loads(shown)) == len(json.loads(whole))
+    assert "hiv-clinic" in whole
+    assert "sketch" in whole
+    assert "hiv-clinic" not in shown
+    assert "sketch" not in shown
 
 
 def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -560,7 +588,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     assert start.ledger().datasets() == before
     run(capsys, *again, "--new-account", "same")
     assert len(start.ledger().datasets()) == len(before) + 1
-    lines = json.loads(run(capsys, "ledger", place / "again.csv"))
+    lines = json.loads(run(capsys, "ledger", place / "again.csv", "--internal"))
     assert [line["people"] for line in lines if "people" in line] == ["same"]
     assert [line["alike"] for line in lines if "alike" in line] == before
     run(capsys, *again)  # it has an account now
@@ -855,3 +883,51 @@ def test_a_check_of_a_table_on_file_leaves_a_line(
     lines = json.loads(run(capsys, "ledger", hospital))
     assert lines[-1]["evaluation"] == "published criterion"
     assert lines[-1]["about"] == ["hipaa-safe-harbor"]
+
+
+def test_the_server_is_started_with_what_was_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An option of the command would not reach the server, or Streamlit would ask for
+    an address of e-mail at its first start.
+    """
+    started: list[tuple[list[str], dict[str, str]]] = []
+
+    def execve(program: str, words: list[str], environment: dict[str, str]) -> None:
+        assert program == words[0] == sys.executable
+        started.append((words, environment))
+        raise SystemExit(0)  # as this process ends there
+
+    monkeypatch.setattr(os, "execve", execve)
+    for name in ("WORKBENCH_DEMO", "WORKBENCH_FILES"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    options: list[list[str]] = [
+        [],
+        ["--demo", "--no-browser"],
+        ["--files", str(tmp_path)],
+    ]
+    for words in options:
+        with pytest.raises(SystemExit):
+            commands.main(["serve", "--port", port, *words])
+    opens, demo, files = started
+    assert opens[0][1:4] == ["-m", "streamlit", "run"]
+    assert Path(opens[0][4]).samefile(settings.TOP / "app.py")
+    assert {f"--server.port={port}", "--server.showEmailPrompt=false"} <= {*opens[0]}
+    assert "--server.headless=false" in opens[0]
+    assert "--server.headless=true" in demo[0]
+    assert demo[1]["WORKBENCH_DEMO"] == "1"
+    assert files[1]["WORKBENCH_FILES"] == str(tmp_path)
+    for _, environment in (opens, files):
+        assert "WORKBENCH_DEMO" not in environment
+    assert all(environment["PYTHONMALLOC"] == "malloc" for _, environment in started)
+
+
+@pytest.mark.parametrize("port", ["70000", "-1"])
+def test_a_port_that_is_none_is_refused(
+    port: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A traceback of the socket."""
+    assert commands.main(["serve", f"--port={port}"]) == 1
+    assert f"Port {port} cannot be used." in capsys.readouterr().err

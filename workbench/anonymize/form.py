@@ -46,6 +46,31 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
             st.rerun()
 
 
+def ask_undecided(current: AnonymizeState) -> None:
+    """Ask which undecided columns may be published as they are."""
+    names = current.undecided
+    st.warning(
+        _(
+            "**Decide about {columns} first.** Nothing says what these texts are, and "
+            "they may name people. Look at them on the Data page if you are not sure."
+        ).format(columns=plain(commas(names), at_most=300)),
+    )
+    published = st.multiselect(
+        _("Publish as they are"),
+        names,
+        format_func=plain,
+        key=f"anonymize-undecided-{current.version}",
+        help=_("The other columns are left out. You can change every role below."),
+    )
+    rest = [name for name in names if name not in published]
+    label = (
+        _("Leave out {columns}").format(columns=plain(commas(rest), at_most=100))
+        if rest
+        else _("Publish them as they are")
+    )
+    st.button(label, type="primary", on_click=current.decide, args=(published,))
+
+
 def hierarchies(current: AnonymizeState) -> None:
     """Show the hierarchy of a column, to be edited."""
     names = current.hierarchy_columns

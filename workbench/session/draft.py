@@ -163,12 +163,14 @@ class FileDraft(Draft):
         read: result of reading the file; None for a sample.
         data: bytes of a text file, to read it with other options; dropped with the
             draft.
+        told_options: names of the options of reading that a person changed.
         sample: key of the sample; empty for a file.
         alike: a table on file that it looks like.
     """
 
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
+    told_options: frozenset[str] = frozenset()
     sample: str = ""
     alike: Alike | None = None
 
@@ -182,7 +184,11 @@ class FileDraft(Draft):
     def declaration(self, schema: Schema) -> Declaration:
         options = self.read.options if self.read else None
         return Declaration(
-            name=self.name, schema=schema, reading=options, sample=self.sample
+            name=self.name,
+            schema=schema,
+            reading=options,
+            told_options=self.told_options,
+            sample=self.sample,
         )
 
 

@@ -13,8 +13,19 @@ from urllib.parse import urlsplit
 from dpcore.errors import ParameterError
 from dpcore.io.checks import DEFAULT_LIMITS, Limits
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+PACKAGES = Path(__file__).resolve().parents[2]
+"""Where `workbench` and `dpcore` are imported from."""
+_INSTALLED = PACKAGES / "workbench" / "installed"
+TOP = _INSTALLED if _INSTALLED.exists() else PACKAGES
+"""The folder of `app.py`, `pages/` and `.streamlit/`.
 
+It is the checkout; in a wheel `setup.py` puts them into `workbench/installed`.
+"""
+DATA_DIR = PACKAGES / "var" if TOP == PACKAGES else Path.home() / ".privacy-workbench"
+"""Where the ledger is kept unless a setting names a folder.
+
+An installed program would lose it with its next version beside its own files.
+"""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SECRET_NAMES = ("WORKBENCH_KEY", "DATABASE_URL")
@@ -69,7 +80,7 @@ class Settings:
         output: folder in which tables of any size are written; None where none are.
     """
 
-    data_dir: Path = CHECKOUT / "var"
+    data_dir: Path = DATA_DIR
     database_url: str = field(default="", repr=False)
     key: bytes | None = field(default=None, repr=False)
     lock_timeout: float = 30.0
@@ -192,7 +203,10 @@ def settings_from(values: Mapping[str, str]) -> Settings:
                 "does "
                 "not last would be lost"
             ),
-            remedy="set WORKBENCH_KEY, or WORKBENCH_DEMO=0 where the data folder lasts",
+            remedy=(
+                "set WORKBENCH_KEY; or WORKBENCH_DEMO=0 if the data folder is kept "
+                "across restarts"
+            ),
         )
     folder = values.get("WORKBENCH_DATA_DIR")
     if is_demo and not (folder and _can_be_written(Path(folder))):

@@ -68,7 +68,7 @@ def ask(draft: Draft, schema: Schema) -> None:
             _ask(draft, schema, question)
     if draft.answers.undo is not None:
         st.button(
-            _("Take the last answer back"),
+            _("Undo"),
             on_click=facts.take_back,
             args=(draft,),
             type="tertiary",
@@ -139,7 +139,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 args=(draft, ticked, question, _("plainly public")),
             )
             st.button(
-                _("Leave it as taken from this table"),
+                _("No, keep the warning"),
                 on_click=facts.leave_as_taken,
                 args=(draft, question),
             )
@@ -237,7 +237,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 ),
             )
         st.button(
-            _("Leave it as taken from this table"),
+            _("No, keep the warning"),
             on_click=facts.leave_as_taken,
             args=(draft, question),
         )

@@ -43,7 +43,7 @@ page.
 """
 NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
-    "title": N_("Plan without the rows"),
+    "title": N_("Nothing may be uploaded? Plan from the column names"),
 }
 ALIKE_FIELD = session.Widget[str]("alike")
 
@@ -81,11 +81,21 @@ def read_again(options: ReadOptions) -> None:
     If it cannot be read, the draft stays.
     """
     draft = session.session().draft
-    if isinstance(draft, FileDraft):
-        _read_file(draft.data, draft.name, options)
+    if isinstance(draft, FileDraft) and draft.read is not None:
+        changed = {
+            name
+            for name, value in dataclasses.asdict(options).items()
+            if value != getattr(draft.read.options, name)
+        }
+        _read_file(draft.data, draft.name, options, draft.told_options | changed)
 
 
-def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
+def _read_file(
+    data: bytes,
+    name: str,
+    options: ReadOptions,
+    told_options: frozenset[str] = frozenset(),
+) -> None:
     file = file_view.read_table(
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
@@ -94,7 +104,7 @@ def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
         text = b"" if file.table.kind == "parquet" else data
         session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
         _make_draft(
-            partial(FileDraft, read=file.table, data=text),
+            partial(FileDraft, read=file.table, data=text, told_options=told_options),
             name,
             file.table.frame,
             None,

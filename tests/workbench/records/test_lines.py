@@ -17,7 +17,7 @@ from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
 from workbench.records.lines import EVALUATIONS, export, notes
-from workbench.store import __main__ as tasks
+from workbench.store import operate as tasks
 from workbench.store.ledger import datasets
 from workbench.store.ledger.rekey import rekey
 from workbench.store.ledger.rows import PRESUMED, sealed_again

@@ -10,8 +10,8 @@ import pytest
 
 from dpcore.errors import ParameterError
 from workbench.store.settings import (
-    CHECKOUT,
     LOOPBACK,
+    PACKAGES,
     Settings,
     is_loopback,
     read_settings,
@@ -23,8 +23,8 @@ from workbench.store.settings import (
 def test_default_is_a_file_in_the_checkout() -> None:
     """A fresh clone would need configuration before it starts."""
     settings = settings_from({})
-    assert settings.data_dir == CHECKOUT / "var"
-    assert settings.database_url == f"sqlite:///{CHECKOUT}/var/workbench.sqlite"
+    assert settings.data_dir == PACKAGES / "var"
+    assert settings.database_url == f"sqlite:///{PACKAGES}/var/workbench.sqlite"
     assert settings.key is None
 
 

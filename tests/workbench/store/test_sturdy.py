@@ -34,7 +34,7 @@ from tests.contracts.ledger_kinds import (
     sqlite_kind,
 )
 from tests.needs import POSTGRES, does_not_apply
-from workbench.store import __main__ as tasks
+from workbench.store import operate as tasks
 from workbench.store.database.store import Store
 from workbench.store.ledger import rekey as rekeying
 from workbench.store.ledger.rekey import rekey

@@ -30,12 +30,15 @@ class Declaration:
         name: of the table, for people: its file's name.
         schema: what is publicly known, with its marks.
         reading: options under which the file was read; None for a sample.
+        told_options: names of those that a person set; the others were seen from the
+            file, which no other person may see.
         sample: key of the sample; empty for a file.
     """
 
     name: str
     schema: Schema
     reading: ReadOptions | None = None
+    told_options: frozenset[str] = frozenset()
     sample: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,6 +50,7 @@ class Declaration:
             "reading": None
             if self.reading is None
             else dataclasses.asdict(self.reading),
+            "told_options": sorted(self.told_options),
             "sample": self.sample,
         }
 
@@ -76,6 +80,7 @@ class Declaration:
             name=fields["name"],
             schema=dataclasses.replace(schema, excluded=excluded),
             reading=None if reading is None else ReadOptions(**reading),
+            told_options=frozenset(fields.get("told_options", ())),
             sample=fields["sample"],
         )
 
