@@ -65,6 +65,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
+        # labels of the codes of SPSS and Stata
+        "io.labels": {"str(label)"},
         "local.question": {"str(protocol)"},
         "evaluation.table.rows_of_people": {"str(QUANTILE_ORDER)"},
     },
