@@ -12,19 +12,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
 from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
+from dpcore.io.columns import NUMBER, type_columns
 from dpcore.io.encoding import decode, is_parquet, recognize
-from dpcore.io.kinds import NUMBER, type_columns
 from dpcore.io.layout import Layout, layout, position
 from dpcore.io.lines import first_row, read_columns
 from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
 from dpcore.io.workbooks import is_workbook, workbook_text
-from dpcore.schema.values import MERGED
+from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
@@ -123,19 +124,21 @@ def read_table(
         )
     typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
+    is_guess = options.encoding is None or "encoding" in options.seen
+    if is_guess and not encoding.startswith("utf"):
+        _mark_letters(typed.frame, columns)
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
         separator=shape.separator,
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
-        options=replace(
-            options,
+        options=options.filled(
             encoding=encoding,
             separator=shape.separator,
             header=shape.header,
             skip=shape.skip,
-            decimal=typed.decimal,
+            columns=typed.readings,
         ),
         understood=typed.understood,
         undecided=typed.undecided,
@@ -164,10 +167,10 @@ def _read_workbook(
     data: bytes, name: str, options: ReadOptions, limits: Limits
 ) -> ReadResult:
     text, about, merged = workbook_text(data, name, limits=limits)
-    as_text = replace(options, encoding=None, separator=",", decimal=".")
+    as_text = replace(options, encoding=None, separator=",")
     shape = layout(text, as_text)
     names, columns, notes, _ = _columns(text, shape, as_text, limits, blanks=True)
-    typed = type_columns(names, columns, ",", as_text)
+    typed = type_columns(names, columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, merged)
     return ReadResult(
         frame=typed.frame,
@@ -175,9 +178,23 @@ def _read_workbook(
         separator=",",
         kind="workbook",
         notes=(*about, *notes),
-        options=replace(options, header=shape.header, skip=shape.skip),
+        options=options.filled(
+            header=shape.header, skip=shape.skip, columns=typed.readings
+        ),
         understood=typed.understood,
         undecided=typed.undecided,
+    )
+
+
+def _mark_letters(frame: pd.DataFrame, columns: list[Any]) -> None:
+    """Mark the columns whose letters follow from an encoding that is a guess."""
+    frame.attrs[READING] += tuple(
+        name
+        for name, column in zip(frame.columns, columns, strict=True)
+        if name not in frame.attrs[READING]
+        and pc.any(
+            pc.not_equal(pc.utf8_length(column), pc.binary_length(column))
+        ).as_py()
     )
 
 

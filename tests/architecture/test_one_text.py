@@ -105,7 +105,11 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.apply": {"column.astype('str')"},
     },
     "a cell of a file, on its way to being a value": {
-        "io.locales": {"str(moment)", "str(moment.date())"},
+        "io.dates": {
+            "day.isoformat()",
+            "moment.date().isoformat()",
+            "moment.isoformat(' ')",
+        },
         "io.workbooks": {
             "str(cell)",
             "repr(cell)",

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, ReadError, SchemaError
 from dpcore.io import Limits, ReadOptions, ReadResult, check_size, read_table
+from dpcore.io.numbers import read_number
 from tests.tiers import examples
 
 
@@ -136,10 +137,8 @@ def test_blanks_after_separators_are_cut_off() -> None:
         (["1e400", "1"], "str"),
         (["nan", "1"], "str"),
         (["inf", "1"], "str"),
-        (["1_000", "1"], "str"),
         (["+49301234", "1"], "str"),
         (["0x10", "1"], "str"),
-        (["١", "1"], "str"),
         (["True", "False"], "str"),
         (["2020-01-31", "2021-02-28"], "str"),
         (["NA", "null"], "str"),
@@ -199,10 +198,14 @@ def test_what_a_csv_writer_writes_is_read_back(
         if column.dtype == "str":
             assert list(column.fillna("")) == [row[position] for row in cells]
         else:
-            numbers = [
-                float(row[position]) if row[position] else np.nan for row in cells
-            ]
+            numbers = [as_number(row[position]) for row in cells]
             np.testing.assert_array_equal(column.to_numpy(dtype=float), numbers)
+
+
+def as_number(text: str) -> float:
+    """What a cell of a column of numbers means, with a unit or digits of any script."""
+    number = read_number(text, ".") or read_number(text, ",")
+    return float(number.plain) if number else np.nan
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ FACTS = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
+    "reading": N_("how its numbers or dates are written"),
     "left out": N_("left out because of what the table holds"),
 }
 USUAL_DELTA = "1e-9"

@@ -3,7 +3,6 @@
 import io
 import re
 import zipfile
-from dataclasses import asdict
 from pathlib import PurePath
 
 from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_fields, loss_from_fields
@@ -124,11 +123,8 @@ def _reading(declaration: Declaration, source: str | None) -> str:
             f"from workbench.samples import {declaration.sample}\n\nframe = "
             f"{declaration.sample}()"
         )
-    given = {
-        name: value
-        for name, value in asdict(declaration.reading or ReadOptions()).items()
-        if value
-    }
+    # what was seen from the file may tell of a row, and is seen again from it
+    given = (declaration.reading or ReadOptions()).told()
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return reading_of(f"table{PurePath(declaration.name).suffix}", options)
 

@@ -67,7 +67,7 @@ def ask_order(read: ReadResult) -> None:
     )
     with st.container(horizontal=True):
         for meant, first in (("2002-04-06", True), ("2002-06-04", False)):
-            options = dataclasses.replace(read.options, day_first=first)
+            options = dataclasses.replace(read.options, day_first=first, columns=None)
             st.button(
                 f"06/04/2002 = {day(meant)}",
                 on_click=opening.read_again,
@@ -88,11 +88,11 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     separator = ask_by_title(
         middle.selectbox, _("Separator"), signs, index=at, key=field
     )
-    numbers = {".": "1,234.5", ",": "1.234,5"}
-    at = used.decimal == ","
+    numbers = {"": _("as each column shows"), ".": "1,234.5", ",": "1.234,5"}
+    at = [*numbers].index(used.decimal or "")
     field = f"read-decimal-{key}"
     decimal = ask_by_title(
-        right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field
+        right.selectbox, _("Decimal sign"), numbers, index=at, key=field
     )
     skip = left.number_input(
         _("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}"
@@ -112,12 +112,21 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
         if header
         else tuple(part.strip() for part in text.split(",") if text.strip())
     )
+    asked = {
+        "encoding": encoding,
+        "separator": separator,
+        "header": bool(header),
+        "skip": int(skip),
+    }
     return dataclasses.replace(
         used,
-        encoding=encoding,
-        separator=separator,
-        decimal=decimal,
-        header=bool(header),
+        **asked,
+        decimal=decimal or None,
         names=given,
-        skip=int(skip),
+        columns=None,
+        seen=tuple(
+            name
+            for name in used.seen
+            if name in asked and asked[name] == getattr(used, name)
+        ),
     )

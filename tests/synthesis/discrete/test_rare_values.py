@@ -33,7 +33,6 @@ def test_common_values_stay_alone_in_loud_noise() -> None:
     assert merge_rare(large, 180.0).max() == 1
 
 
-
 def test_a_third_cell_that_only_noise_fills_leaves_two() -> None:
     """Yes, no and missing would be counted in 9 cells a pair, for nothing."""
     answers = np.array([300.0, 700.0, 6.0])
