@@ -19,7 +19,13 @@ from dpcore.errors import ReadError, damaged_file_error
 from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
 from dpcore.io.columns import NUMBER, type_columns
-from dpcore.io.encoding import decode, is_parquet, recognize
+from dpcore.io.encoding import (
+    DAMAGED_UTF8,
+    decode,
+    find_damage,
+    is_parquet,
+    recognize,
+)
 from dpcore.io.layout import Layout, layout, position
 from dpcore.io.lines import first_row, read_columns
 from dpcore.io.options import ReadOptions, Understood
@@ -112,7 +118,15 @@ def read_table(
         )
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
-    if options.encoding is None and not encoding.startswith("utf"):
+    if encoding == DAMAGED_UTF8 and "\ufffd" in text:
+        notes.append(
+            Text(
+                "The text is UTF-8, but some bytes are damaged, the first one in line "
+                "{line}: they are shown as \ufffd",
+                line=find_damage(text),
+            )
+        )
+    elif options.encoding is None and not encoding.startswith("utf"):
         notes.append(
             Text(
                 (

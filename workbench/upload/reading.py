@@ -5,6 +5,7 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
+from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
 from dpcore.io.options import SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.language.messages import _, commas, day
@@ -12,19 +13,6 @@ from workbench.language.wording import plain
 from workbench.session.draft import FileDraft
 from workbench.ui.widgets import ask_by_title
 from workbench.upload import opening
-
-ENCODINGS = (
-    "utf-8",
-    "utf-16",
-    "gb18030",
-    "big5",
-    "cp1252",
-    "iso8859_15",
-    "cp1250",
-    "cp1251",
-    "shift_jis",
-    "euc_kr",
-)
 
 
 def show_reading(draft: FileDraft) -> None:
@@ -80,7 +68,7 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)
-    encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
+    encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *CHOICES, DAMAGED_UTF8)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
     signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
     at = SEPARATORS.index(used.separator or ",")
