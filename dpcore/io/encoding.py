@@ -84,6 +84,16 @@ def is_parquet(data: bytes) -> bool:
     return data.startswith(b"PAR1") and data.endswith(b"PAR1")
 
 
+def is_text_table(data: bytes) -> bool:
+    """Return whether bytes are text, whatever program their file is named after."""
+    other = recognize(data)
+    if other is not None:
+        return other in ("HTML", "JSON")
+    first = data[:_SAMPLE].splitlines()[0] if data.strip() else b""
+    has_cells = any(sign in first for sign in (b"\t", b";", b","))
+    return has_cells and b"\0" not in data[:_SAMPLE]
+
+
 def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     """Decode text, and name its encoding.
 

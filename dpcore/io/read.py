@@ -24,13 +24,14 @@ from dpcore.io.encoding import (
     decode,
     find_damage,
     is_parquet,
+    is_text_table,
     recognize,
 )
-from dpcore.io.layout import Layout, layout, position
-from dpcore.io.lines import first_row, read_columns
-from dpcore.io.options import ReadOptions, Understood
+from dpcore.io.layout import Layout, layout, part_by_tabs, position
+from dpcore.io.lines import first_row, read_rows
+from dpcore.io.options import BLANKS, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
-from dpcore.io.workbooks import is_workbook, workbook_text
+from dpcore.io.workbooks import is_sheets, is_workbook, workbook_text
 from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
@@ -101,7 +102,7 @@ def read_table(
             kind="parquet",
             notes=tuple(notes),
         )
-    if is_workbook(name):
+    if is_workbook(name) and not (is_sheets(name) and is_text_table(data)):
         return _read_workbook(data, name, options, limits)
     if name.lower().endswith(ENDING):
         return _read_project(data, options, limits, on_share)
@@ -231,6 +232,9 @@ def _columns(
     """
     separator = shape.separator or ","
     text = text[position(text, shape.skip) :]
+    if separator == BLANKS:
+        text = part_by_tabs(text)
+        separator = "\t"
     row, rest = first_row(text, separator, limits)
     notes: list[str] = []
     if shape.skip:
@@ -258,7 +262,25 @@ def _columns(
                     "column_2, ..."
                 )
             )
-    columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
-    if not columns or not len(columns[0]):
+    rows = read_rows(
+        text,
+        separator,
+        names,
+        limits,
+        has_header=shape.header,
+        line=shape.skip + shape.header + 1,
+        blanks=blanks,
+    )
+    if not rows.columns or not len(rows.columns[0]):
         raise empty()
-    return names, columns, notes, merged
+    if rows.left_out:
+        notes.append(
+            Text(
+                "left out: {lines:,} line that is empty, a total, a footnote or the "
+                "header again",
+                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
+                "header again",
+                lines=rows.left_out.total(),
+            )
+        )
+    return rows.names, rows.columns, notes, rows.merged

@@ -28,6 +28,11 @@ def is_workbook(name: str) -> bool:
     return name.lower().endswith(SHEETS + STATISTICS)
 
 
+def is_sheets(name: str) -> bool:
+    """Return whether a file's name says that it holds sheets."""
+    return name.lower().endswith(SHEETS)
+
+
 _SHEET_DIGITS = 10**15
 """Excel rounds whole numbers of more digits when they are typed."""
 

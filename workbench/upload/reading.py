@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
-from dpcore.io.options import SEPARATORS, ReadOptions
+from dpcore.io.options import BLANKS, SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.language.messages import _, commas, day
 from workbench.language.wording import plain
@@ -70,8 +70,9 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     left, middle, right = st.columns(3)
     encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *CHOICES, DAMAGED_UTF8)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
-    signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
-    at = SEPARATORS.index(used.separator or ",")
+    signs = {sign: sign for sign in SEPARATORS}
+    signs |= {"\t": _("tab"), BLANKS: _("blanks")}
+    at = [*signs].index(used.separator or ",")
     field = f"read-separator-{key}"
     separator = ask_by_title(
         middle.selectbox, _("Separator"), signs, index=at, key=field
