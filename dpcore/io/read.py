@@ -31,7 +31,7 @@ from dpcore.io.layout import Layout, layout, part_by_tabs, position
 from dpcore.io.lines import first_row, read_rows
 from dpcore.io.options import BLANKS, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
-from dpcore.io.workbooks import is_sheets, is_workbook, workbook_text
+from dpcore.io.workbooks import is_sheets, is_workbook, read_sheet
 from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
@@ -52,6 +52,7 @@ class ReadResult:
         understood: columns whose numbers or dates were written as in some country.
         undecided: columns of dates that fit both orders of day and month; left as texts
             until `day_first` is said.
+        other_sheets: sheets of a workbook that may be the table that is meant.
         plan: of a project of ARX.
     """
 
@@ -63,6 +64,7 @@ class ReadResult:
     options: ReadOptions = AS_FOUND
     understood: tuple[Understood, ...] = ()
     undecided: tuple[str, ...] = ()
+    other_sheets: tuple[str, ...] = ()
     plan: Plan | None = None
 
 
@@ -181,20 +183,24 @@ def _read_project(
 def _read_workbook(
     data: bytes, name: str, options: ReadOptions, limits: Limits
 ) -> ReadResult:
-    text, about, merged = workbook_text(data, name, limits=limits)
+    sheet = read_sheet(data, name, sheet=options.sheet, limits=limits)
     as_text = replace(options, encoding=None, separator=",")
-    shape = layout(text, as_text)
-    names, columns, notes, _ = _columns(text, shape, as_text, limits, blanks=True)
+    shape = layout(sheet.text, as_text)
+    names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text, has_numbers=True)
-    _note_merged(typed.frame, merged)
+    _note_merged(typed.frame, sheet.merged)
     return ReadResult(
         frame=typed.frame,
         encoding=None,
         separator=",",
         kind="workbook",
-        notes=(*about, *notes),
+        notes=(*sheet.notes, *notes),
+        other_sheets=sheet.others,
         options=options.filled(
-            header=shape.header, skip=shape.skip, columns=typed.readings
+            sheet=sheet.name,
+            header=shape.header,
+            skip=shape.skip,
+            columns=typed.readings,
         ),
         understood=typed.understood,
         undecided=typed.undecided,
