@@ -8,7 +8,7 @@
 # make check  lint, test, proofs
 # make bench  every benchmark
 # make messages  what there is to translate, as build/workbench.pot, and in the catalogue of each language
-# make wheel  the library as a wheel in build/
+# make wheel  the whole product as a wheel in build/, for pip install and privacy-workbench serve
 
 SHELL := /bin/bash
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
@@ -45,16 +45,16 @@ licenses: $(VENV)/app
 # the server runs. A restored copy that is older than what was seen stays shut until `make accept`, which forgets what was
 # spent since. `make rekey` seals all of it under a new key; the server must have been stopped.
 backup: $(VENV)/app
-	$(BIN)/python -m workbench.store backup $(TO) $(KEY_TO)
+	$(BIN)/python -m workbench backup $(TO) $(KEY_TO)
 
 restore: $(VENV)/app
-	$(BIN)/python -m workbench.store restore $(FROM) $(KEY_FROM)
+	$(BIN)/python -m workbench restore $(FROM) $(KEY_FROM)
 
 rekey: $(VENV)/app
-	$(BIN)/python -m workbench.store rekey $(KEY_FILE)
+	$(BIN)/python -m workbench rekey $(KEY_FILE)
 
 accept: $(VENV)/app
-	$(BIN)/python -m workbench.store accept
+	$(BIN)/python -m workbench accept
 
 # Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
 # Servers and workers that tests start read compiled modules, also where the environment asks for none.
@@ -85,7 +85,9 @@ bench: $(VENV)/dev
 	set -e; for name in histogram synthesis preview learning anonymize attacks local ledger interaction sharing; do echo "== $$name"; \
 	$(BIN)/python -m benchmarks.$$name; done
 
+# What an earlier build left would come along.
 wheel: $(VENV)/dev
+	rm -rf build/lib build/bdist*
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build .
 
 # The files app and dev tell when the requirements were last installed, each package with its hash. What tests need

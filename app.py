@@ -30,7 +30,7 @@ from workbench.server.web import (
 from workbench.share import answers, links
 from workbench.store import start
 from workbench.store.people import roles
-from workbench.store.settings import check_data_dir, read_settings
+from workbench.store.settings import PACKAGES, check_data_dir, read_settings
 from workbench.store.sources import files
 
 tabs.use_allocator_of_system()
@@ -71,7 +71,7 @@ def routes() -> list[Route]:
 
 
 app = st.App(
-    "workbench/navigation.py",
+    PACKAGES / "workbench" / "navigation.py",
     routes=routes(),
     middleware=[
         Middleware(requests.RequestLog),

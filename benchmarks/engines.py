@@ -327,7 +327,7 @@ def anonymized(engine: Any) -> Callable[[], int]:
         models=(KAnonymity(k=100),),
         limit=0.05,
     )
-    base.MOST_ROWS = 0
+    base.MAX_ROWS_IN_MEMORY = 0
     curator = dp.Curator.open(
         engine,
         engine._schema,

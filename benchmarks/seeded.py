@@ -153,7 +153,7 @@ def _tree(values: int, join: int) -> str:
 def models_of(name: str) -> list[Any]:
     """k = 5, and one model of the secret beside it."""
     from benchmarks import arx
-    from benchmarks.anonymize import KAnonymity
+    from dpcore.anonymization import KAnonymity
 
     of = {
         "distinct": lambda: arx.DistinctL(column="secret", l=2),
@@ -182,7 +182,8 @@ def answers(chosen: list[int]) -> list[list[Any]]:
     score.
     """
     from benchmarks import arx
-    from benchmarks.anonymize import Tuples, search
+    from dpcore.anonymization.fulldomain.search import search
+    from dpcore.anonymization.fulldomain.tuples import Tuples
     from dpcore.errors import InfeasibleError
 
     lines = []

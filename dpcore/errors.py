@@ -159,10 +159,10 @@ def no_values(column: str) -> SchemaError:
     )
 
 
-def not_all_numbers(column: object) -> SchemaError:
-    """Return the error of a cell without a number in a column to compute with."""
+def not_numbers(column: object) -> SchemaError:
+    """Return the error of a column to compute with that holds other cells."""
     return SchemaError(
-        "column {column!r} holds no numbers, or not in every row",
+        "column {column!r} holds something else than numbers",
         remedy="choose another column",
         column=column,
     )

@@ -21,6 +21,7 @@ from dpcore.accounting.loss import (
     AnyLoss,
     ApproxDP,
     Loss,
+    PureDP,
     loss_fields,
     loss_from_fields,
 )
@@ -29,11 +30,12 @@ from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.origin import TEXTS, CellSearch, Origin
-from dpcore.schema.schema import Schema
+from dpcore.schema.schema import DECLARED, Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
 from dpcore.tables.nearest import nearest_distribution
 from dpcore.tables.rows import PublicTable
+from dpcore.text import Text
 
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
@@ -102,10 +104,7 @@ class Guarantee:
 
         Empty without differential privacy.
         """
-        loss = loss_from_fields(self.loss) if self.loss else None
-        if loss is None:
-            return ()
-        return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
+        return (_loss_spent(self.loss),) if self.loss else ()
 
     def to_dict(self) -> dict[str, Any]:
         found = {name: search.to_json() for name, search in self.found.items()}
@@ -157,11 +156,7 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, stands_on)),
         unit=str(schema.unit),
         from_data=schema.from_data,
-        known_from={
-            column.name: column.known_from
-            for column in schema.columns
-            if column.known_from
-        },
+        known_from=_sources(schema),
         found=schema.found,
         declared_by=schema.declared_by,
     )
@@ -211,6 +206,21 @@ class Release:
         tables = " ".join(" x ".join(clique) for clique in list(self.marginals)[:5])
         more = " ..." if len(self.marginals) > 5 else ""
         return f"Release({self.recipe.get('kind')!r}, {loss}, tables: {tables}{more})"
+
+    @property
+    def losses_paid(self) -> tuple[dict[str, str], ...]:
+        """Every loss charged for the content: its own, and those of private searches.
+
+        A search for cells of several columns counts once, and so does the one for rows
+        per person.
+        """
+        rows = self.schema.unit.found
+        searches = dict.fromkeys(self.guarantee.found.values())
+        return (
+            dict(self.guarantee.loss),
+            *(search.loss for search in searches),
+            *([{PureDP.name: rows}] if rows else []),
+        )
 
     @property
     def model_columns(self) -> tuple[str, ...]:
@@ -309,7 +319,7 @@ class Release:
         labels = [
             column.labels[:size] for column, size in zip(columns, cells, strict=True)
         ]
-        return labels, counts.first(cells)
+        return labels, counts.first_cells(cells)
 
     def _tells_no_missing(self, name: str) -> bool:
         tables = [
@@ -411,28 +421,13 @@ class Release:
             "request_id": self.request_id,
             "recipe": self.recipe,
             "schema": json.loads(self.schema.to_json()),
-            "guarantee": self._guarantee_as_read().to_dict(),
+            "guarantee": self.guarantee.to_dict(),
             "marginals": [marginal.to_dict() for marginal in self.marginals.values()],
             "model": self.model.to_dict(),
             "created": self.created,
             "part": self.part,
         }
         return json.dumps({**fields, "digest": _digest(fields)})
-
-    def _guarantee_as_read(self) -> Guarantee:
-        """Return the guarantee in the form of the schema version it was read from.
-
-        See `Schema.unsaid`.
-        """
-        unsaid = self.schema.unsaid
-        left = {
-            name: tuple(fact for fact in facts if fact not in unsaid.get(name, ()))
-            for name, facts in self.guarantee.from_data.items()
-        }
-        return dataclasses.replace(
-            self.guarantee,
-            from_data={name: facts for name, facts in left.items() if facts},
-        )
 
     @classmethod
     def from_json(cls, text: str) -> Release:
@@ -454,9 +449,14 @@ class Release:
         marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
-        # which did not mark all that followed the rows
+        # guarantees of then did not mark all that followed the rows, named no sources
+        # at first, and had other words for units
         if fields["schema"]["version"] == 1:
-            guarantee = _with_marks(guarantee, schema)
+            guarantee = dataclasses.replace(
+                _with_marks(guarantee, schema.from_data),
+                unit=str(schema.unit),
+                known_from=_sources(schema),
+            )
         check_origins(guarantee, schema)
         columns = tuple(column.without_texts() for column in schema.columns)
         schema = dataclasses.replace(schema, columns=columns)
@@ -487,23 +487,22 @@ def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     return filled
 
 
-def _with_marks(guarantee: Guarantee, schema: Schema) -> Guarantee:
-    """Return the guarantee with the marks of its schema too."""
-    names = (*guarantee.from_data, *schema.from_data)
-    marks = {
-        name: (*guarantee.from_data.get(name, ()), *schema.from_data.get(name, ()))
-        for name in names
+def _with_marks(
+    guarantee: Guarantee, marks: Mapping[str, tuple[str, ...]]
+) -> Guarantee:
+    """Return the guarantee with the marks of a declaration too."""
+    together = {
+        name: (*guarantee.from_data.get(name, ()), *marks.get(name, ()))
+        for name in (*guarantee.from_data, *marks)
     }
-    return dataclasses.replace(
-        guarantee,
-        from_data={name: tuple(dict.fromkeys(facts)) for name, facts in marks.items()},
-    )
+    unique = {name: tuple(dict.fromkeys(facts)) for name, facts in together.items()}
+    return dataclasses.replace(guarantee, from_data=unique)
 
 
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
-    """Refuse a guarantee whose origins of facts differ from its schema's.
+    """Refuse a guarantee that promises more, or says less, than its schema.
 
-    Raises: ParameterError with the column's name.
+    Raises: ParameterError.
     """
     promised = {name: set(facts) for name, facts in guarantee.from_data.items()}
     for name, facts in schema.from_data.items():
@@ -527,6 +526,56 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
                 remedy="take the file as it was saved",
                 name=column.name,
             )
+    checks = (
+        (Text("who is protected"), guarantee.unit == str(schema.unit)),
+        (
+            Text("where facts are known from"),
+            _named_sources(guarantee.known_from) == _named_sources(_sources(schema)),
+        ),
+        (
+            Text("who declared the rows of a person"),
+            guarantee.declared_by == schema.declared_by,
+        ),
+        (Text("the releases that it stands on"), _covers_earlier_losses(guarantee)),
+    )
+    for what, holds in checks:
+        if not holds:
+            raise ParameterError(
+                "the guarantee contradicts its own file: {what}",
+                remedy="take the file as it was saved",
+                what=what,
+            )
+
+
+def _sources(schema: Schema) -> dict[str, str]:
+    """Return the owner's source for the facts about each column."""
+    return {
+        column.name: column.known_from for column in schema.columns if column.known_from
+    }
+
+
+def _named_sources(known_from: Mapping[str, str]) -> dict[str, str]:
+    """Return the sources but `DECLARED`, which only a file's schema says."""
+    return {name: source for name, source in known_from.items() if source != DECLARED}
+
+
+def _covers_earlier_losses(guarantee: Guarantee) -> bool:
+    """Return whether the whole loss is at least those of the releases in it."""
+    if not guarantee.stands_on:
+        return True
+    try:
+        stated = _loss_spent(guarantee.loss)
+        earlier = total_loss(tuple(map(_loss_spent, guarantee.stands_on)))
+        if isinstance(stated, ZCDP):
+            return Rule.ZCDP.units(stated) >= Rule.ZCDP.units(earlier)
+    except ParameterError:
+        return False
+    return isinstance(earlier, PureDP) and stated.amount >= earlier.amount
+
+
+def _loss_spent(fields: Mapping[str, str]) -> Loss:
+    loss = loss_from_fields(fields)
+    return ZCDP(rho=loss.rho) if isinstance(loss, ApproxDP) else loss
 
 
 def check_rows(rows: object) -> None:
@@ -615,8 +664,9 @@ class PrivateReport:
     def from_json(cls, text: str) -> PrivateReport:
         """Read the output of `to_json`.
 
-        Texts that mean missing or count as others, which earlier versions wrote of
-        columns with found cells, are taken out, as of a release.
+        Texts that mean missing or count as others, and reasons, which earlier versions
+        wrote of columns with found cells, are taken out, as of a release. Marks of
+        these columns are in the guarantee too.
 
         Raises: ParameterError for a text of another kind.
         """
@@ -626,24 +676,32 @@ class PrivateReport:
                 "this request made a release, not a report",
                 remedy="open it as a release",
             )
+        columns = _declared_columns(fields["content"])
+        guarantee = Guarantee.from_dict(fields["guarantee"])
+        marks = {
+            column["name"]: tuple(column["from_data"])
+            for column in columns
+            if column.get("from_data")
+        }
+        content = fields["content"] | ({"columns": columns} if columns else {})
         read = {
-            "guarantee": Guarantee.from_dict(fields["guarantee"]),
+            "guarantee": _with_marks(guarantee, marks),
             "about": tuple(fields["about"]),
-            "content": _without_texts(fields["content"]),
+            "content": content,
         }
         return cls(**fields | read)
 
 
-def _without_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Remove the account's private texts from an answer's declarations of columns."""
+def _declared_columns(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return an answer's declarations of columns, without the account's own texts."""
     columns = content.get("columns", ())
     if not all(isinstance(column, dict) for column in columns):
-        return content  # names
-    kept = [
-        {name: value for name, value in column.items() if name not in TEXTS}
+        return []  # names
+    private = (*TEXTS, "reason")
+    return [
+        {name: value for name, value in column.items() if name not in private}
         for column in columns
     ]
-    return content | ({"columns": kept} if kept else {})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -49,7 +49,9 @@ st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded
-    if plan is None:
+    if plan is None and current.undecided:
+        form.ask_undecided(current)
+    elif plan is None:
         wanted = demands_form.ask(curator, current)
         method = ask_method()
         node = demands_form.ask_levels(current, method)

@@ -13,10 +13,10 @@ from workbench.ui import widgets
 st.title(_("Ask without learning anybody's answer"))
 st.caption(
     _(
-        "Every person changes their own answer at random before it leaves them. The "
-        "loss is per person and question, and is in no budget of a data set: whoever "
-        "is asked several questions, or the same one again next month, adds the "
-        "epsilons up."
+        "Every person's answer is changed at random before it leaves them. The loss "
+        "is per person and question, and is counted in no budget of a data set: for "
+        "a person who is asked several questions, or the same one again next month, "
+        "the epsilons add up."
     )
 )
 

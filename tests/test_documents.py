@@ -141,7 +141,7 @@ def test_the_tree_is_true() -> None:
         for parent in ("server", "share", "store")
         for name in folders(ROOT / "workbench" / parent)
     }
-    there |= {"docs/decisions/", "app.py"}
+    there |= {"docs/decisions/", "app.py", "setup.py"}
     there |= {
         path.relative_to(ROOT).as_posix()
         for top in ("dpcore", "workbench")
@@ -379,11 +379,17 @@ def test_what_is_cited_is_here() -> None:
 
 def test_the_changes_begin_with_this_version() -> None:
     """People would look up another version than the one they have."""
-    newest = re.search(
-        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert newest
-    assert newest[1] == dpcore.__version__
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert sections[0] == "Unreleased"
+    releases = [
+        re.fullmatch(r"(\S+) - (\d{4}-\d\d-\d\d)", each) for each in sections[1:]
+    ]
+    assert all(releases), "a release has a number and a day"
+    assert releases[0]
+    assert releases[0][1] == dpcore.__version__
+    days = [each[2] for each in releases if each]
+    assert days == sorted(days, reverse=True)
 
 
 GUIDES = "".join(

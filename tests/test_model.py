@@ -5,6 +5,7 @@ one (SEEDS E11).
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,40 @@ def test_guarantees_stand_side_by_side() -> None:
     assert Pooled(releases=[one, two]).loss is None
     assert Pooled(releases=[one, two], people="different").loss == {"epsilon": "1"}
     assert Pooled(releases=[one, two], people="the same").loss == {"epsilon": "3/2"}
+
+
+@pytest.mark.parametrize(
+    ("people", "loss"), [("the same", "3"), ("different", "17/10")]
+)
+def test_pooled_releases_add_up_what_their_searches_cost(
+    people: Any, loss: str
+) -> None:
+    """A page would say less than what was charged for cells and rows per person."""
+    frame = table(3_000)[["age", "size"]].assign(person=range(3_000))
+    suggested = dp.suggest_schema(frame.drop(columns="person"))
+    unit = dp.PrivacyUnit(max_rows=1, id_column="person", found="1/20")
+    schema = dp.Schema(columns=suggested.columns, unit=unit)
+    curator = dp.open_with_cells(
+        frame,
+        schema,
+        ["size"],
+        budget=dp.PureDP(epsilon=9),
+        ledger=dp.MemoryLedger(),
+    )
+    search = Fraction(curator.schema.found["size"].amount)
+    assert search == Fraction(1, 20)
+    releases = [
+        curator.run(dp.Independent(columns=("age", "size")), dp.PureDP(epsilon=epsilon))
+        for epsilon in ("1.2", "1.6")
+    ]
+    paid = [
+        sum(Fraction(part["epsilon"]) for part in release.losses_paid)
+        for release in releases
+    ]
+    assert paid == [Fraction("1.3"), Fraction("1.7")]
+    assert curator.balance().spent == Fraction("2.9") * 10**12
+    pooled = Pooled(releases=releases, people=people)
+    assert pooled.loss == {"epsilon": loss}, "no less than the account was charged"
 
 
 def narrower(frame: pd.DataFrame) -> dp.Release:

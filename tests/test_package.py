@@ -1,7 +1,11 @@
-"""What `pip install .` gives: the library alone, typed, with its version."""
+"""What `pip install .` gives: the whole product, typed, with its version.
+
+The command and the pages of an installed wheel are in `tests/pages/test_installed.py`.
+"""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -12,6 +16,7 @@ import pytest
 
 import dpcore
 from tests.architecture.modules import ROOT
+from tests.wheel import build_wheel
 
 WITHOUT_THE_APP = """
 import sys
@@ -40,40 +45,35 @@ print(dp.__version__, len(release.sample(rows=10)), range_query(frame, "age", 30
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"  # setuptools leaves a build folder beside what it builds
-    source.mkdir()
-    for name in ("dpcore", "README.md", "pyproject.toml"):
-        (source / name).symlink_to(ROOT / name)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-    ]
-    subprocess.run(
-        [*command, "--quiet", "--wheel-dir", str(folder), str(source)],
-        check=True,
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+def files_of(top: str) -> set[str]:
+    """The files of a package that git keeps, but for the tools of its translations."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", top],
+        cwd=ROOT,
         capture_output=True,
+        text=True,
+        check=True,
     )
-    (built,) = folder.glob("*.whl")
-    return built
+    names = {name for name in listed.stdout.split("\0") if (ROOT / name).is_file()}
+    return {name for name in names if not name.endswith("babel.cfg")}
 
 
-def test_the_wheel_holds_the_library_and_nothing_else(wheel: Path) -> None:
-    """A module would be missing once installed, or the pages come along without what
-    they need.
+def test_the_wheel_holds_the_product_under_two_names(wheel: Path) -> None:
+    """A module, a picture or a sample would be missing once installed, or a package
+    named `pages` would be there for everybody.
     """
     with zipfile.ZipFile(wheel) as files:
         names = {name for name in files.namelist() if ".dist-info/" not in name}
-    assert names == {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "dpcore").rglob("*")
-        if path.suffix in (".py", ".toml") or path.name == "py.typed"
+    top = {
+        f"workbench/installed/{name}"
+        for name in ("app.py", ".streamlit/config.toml", *files_of("pages"))
     }
+    assert names == files_of("dpcore") | files_of("workbench") | top
+    assert {name.partition("/")[0] for name in names} == {"dpcore", "workbench"}
+    assert {"dpcore/py.typed", "workbench/py.typed"} <= names
 
 
 def test_the_wheel_works_without_the_pages(wheel: Path, tmp_path: Path) -> None:
@@ -124,3 +124,37 @@ def test_every_requirement_is_pinned_and_allowed() -> None:
     ]
     for each in map(Requirement, wanted):
         assert each.specifier.contains(pinned[each.name]), each.name
+
+
+def test_the_wheel_asks_for_what_the_app_needs() -> None:
+    """One install gave a library whose command ended with "No module named
+    'streamlit'".
+    """
+    from packaging.requirements import Requirement
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {Requirement(line).name for line in lines if "==" in line}
+    assert {Requirement(each).name for each in project["dependencies"]} == pinned
+
+
+def test_versions_of_python_are_those_that_are_tested() -> None:
+    """A version would be promised that nobody tried, or tried and not promised."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    (workflow,) = (ROOT / ".github" / "workflows").glob("*.yml")
+    tested = re.findall(
+        r'"(3\.\d+)"', re.findall(r"^ +python: \[.*\]$", workflow.read_text(), re.M)[0]
+    )
+    named = [
+        each.removeprefix("Programming Language :: Python :: ")
+        for each in project["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+    ]
+    assert named == tested
+    last = f"3.{int(tested[-1].partition('.')[2]) + 1}"
+    assert project["requires-python"] == f">={tested[0]},<{last}"
+    assert "Typing :: Typed" in project["classifiers"]

@@ -1,29 +1,16 @@
-"""Commands next to the data, with the same sources, ledger, schemas and plans as the
-pages.
+"""The command `privacy-workbench`: the server, and what the pages do as commands.
 
-    python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1
-    --budget 2 > job.json python -m workbench release job.json --to release.json python
-    -m workbench sample release.json --rows 10000000 --to folder python -m workbench
-    audit TABLE --schema schema.json python -m workbench audit TABLE --rule
-    hipaa-safe-harbor --attested answers.toml --html report.html python -m workbench
-    anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder python
-    -m workbench ledger TABLE python -m workbench link TABLE --release ID --title
-    "Visits 2024" --days 30
-
-A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that
-are too large to be read whole stay where they are, and are read in passes, under an
-account that goes by the name of the file. What is charged is on the ledger's lines, as
-when a page asks; the same job a second time brings the stored release and charges
-nothing. Run it in the folder of the server, whose settings it reads. A table that looks
-like one on file is opened with --new-account alone. Where people sign in, say for which
-steward you ask, as in --as ada@example.org.
+The commands work next to the data, with the same sources, ledger, schemas and plans as
+the pages. `commands.toml` lists the options of each.
 """
 
 import argparse
 import contextlib
 import dataclasses
+import inspect
 import json
 import os
+import socket
 import sys
 import time
 import tomllib
@@ -34,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 
+import dpcore
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
 from dpcore.anonymization import Plan
 from dpcore.curator import Curator
@@ -61,20 +49,43 @@ from dpcore.synthesis import load_recipe
 from workbench.language.messages import _, capital, speaking
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
-from workbench.store import start
-from workbench.store.ledger.datasets import find
+from workbench.store import operate, start
+from workbench.store.ledger.datasets import find, public_name, without_facts
+from workbench.store.ledger.rekey import rekey as seal_again
 from workbench.store.ledger.unbudgeted import auditor
 from workbench.store.links.shares import LinkDraft, in_days
 from workbench.store.people import likeness, roles
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import Person
 from workbench.store.policy import read_policy
-from workbench.store.settings import read_settings
+from workbench.store.settings import TOP, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
 from workbench.ui.verdict import ANSWERS, judge_table, naming_sentences
 
+ABOUT = """\
+Share something from a table of personal data. The pages and these commands use one
+ledger: what one charges, the other sees.
+
+  privacy-workbench serve
+  privacy-workbench audit TABLE --schema schema.json
+  privacy-workbench audit TABLE --rule hipaa-safe-harbor --html report.html
+  privacy-workbench anonymize TABLE --schema schema.json --plan plan.json --to folder
+  privacy-workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 > job.json
+  privacy-workbench release job.json --to release.json
+  privacy-workbench sample release.json --rows 1000 --to folder
+  privacy-workbench link TABLE --release ID --title "Visits 2024" --days 30
+  privacy-workbench backup FOLDER FOLDER-OF-THE-KEY
+
+A TABLE is the name of a connected source, or the path of a file. CSV and Parquet that
+are too large to be read whole stay where they are, and are read in passes, under an
+account that goes by the name of the file. The same job a second time brings the stored
+release and charges nothing. The commands read the settings of the server (see
+docs/hosting.md): run them with the same environment. A table that looks like one on
+file is opened with --new-account alone. Where people sign in, say for which steward you
+ask, as in --as ada@example.org.
+"""
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
 
@@ -175,6 +186,18 @@ def opened(
     """
     person = person_as(address)
     table = table_of(name, person, schema)
+    return open_table(table, name, schema, budget, person, people)
+
+
+def open_table(
+    table: pd.DataFrame | Source,
+    name: str,
+    schema: Schema,
+    budget: AnyLoss | None,
+    person: Person,
+    people: str | None,
+) -> Curator:
+    """Open a table as `opened` does, once it is found."""
     dataset, ledger = ledger_of(person).account_of(table)
     account = ledger.account(dataset)
     budget = budget or (
@@ -200,6 +223,32 @@ def opened(
     return curator
 
 
+def serve(asked: argparse.Namespace) -> str:
+    """Start the pages, and open them in the browser."""
+    try:
+        socket.create_server(("127.0.0.1", asked.port)).close()
+    except (OSError, OverflowError):
+        raise UsageError(
+            f"port {asked.port} cannot be used",
+            remedy="stop the program that uses it, or name another one by --port",
+        ) from None
+    environment = {**os.environ, "PYTHONMALLOC": "malloc"}  # it gives back freed rows
+    if asked.demo:
+        environment["WORKBENCH_DEMO"] = "1"
+    if asked.files is not None:
+        environment["WORKBENCH_FILES"] = str(asked.files)
+    # lifetime.lifespan opens the browser unless the server is headless
+    options = {
+        "server.port": str(asked.port),
+        "server.headless": "true" if asked.no_browser else "false",
+        "server.showEmailPrompt": "false",
+    }
+    words = [f"--{name}={value}" for name, value in options.items()]
+    server = [sys.executable, "-m", "streamlit", "run", str(TOP / "app.py"), *words]
+    sys.stdout.flush()
+    os.execve(sys.executable, server, environment)  # signals go to the server itself
+
+
 def job(asked: argparse.Namespace) -> str:
     """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
@@ -218,16 +267,44 @@ def job(asked: argparse.Namespace) -> str:
 def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
-    curator = opened(
-        wanted.table, wanted.schema, wanted.budget, asked.address, asked.people
-    )
-    made = curator.run(
-        wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None
-    )
+    person = person_as(asked.address)
+    table = table_of(wanted.table, person, wanted.schema)
+    part = dict([wanted.part]) if wanted.part else None
+    made = stored_release(table, wanted, part, person)
+    if made is None:
+        curator = open_table(
+            table, wanted.table, wanted.schema, wanted.budget, person, asked.people
+        )
+        made = curator.run(wanted.recipe, wanted.loss, part=part)
     asked.to.write_text(made.to_json())
-    left = curator.balance().left
+    dataset, ledger = ledger_of(person).account_of(table)
+    left = ledger.standing(dataset).balance.left
     return json.dumps(
         {"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left}
+    )
+
+
+def stored_release(
+    table: pd.DataFrame | Source,
+    wanted: Job,
+    part: dict[str, str] | None,
+    person: Person,
+) -> Release | None:
+    """Return the stored release of a job on a source, which is not read again.
+
+    None if there is none, or if the table is in memory and so was read already.
+    """
+    if not isinstance(table, Source):
+        return None
+    _dataset, ledger = ledger_of(person).account_of(table)
+    return Curator.stored_release(
+        table,
+        wanted.schema,
+        wanted.recipe,
+        wanted.loss,
+        budget=wanted.budget,
+        ledger=ledger,
+        part=part,
     )
 
 
@@ -381,10 +458,16 @@ def _opened(asked: argparse.Namespace) -> Curator:
 
 
 def ledger(asked: argparse.Namespace) -> str:
-    """Print the lines of a table's account."""
+    """Print the lines of a table's account, as an export shows them.
+
+    With `--internal` they are printed whole.
+    """
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
     lines = kept.lines(dataset)
+    if lines and not asked.internal:
+        name = public_name(lines)
+        lines = tuple(without_facts(line, name) for line in lines)
     return json.dumps(
         [
             {
@@ -431,24 +514,105 @@ def link(asked: argparse.Namespace) -> str:
     )
 
 
+def _settings_of_ledger() -> Settings:
+    """Return the settings of a server that has a ledger. Raises: LedgerError."""
+    settings = read_settings()
+    operate.check_there(settings)
+    return settings
+
+
+def backup(asked: argparse.Namespace) -> str:
+    """Copy the ledger into a new folder and its key into another; the server may go on."""
+    size = operate.backup(_settings_of_ledger(), asked.folder, asked.key)
+    return f"{size}\nbackup: done"
+
+
+def restore(asked: argparse.Namespace) -> str:
+    """Replace the ledger by a backup, and put its key back; the server may go on."""
+    broken = operate.restore(read_settings(), asked.folder, asked.key)
+    return _tell_broken(asked, "restore", broken)
+
+
+def check(asked: argparse.Namespace) -> str:
+    """Verify every line of every account."""
+    return _tell_broken(asked, "check", operate.check(_settings_of_ledger()))
+
+
+def _tell_broken(asked: argparse.Namespace, task: str, broken: Sequence[str]) -> str:
+    """Return the last line of a check, whose exit code is 1 if an account is broken."""
+    if not broken:
+        return f"{task}: done"
+    asked.code = 1
+    return f"{task}: done; {len(broken)} accounts are not in order"
+
+
+def accept(asked: argparse.Namespace) -> str:
+    """Go on with a restored ledger that is older than what was seen of it.
+
+    What was spent since is forgotten; a line in each account says so.
+    """
+    operate.accept(_settings_of_ledger())
+    return "accept: done"
+
+
+def adopt(asked: argparse.Namespace) -> str:
+    """Give all data sets from before sign-in to one steward."""
+    number = operate.adopt(_settings_of_ledger(), asked.address)
+    return f"{number} data sets now belong to {asked.address}\nadopt: done"
+
+
+def rekey(asked: argparse.Namespace) -> str:
+    """Seal all accounts under a new key; the server must have been stopped."""
+    number = seal_again(_settings_of_ledger(), asked.file)
+    return f"{number} accounts sealed again\nrekey: done"
+
+
+COMMANDS = (
+    serve,
+    audit,
+    anonymize,
+    job,
+    release,
+    sample,
+    ledger,
+    link,
+    backup,
+    restore,
+    check,
+    accept,
+    adopt,
+    rekey,
+)
 _TYPES = {"path": Path, "number": int, "text": str}
 
 
 def _parser() -> argparse.ArgumentParser:
     """Return the commands with the options that `commands.toml` lists."""
     parser = argparse.ArgumentParser(
-        prog="python -m workbench",
-        description=__doc__,
+        prog="privacy-workbench",
+        description=ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     languages = [os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
-    parser.add_argument("--language", default=next(filter(None, languages), "en"))
+    parser.add_argument(
+        "--language",
+        default=next(filter(None, languages), "en"),
+        help="of what is printed: en, de, zh; else that of the environment",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {dpcore.__version__}"
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
     options = tomllib.loads(
         Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
     )["option"]
-    for command in (job, release, sample, audit, anonymize, ledger, link):
-        each = commands.add_parser(command.__name__, help=command.__doc__)
+    for command in COMMANDS:
+        about = inspect.getdoc(command)
+        each = commands.add_parser(
+            command.__name__,
+            help=str(about).partition("\n\n")[0],
+            description=about,
+        )
         each.set_defaults(command=command)
         for option in (
             option for option in options if command.__name__ in option["of"]

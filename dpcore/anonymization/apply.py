@@ -18,9 +18,9 @@ from dpcore.anonymization.recoded import Recoded
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import BoolArray, IntArray, class_index
-from dpcore.tables.people import person_of
+from dpcore.tables.people import person_codes
 from dpcore.tables.rows import Microdata
 from dpcore.text import Text
 
@@ -178,7 +178,7 @@ class Anonymization:
     @property
     def quality(self) -> Quality:
         """The information loss of the published rows."""
-        return quality(self.recoded, person_of(self.rows, self.plan.unit_column))
+        return quality(self.recoded, person_codes(self.rows, self.plan.unit_column))
 
     @cached_property
     def models(self) -> tuple[str, ...]:
@@ -340,7 +340,7 @@ def sort_by_content(rows: pd.DataFrame) -> pd.DataFrame:
 
     Categories become values: a column of categories lists those of dropped rows too.
     """
-    return uncoded(rows).sort_values(
+    return decode_categories(rows).sort_values(
         list(rows.columns),
         key=lambda column: column.astype("str").replace(SUPPRESSED, SORTS_LAST),
         ignore_index=True,

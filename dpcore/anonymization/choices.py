@@ -76,6 +76,18 @@ class Choices:
             )
         if not self.models:
             raise UsageError("a plan needs a privacy model", remedy="add k-anonymity")
+        undecided = [
+            name for name in self.columns_of("undecided") if name not in self.dropped
+        ]
+        if undecided:
+            raise SchemaError(
+                "nobody has decided whether {columns} may be published",
+                remedy=(
+                    "make it an identifier to leave it out, or insensitive to publish "
+                    "it as it is"
+                ),
+                columns=", ".join(undecided),
+            )
         quasi = self.quasi_identifiers
         if not quasi:
             raise SchemaError(

@@ -53,10 +53,10 @@ class TCloseness(SensitiveModel):
         counts = classes.histogram(self.column)
         secret = classes.secrets[self.column]
         if self.distance == "equal":
-            moved = counts.moved(secret.counts)
+            moved = counts.scaled_distance(secret.counts)
             whole = 2
         elif self.distance == "ordered":
-            moved = counts.moved_in_order(secret.counts)
+            moved = counts.scaled_ordered_distance(secret.counts)
             whole = max(secret.ranks - 1, 1)
         else:
             moved = _tree_flow(counts, secret)
@@ -91,7 +91,7 @@ class TCloseness(SensitiveModel):
         return MAX_CLASS_TRIED
 
     def min_suppressed(
-        self, classes: ClassStatistics, marked: BoolArray, held: ValueCounts
+        self, classes: ClassStatistics, marked: BoolArray, upper_counts: ValueCounts
     ) -> IntArray:
         """(classes,) lower bounds of the people suppressed by finer classes.
 
@@ -102,37 +102,35 @@ class TCloseness(SensitiveModel):
         the hierarchy.
 
         Args:
-            held: people by value, each counted as often as all finer classes together
-                may hold them.
+            upper_counts: people by value, each counted as often as all finer classes
+                together may hold them.
         """
         secret = classes.secrets[self.column]
         reach = self._max_displacement(secret)
-        here = marked[held.group]
-        group = held.group[here]
-        code = held.value[here]
-        count = held.count[here]
+        here = marked[upper_counts.group]
+        group = upper_counts.group[here]
+        code = upper_counts.value[here]
+        count = upper_counts.count[here]
         # Counts and shares of the labels at each level of the hierarchy
         levels = [(group, count, secret.counts[code] / secret.counts.sum())]
         table = secret.counts
         for parent in secret.parents[:-1] if self.distance == "hierarchical" else ():
-            (group, code, count), table = (
-                _merge_pairs(group, parent[code], count),
-                _sum_by_parent(parent, table),
-            )
+            group, code, count = _merge_pairs(group, parent[code], count)
+            table = _sum_by_parent(parent, table)
             levels.append((group, count, table[code] / table.sum()))
         # Newton steps for the largest m with m - sum min(c, m p) within t
-        most = held.total * marked.astype(np.float64)
+        most = upper_counts.total * marked.astype(np.float64)
         whole = classes.histogram(self.column).total * marked
         for _ in range(NEWTON_STEPS):
             over = -reach * most
-            slope = np.full(held.classes, -reach)
+            slope = np.full(upper_counts.classes, -reach)
             for group, count, share in levels:
                 expected = most[group] * share
                 over += most - np.bincount(
-                    group, np.minimum(count, expected), held.classes
+                    group, np.minimum(count, expected), upper_counts.classes
                 )
                 slope += 1 - np.bincount(
-                    group, share * (expected <= count), held.classes
+                    group, share * (expected <= count), upper_counts.classes
                 )
             most -= (
                 (1 - TOLERANCE)
@@ -146,20 +144,18 @@ class TCloseness(SensitiveModel):
 
 def _tree_flow(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) flow through all edges of the hierarchy, of length 1 / (2 height)."""
-    flow = counts.moved(secret.counts)
+    flow = counts.scaled_distance(secret.counts)
     table = secret.counts
     group = counts.group
     code = counts.value
     count = counts.count
     for parent in secret.parents[:-1]:
-        (group, code, count), table = (
-            _merge_pairs(group, parent[code], count),
-            _sum_by_parent(parent, table),
-        )
+        group, code, count = _merge_pairs(group, parent[code], count)
+        table = _sum_by_parent(parent, table)
         coarser = ValueCounts(
             group=group, value=code, count=count, classes=counts.classes
         )
-        flow = flow + coarser.moved(table)
+        flow = flow + coarser.scaled_distance(table)
     return flow
 
 

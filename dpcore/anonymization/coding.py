@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, falling_bounds, not_all_numbers
+from dpcore.errors import ParameterError, falling_bounds, not_numbers
 
 DIGITS = 12
 """Decimals to which a multiple of the base is rounded."""
@@ -36,7 +36,7 @@ class Coding:
         """
         types = pd.api.types
         if not types.is_numeric_dtype(column) or types.is_bool_dtype(column):
-            raise not_all_numbers(column.name)
+            raise not_numbers(column.name)
         coded = column
         if self.base is not None:
             coded = (np.floor(coded / self.base + 0.5) * self.base).round(DIGITS)

@@ -20,11 +20,11 @@ from dpcore.tables.classes import (
     FloatArray,
     IntArray,
     class_index,
-    counted_pairs,
+    count_pairs,
     leaves_of,
 )
-from dpcore.tables.people import once_each, people_per_class, person_of
-from dpcore.tables.rows import Held
+from dpcore.tables.people import one_row_each, people_per_class, person_codes
+from dpcore.tables.rows import TupleOwners
 from dpcore.tables.value_counts import ValueCounts
 
 Number = TypeVar("Number", bound=np.generic)
@@ -128,14 +128,14 @@ class Rows:
         secrets: Mapping[str, Hierarchy | None],
         person: str | None = None,
         weights: IntArray | None = None,
-        held: Held | None = None,
+        owners: TupleOwners | None = None,
     ) -> Rows:
         """Read people and sensitive columns of a table or of its distinct tuples.
 
-        If `held` says who holds the tuples, a row is a pair of a group of people and a
+        If `owners` says who holds the tuples, a row is a pair of a group of people and a
         tuple.
         """
-        people = person_of(frame, person)
+        people = person_codes(frame, person)
         described = {}
         values = {}
         for name, hierarchy in secrets.items():
@@ -145,9 +145,9 @@ class Rows:
                 hierarchy,
                 person=people,
                 weights=weights,
-                held=held,
+                owners=owners,
             )
-        if held is None:
+        if owners is None:
             return cls(
                 number=len(frame),
                 secrets=described,
@@ -156,12 +156,12 @@ class Rows:
                 weights=weights,
             )
         return cls(
-            number=len(held.place),
+            number=len(owners.place),
             secrets=described,
-            person=held.group,
-            values={name: codes[held.place] for name, codes in values.items()},
-            weights=held.people[held.group],
-            place=held.place,
+            person=owners.group,
+            values={name: codes[owners.place] for name, codes in values.items()},
+            weights=owners.people[owners.group],
+            place=owners.place,
         )
 
     @property
@@ -231,7 +231,7 @@ class Groups:
         weights = self.rows.weights
         if weights is None:
             return people_per_class(self.classes, person)
-        places = once_each(self.classes, person)
+        places = one_row_each(self.classes, person)
         return np.bincount(self.classes[places], weights[places]).astype(np.int64)
 
     @property
@@ -245,11 +245,11 @@ class Groups:
         classes = self.classes
         weights = self.rows.weights
         if self.rows.person is not None:
-            places = once_each(class_index([classes, values]), self.rows.person)
+            places = one_row_each(class_index([classes, values]), self.rows.person)
             classes = classes[places]
             values = values[places]
             weights = None if weights is None else weights[places]
-        group, value, count = counted_pairs(classes, values, weights)
+        group, value, count = count_pairs(classes, values, weights)
         return ValueCounts(
             group=group, value=value, count=count, classes=len(self.people)
         )
@@ -263,7 +263,7 @@ def count_sensitive_column(
     person: IntArray | None,
     published: IntArray | slice = slice(None),
     weights: IntArray | None = None,
-    held: Held | None = None,
+    owners: TupleOwners | None = None,
 ) -> tuple[SensitiveColumn, IntArray]:
     """Count the values of a sensitive column, and return (rows,) their codes.
 
@@ -274,7 +274,7 @@ def count_sensitive_column(
         person: (rows,) number of the person; None if every row is one.
         published: the places of the rows that are counted.
         weights: (rows,) people that each row stands for, None if each stands for one.
-        held: who they are, if people hold several rows.
+        owners: who they are, if people hold several rows.
     """
     if hierarchy is None:
         leaves = leaves_of(frame, name)
@@ -284,18 +284,20 @@ def count_sensitive_column(
         hierarchy, codes = hierarchy.read_column(frame[name])
         values = hierarchy.values
     # Count the people with each value in the published rows
-    if held is not None:
+    if owners is not None:
         shown = np.zeros(len(codes), dtype=bool)
         shown[published] = True
-        held = held.among(shown)
-        places = once_each(codes[held.place], held.group)
-        people = held.people[held.group[places]]
-        counts = np.bincount(codes[held.place[places]], people, len(values)).astype(
+        owners = owners.select(shown)
+        places = one_row_each(codes[owners.place], owners.group)
+        people = owners.people[owners.group[places]]
+        counts = np.bincount(codes[owners.place[places]], people, len(values)).astype(
             np.int64
         )
     elif weights is None:
         shown_codes = codes[published]
-        places = once_each(shown_codes, None if person is None else person[published])
+        places = one_row_each(
+            shown_codes, None if person is None else person[published]
+        )
         counts = np.bincount(shown_codes[places], minlength=len(values))
     else:
         counts = np.bincount(codes[published], weights[published], len(values)).astype(

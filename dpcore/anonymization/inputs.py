@@ -15,7 +15,7 @@ from dpcore.errors import SchemaError, no_column, too_few_for, two_roles
 from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray, IntArray
-from dpcore.tables.rows import DistinctRows, Held, Microdata
+from dpcore.tables.rows import DistinctRows, Microdata, TupleOwners
 from dpcore.text import Text
 
 # Words for true and false in a subset column, in lower case
@@ -29,14 +29,14 @@ class Inputs:
 
     Attributes:
         frame: the table; under a research subset, the population.
-        weights, held: for distinct tuples in place of rows: rows of each, and its
+        weights, owners: for distinct tuples in place of rows: rows of each, and its
             holders.
     """
 
     frame: pd.DataFrame
     plan: Choices
     weights: IntArray | None = None
-    held: Held | None = None
+    owners: TupleOwners | None = None
 
     @classmethod
     def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
@@ -49,7 +49,7 @@ class Inputs:
                 frame=code_columns(table.frame, plan),
                 plan=plan,
                 weights=table.rows,
-                held=table.held,
+                owners=table.owners,
             )
         frame = table.frame if isinstance(table, Microdata) else table
         check_roles(frame.columns, plan)
@@ -76,7 +76,7 @@ class Inputs:
 
     @property
     def person(self) -> str | None:
-        """The column of the counted people, None if they are rows or come as `held`."""
+        """The column of the counted people, None if they are rows or come as `owners`."""
         return self.plan.unit_column if self.weights is None else None
 
     @cached_property
@@ -109,15 +109,20 @@ class Inputs:
             self.plan.secrets,
             self.person,
             weights=None if weights is None else weights[marked],
-            held=None if self.held is None else self.held.within(marked_in_frame),
+            owners=None
+            if self.owners is None
+            else self.owners.restrict_to(marked_in_frame),
         )
 
     def check_people(self, people: int) -> None:
         """Refuse a table with fewer people than the plan's k.
 
+        It would have no rows, unless the plan publishes suppressed rows as they are.
+
         Raises: InfeasibleError.
         """
-        if self.plan.k > people and self.plan.limit < 1:
+        keeps_all = self.plan.limit == 1 and self.plan.suppressed in ("kept", "blanked")
+        if self.plan.k > people and not keeps_all:
             raise too_few_for(self.plan.k, Text(self.plan.counts))
 
 

@@ -32,7 +32,7 @@ def build_tuples(inputs: Inputs) -> Tuples:
         subset=inputs.subset,
         person=inputs.person,
         rows=inputs.weights,
-        held=inputs.held,
+        owners=inputs.owners,
     )
     inputs.check_people(table.people)
     return table
@@ -48,8 +48,8 @@ def read_distinct(read: Callable[..., DistinctRows], plan: Choices) -> DistinctR
     """
 
     def most(column: str, by: str) -> float:
-        held = read([column], by=by).held
-        return 0 if held is None else int(np.bincount(held.group).max(initial=0))
+        owners = read([column], by=by).owners
+        return 0 if owners is None else int(np.bincount(owners.group).max(initial=0))
 
     check_households(plan, most)
     return read(searched_columns(plan), by=plan.unit_column)

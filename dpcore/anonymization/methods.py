@@ -1,4 +1,4 @@
-"""The methods of anonymization: what each needs, and how it recodes rows."""
+"""The methods of anonymization: their needs, and their recoding of rows."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

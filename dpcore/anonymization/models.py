@@ -203,7 +203,7 @@ class EntropyL(Diversity):
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = classes.histogram(self.column)
         logs = classes.secrets[self.column].logs
-        weighted = counts.summed(counts.count * logs[counts.count])
+        weighted = counts.sum_by_class(counts.count * logs[counts.count])
         spread = counts.total * (logs[counts.total] - math.log(self.l))
         too_few = counts.distinct < math.ceil(self.l)
         return np.asarray(((weighted > spread) | too_few) & (counts.distinct > 0))
@@ -264,7 +264,7 @@ class BetaLikeness(SensitiveModel):
         more = (
             compare(counts.count * table.sum(), 1 + self.beta, expected) > 0
         ).astype(np.int64)
-        return np.asarray(counts.summed(more) > 0)
+        return np.asarray(counts.sum_by_class(more) > 0)
 
     def smallest_class(self, secret: SensitiveColumn) -> int:
         return 1

@@ -16,7 +16,8 @@ from dpcore.anonymization.fulldomain.metrics import Metric
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import FullDomain, Method
 from dpcore.anonymization.models import PrivacyModel
-from dpcore.errors import HierarchyError, UsageError, other_kind
+from dpcore.errors import HierarchyError
+from dpcore.json_text import parse_json, refuse_malformed_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +102,11 @@ class Plan(Choices):
     def from_json(cls, text: str) -> Plan:
         """Read a plan from the JSON of `to_json`.
 
-        Raises: ParameterError when the text is no plan; the errors of a plan that
-            breaks its rules.
+        Raises: ReadError when the text is no plan, LimitError when it is beyond the
+            limits of `parse_json`; the errors of a plan that breaks its rules.
         """
-        try:
-            fields = json.loads(text)
+        fields = parse_json(text)
+        with refuse_malformed_fields():
             hierarchies = {
                 name: Hierarchy(
                     values=tuple(levels[0]), levels=tuple(map(tuple, levels))
@@ -127,15 +128,6 @@ class Plan(Choices):
                 coded=coded,
                 **fields,
             )
-        except (
-            AttributeError,
-            IndexError,
-            KeyError,
-            TypeError,
-            UsageError,
-            json.JSONDecodeError,
-        ) as error:
-            raise other_kind() from error
 
 
 def _read(family: type[Any], fields: dict[str, Any], key: str) -> Any:

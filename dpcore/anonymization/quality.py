@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.anonymization.recoded import Recoded
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, IntArray
-from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.people import largest_per_person, people_per_class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
         classes=len(kept),
         suppressed=suppressed / rows,
         suppressed_people=float(
-            largest_each(hidden[recoded.classes].astype(np.int64), person).mean()
+            largest_per_person(hidden[recoded.classes].astype(np.int64), person).mean()
         ),
         k=int(people.min()) if len(people) else 0,
         discernibility=int((kept**2).sum()) + rows * suppressed,

@@ -28,7 +28,7 @@ from dpcore.anonymization.promise import describe_models
 from dpcore.errors import RowsError, UsageError, source_changed
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows, Published
@@ -80,7 +80,7 @@ class Recoding:
         Raises: RowsError if the plan needs all rows at once; as `apply`.
         """
         check_streamed(plan)
-        if plan.unit_column is not None and distinct.held is None:
+        if plan.unit_column is not None and distinct.owners is None:
             raise UsageError(
                 (
                     f"the plan counts {plan.counts}, and it is not known who holds "
@@ -167,7 +167,9 @@ class Recoding:
         published = pd.DataFrame(columns, index=shown.index)[
             [name for name in rows if name in columns]
         ]
-        return uncoded(published if self._keeps_hidden else published[~hidden])
+        return decode_categories(
+            published if self._keeps_hidden else published[~hidden]
+        )
 
     def _print_labels(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
         """Return the printed labels of each quasi-identifier."""
@@ -251,8 +253,8 @@ class Tally:
         parts: list[tuple[IntArray, ...]] = [(np.empty(0, dtype=np.int64),) * 3]
         people_sums = (
             np.zeros(len(tuples), dtype=np.uint64)
-            if distinct.held is None
-            else distinct.held.sums
+            if distinct.owners is None
+            else distinct.owners.sums
         )
         for start in range(0, len(tuples), _TUPLES_AT_ONCE):
             published = recoding.recode_columns(tuples[start : start + _TUPLES_AT_ONCE])

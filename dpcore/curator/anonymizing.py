@@ -90,7 +90,7 @@ class Anonymizing:
             made = self.table()
             return write_folder([made.table], folder, made.guarantee.as_metadata())
         check_streamed(self.plan)
-        with self.engine.held():
+        with self.engine.hold_state():
             distinct = read_distinct(self.engine.tuples, self.plan)
             recoding = self.compute(
                 Recoding.of,
@@ -111,7 +111,7 @@ class Anonymizing:
                 hand_over,
                 folder,
                 rows=recoding.rows,
-                spread=self.engine.spread,
+                spread=self.engine.map_numbers,
                 metadata=metadata,
             )
 

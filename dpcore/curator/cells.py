@@ -68,7 +68,7 @@ def open_with_cells(
     public = Schema(
         columns=tuple(with_public_cells(schema.column(name)) for name in columns),
         unit=schema.unit,
-        excluded=schema.excluded,
+        excluded=schema.not_read(columns),
     )
     options |= {"budget": budget, "ledger": ledger}
     curator = Curator.open(table, public, **options)
@@ -78,7 +78,7 @@ def open_with_cells(
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
         declared[fields["name"]] = dataclasses.replace(
-            Column.from_dict(fields), found=search_of(loss, report.request_id)
+            Column.from_dict(fields), found=search_of(loss, report.request_id, columns)
         )
     return Curator.open(
         table, dataclasses.replace(schema, columns=tuple(declared.values())), **options

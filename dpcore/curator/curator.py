@@ -22,7 +22,7 @@ from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.found_cells import confirm_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
-from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.sql.duckdb_source import tables_in
 from dpcore.engines.work import Part
@@ -97,7 +97,7 @@ class Curator(OnFile):
         ledger: Ledger,
         name: str = "table",
         identity: str | None = None,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
         compute: Compute = here,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
@@ -305,6 +305,41 @@ class Curator(OnFile):
             recipe, loss, cell, request_id, self.release, rehearse, release
         )
 
+    @staticmethod
+    def stored_release(
+        source: Source,
+        schema: Schema,
+        recipe: Recipe,
+        loss: AnyLoss,
+        *,
+        budget: AnyLoss,
+        ledger: Ledger,
+        part: Mapping[str, str] | None = None,
+    ) -> Release | None:
+        """Return what `run` stored of a source before, without reading the source.
+
+        None if nothing is stored: then the source must be opened. The arguments are
+        those of `open` and `run`.
+
+        Raises: BudgetFixed, LedgerError, ParameterError, as `open` does.
+        """
+        dataset = source_dataset(source.name)
+        if ledger.account(dataset) is None:
+            return None
+        schema = dataclasses.replace(schema, declared_by=source.declared_by)
+        account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
+        schema = confirm_found(schema, ledger, dataset)
+        if schema.unit.found:
+            unit = stored_unit(account, ledger)
+            if unit is None:
+                return None
+            schema = dataclasses.replace(schema, unit=unit)
+        spend = account.rule.convert(loss)
+        plan = _plan_of(recipe, spend, schema.public_part(part), schema, ledger.key)
+        request_id = committed_request(ledger.lines(dataset), None, plan)
+        text = None if request_id is None else ledger.release(dataset, request_id)
+        return None if text is None else Release.from_json(text)
+
     def stored_request(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None
     ) -> str | None:
@@ -406,7 +441,7 @@ class Curator(OnFile):
         """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        with self._engine.held():
+        with self._engine.hold_state():
             table = FirstRows(self._engine, first_rows) if first_rows else self._engine
             original = evaluation.read(table, self.schema)
             content = self._compute(
@@ -538,7 +573,7 @@ class Curator(OnFile):
             "loss": loss_fields(loss),
             **report,
         }
-        with self._engine.held():
+        with self._engine.hold_state():
             self.ledger.reserve(dataset, request_id, charge, asked | self._declared)
             try:
                 content = answer(measurer, request_id)
@@ -560,14 +595,7 @@ class Curator(OnFile):
 
         Equal plans on equal schemas are the same request.
         """
-        content = [
-            recipe.to_dict(),
-            spend.name,
-            str(spend.amount),
-            part,
-            self.schema.plan_text,
-        ]
-        return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
+        return _plan_of(recipe, spend, part, self.schema, self.ledger.key)
 
     def _part_to_charge(self, part: Part | None) -> Part | None:
         """Return the part as the ledger keeps it.
@@ -582,3 +610,20 @@ class Curator(OnFile):
         charged = self.ledger.standing(self.account.dataset).reserved
         partitions = {partition for partition, _ in filter(None, charged)}
         return older if older[0] in partitions else now
+
+
+def _plan_of(
+    question: Recipe | PrivateEvaluation,
+    spend: Loss,
+    part: Part | None,
+    schema: Schema,
+    key: bytes,
+) -> tuple[str, str]:
+    content = [
+        question.to_dict(),
+        spend.name,
+        str(spend.amount),
+        part,
+        schema.plan_text,
+    ]
+    return plan_digests(key, json.dumps(content, sort_keys=True))

@@ -52,8 +52,9 @@ def searches_on_file(
         ):
             loss = loss_from_fields(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            search = search_of(loss, line.request_id)
-            if column.found in (search, search.unnamed):
+            search = search_of(loss, line.request_id, question["columns"])
+            earlier = dataclasses.replace(search, columns=())
+            if column.found in (search, earlier, search.unnamed):
                 searches.append((search, line))
     return searches
 

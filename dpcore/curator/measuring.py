@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.accounting.loss import Loss
 from dpcore.engines.base import Engine
-from dpcore.engines.remembered import Remembered
+from dpcore.engines.remembered import CountCache
 from dpcore.engines.work import Part
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -31,7 +31,7 @@ def measurer_of(
         delta: what naming texts may spend besides.
     """
     return Measurer(
-        Remembered(functools.partial(engine.counts, part=part)),
+        CountCache(functools.partial(engine.counts, part=part)),
         domain=schema.domain,
         loss=spend,
         rows=schema.unit.max_rows,
@@ -39,7 +39,7 @@ def measurer_of(
         texts=functools.partial(engine.texts, part=part),
         sums=functools.partial(engine.sums, part=part),
         delta=delta,
-        count_rule=None if part else engine.assigned,
+        count_rule=None if part else engine.count_by_rule,
     )
 
 
@@ -62,8 +62,8 @@ def rehearsal_of(
 def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     """Return the part of the schema that a release needs.
 
-    These are the columns that were read or are `drawn`, and the names of those left out
-    for what the table holds. Texts that mean missing or count as others stay in the
+    These are the columns that were read or are `drawn`, and the names of the others if
+    the table decided whether they are left out. Texts that mean missing or count as others stay in the
     account.
     """
     names = {
@@ -72,7 +72,7 @@ def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     names.update(drawn, [measurer.part[0]] if measurer.part else [])
     columns = (column for column in schema.columns if column.name in names)
     read = tuple(column.without_texts() for column in columns)
-    return dataclasses.replace(schema, columns=read, excluded=schema.left_out)
+    return dataclasses.replace(schema, columns=read, excluded=schema.not_read(names))
 
 
 def events_of(measurer: Measurer) -> dict[str, Any]:

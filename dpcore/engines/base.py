@@ -1,6 +1,4 @@
-"""Engines, which hold the rows of a private table and answer the questions of the
-curator.
-"""
+"""Engines: they hold the rows of a private table and answer the curator's questions."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -13,22 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.joint import joint, passes
-from dpcore.engines.tuples.distinct import Tupling, too_many
-from dpcore.engines.tuples.holders import Holders, Holding
+from dpcore.engines.joint import group_passes, joint_tables
+from dpcore.engines.tuples.distinct import TupleJob, too_many_error
+from dpcore.engines.tuples.holders import Holders, OwnerJob
 from dpcore.engines.work import (
-    Assigning,
-    Counting,
-    Digesting,
+    AssignJob,
+    CountJob,
+    DigestJob,
+    ForEachJob,
     Groups,
-    Handing,
-    Made,
-    Making,
+    Job,
+    Output,
     Part,
-    Publishing,
+    PublishJob,
     Result,
-    Summing,
-    Texts,
+    SumJob,
+    TextsJob,
     Work,
 )
 from dpcore.errors import (
@@ -40,28 +38,28 @@ from dpcore.errors import (
 )
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
-from dpcore.tables.digests import counted, fingerprint_of
+from dpcore.tables.counts import MAX_CELLS_PER_PASS, Counts, check_cells, project
+from dpcore.tables.digests import fingerprint_of, select_counted_rows
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, Published
 from dpcore.tables.sums import Entry, Integers
 
-MOST_ROWS = 2_000_000
-"""Rows that are brought into memory at once, at most."""
-MOST_JOINT = 2**14
-"""Cells of a table that is counted for several others, at most: to sum up a larger one
-costs more than to count again, with few rows and with many.
+MAX_ROWS_IN_MEMORY = 2_000_000
+"""Rows that an engine brings into memory, at most."""
+MAX_JOINT_CELLS = 2**14
+"""Cells of a table counted in place of several others, at most.
+
+Summing up a larger one costs more than counting again, for few rows and for many.
 """
 
 
 class Engine(ABC):
-    """Private rows behind a schema, which answer each question with one pass over them,
-    in batches.
+    """Private rows behind a schema; each question is answered in one pass, in batches.
 
-    It prints its domain, never its rows, and refuses to be pickled. A subclass fills in
-    its `_columns`, all of them, and its `_people`, the number of people by their number
-    of rows. With an id column, at most `max_rows` rows of each person are counted:
-    those with the lowest keyed digests of their own content, so that neither the order
-    nor the place of rows matters, nor other people's rows.
+    It prints its domain, never its rows, and refuses to be pickled. A subclass sets
+    `_columns`, the names of all columns, and `_people`, the number of people by their
+    number of rows. With an id column, at most `max_rows` rows of each person are
+    counted: those with the lowest keyed digests of their own content, so that neither
+    the order nor the place of rows matters, nor other people's rows.
     """
 
     def __init__(self, schema: Schema, *, key: bytes) -> None:
@@ -71,7 +69,7 @@ class Engine(ABC):
         self._columns: Sequence[str] = ()
         self._people: dict[int, int] = {}
         self._print: str | None = None
-        self._on_rows: Callable[[int], None] = unheeded
+        self._on_rows: Callable[[int], None] = ignore_progress
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.domain})"
@@ -86,22 +84,21 @@ class Engine(ABC):
         """Names and sizes of the declared columns."""
         return self._schema.domain
 
-    def held(self) -> AbstractContextManager[object]:
-        """Hold one state of the table for all that is read inside, in this thread,
-        before a charge.
+    def hold_state(self) -> AbstractContextManager[object]:
+        """Hold one state of the table for all reads inside, in this thread.
 
-        Raises: ReadError where the table is not as it was when it was opened, as far as
+        It is held before a charge.
+
+        Raises: ReadError if the table is not as it was when it was opened, as far as
             that can be told.
         """
         return nullcontext()
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the whole table under the ledger's key, whatever the order of its
-        rows and columns.
-        """
-        if self._print is None:  # a pass over all columns, once
-            total = self._scan(Digesting(key=self._key), counted=False)
+        """A keyed digest of the whole table, for any order of rows and columns."""
+        if self._print is None:
+            total = self._scan(DigestJob(key=self._key), counted=False)
             self._print = fingerprint_of(self._columns, total, self._key)
         return self._print
 
@@ -112,16 +109,15 @@ class Engine(ABC):
     @property
     def in_memory(self) -> bool:
         """Whether all rows fit into memory, so that `rows` returns them."""
-        return self._all_rows() <= MOST_ROWS
+        return self._all_rows() <= MAX_ROWS_IN_MEMORY
 
     def rows(self) -> Microdata:
         """Return all rows, for work outside differential privacy.
 
-        Raises: RowsError where they do not fit; ReadError where they are more or fewer
-            than there were.
+        Raises: RowsError if they do not fit; ReadError if their number has changed.
         """
         if not self.in_memory:
-            raise too_many("rows", MOST_ROWS)
+            raise too_many_error("rows", MAX_ROWS_IN_MEMORY)
         length = self._all_rows()
         rows = self.sample(length + 1)
         if len(rows.frame) != length:
@@ -140,9 +136,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        """Return the result over the rows that are counted, or over all rows, of at
-        least one batch.
-        """
+        """Return the result over the counted rows, or all rows, of a batch or more."""
 
     def counts(
         self,
@@ -151,12 +145,11 @@ class Engine(ABC):
         part: Part | None = None,
         groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
     ) -> list[Counts]:
-        """Return exact counts over each clique, int64, of all rows or of those of one
-        part.
+        """Return exact counts over each clique, int64.
 
         Args:
             cliques: columns of each table of counts.
-            part: (column, category): its rows alone.
+            part: (column, category) to count only its rows.
             groups: by column, the merged cell of each cell, int64; merged before
                 counting.
 
@@ -164,22 +157,22 @@ class Engine(ABC):
             allocated.
         """
         groups = groups or {}
-        domain = _merged(self.domain, groups)
+        domain = _merged_domain(self.domain, groups)
         check_cells(domain, cliques)
         self._check_part(part)
-        # what is counted together, and in how many passes, follows from names and
-        # declared cells alone
-        several = [_several(clique, domain) for clique in cliques]
+        # Which tables are counted together, and in how many passes, depends on names
+        # and declared cells alone, never on rows
+        divided = [_divided_columns(clique, domain) for clique in cliques]
         inside: dict[Clique, list[int]] = {}
-        for place, table in enumerate(joint(several, domain, MOST_JOINT)):
+        for place, table in enumerate(joint_tables(divided, domain, MAX_JOINT_CELLS)):
             inside.setdefault(table, []).append(place)
         by_place: dict[int, Counts] = {}
-        for together in passes(list(inside), domain, MOST_AT_ONCE):
-            work = Counting(domain=domain, cliques=together, part=part, groups=groups)
+        for together in group_passes(list(inside), domain, MAX_CELLS_PER_PASS):
+            work = CountJob(domain=domain, cliques=together, part=part, groups=groups)
             for table, flat in work.tables(self._scan(work)):
                 cells = flat.reshape(domain.shape(table))
                 for place in inside[table]:
-                    values = project(cells, table, several[place]).reshape(
+                    values = project(cells, table, divided[place]).reshape(
                         domain.shape(cliques[place])
                     )
                     by_place[place] = Counts(clique=cliques[place], values=values)
@@ -188,11 +181,10 @@ class Engine(ABC):
     def sums(
         self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None
     ) -> Integers:
-        """Return exact sums over the rows of each cell of `by`, int64 (cells, entries),
-        in 1 / GRID rows.
+        """Return exact sums over the rows of each cell of `by`, int64.
 
-        A row counts for the product of an entry's levels at its cells, at most GRID in
-        size.
+        They have shape (cells, entries) and units of 1 / GRID rows. A row adds the
+        product of an entry's levels at its cells, at most GRID in size.
 
         Raises: LimitError for too many cells, before anything is allocated.
         """
@@ -200,23 +192,24 @@ class Engine(ABC):
         self._check_part(part)
         lines = self.domain.cells(by)
         sums = np.empty((lines, len(entries)), dtype=np.int64)
-        together = max(1, MOST_AT_ONCE // lines)
+        together = max(1, MAX_CELLS_PER_PASS // lines)
         for start in range(0, len(entries), together):
-            some = slice(start, start + together)
-            sums[:, some] = self._scan(
-                Summing(domain=self.domain, by=by, entries=entries[some], part=part)
+            batch = slice(start, start + together)
+            sums[:, batch] = self._scan(
+                SumJob(domain=self.domain, by=by, entries=entries[batch], part=part)
             )
         return sums
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
-        """Count the rows of every text of a declared column exactly, missing ones left
-        out. Private.
+        """Count the rows of every text of a declared column exactly. Private.
+
+        Missing ones are left out.
         """
         self._check_part(part)
-        texts: Counter[str] = self._scan(Texts(column=column, part=part))
+        texts: Counter[str] = self._scan(TextsJob(column=column, part=part))
         return dict(texts)
 
-    def assigned(
+    def count_by_rule(
         self,
         assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]],
         cells: int,
@@ -227,33 +220,32 @@ class Engine(ABC):
         Private.
 
         Args:
-            assign: gets the columns that it `reads`, and returns the cell of each row,
-                int64; it must put a row where it belongs whatever the other rows are.
+            assign: gets the columns in `reads`, and returns the cell of each row,
+                int64; the cell of a row must not depend on other rows.
             cells: their number.
             reads: names of the columns that the rule needs.
         """
-        places = self._scan(Assigning(assign=assign, number=cells, reads=reads))
+        places = self._scan(AssignJob(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """Return the distinct tuples of any columns over all rows, with their rows and
-        people. Private.
+        """Return the distinct tuples of any columns, with rows and people. Private.
 
         Args:
             columns: names of columns of the table, declared or not.
             by: a column that names the owner of a row; then the owners of each tuple
                 are found, too.
 
-        Raises: LimitError for too many tuples, or too many sets of them that people
-            have.
+        Raises: LimitError for too many tuples, or too many different sets of tuples
+            that people hold.
         """
         self._check_columns([*columns, *([] if by is None else [by])])
         distinct = self._tuples(columns)
         if by is None:
             return distinct
         holders = Holders(distinct, columns)
-        self._each(Holding(columns=tuple(columns), by=by), holders.take)
-        return replace(distinct, held=holders.held(self._on_rows))
+        self._for_each(OwnerJob(columns=tuple(columns), by=by), holders.take)
+        return replace(distinct, owners=holders.find_owners(self._on_rows))
 
     def _check_columns(self, names: Sequence[str]) -> None:
         if not names:
@@ -265,18 +257,19 @@ class Engine(ABC):
                 raise no_column(name)
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
-        work = Tupling(
+        work = TupleJob(
             columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key
         )
         return self._scan(work, counted=False).distinct(
             named=work.id_column is not None
         )
 
-    def coded(self, columns: Sequence[str]) -> Microdata:
-        """Return some columns of all rows by codes, with whose they are, or their
-        distinct tuples. Private.
+    def coded_rows(self, columns: Sequence[str]) -> Microdata:
+        """Return some columns of all rows by codes, with owners. Private.
 
-        Raises: LimitError, RowsError where they do not fit.
+        It may return their distinct tuples.
+
+        Raises: LimitError, RowsError if they do not fit.
         """
         if self._schema.unit.id_column is not None:
             return self.rows()
@@ -286,62 +279,59 @@ class Engine(ABC):
         )
 
     def limit_rows(self, rows: Microdata) -> Microdata:
-        """Return the rows that count among some rows, of each person as many as
-        declared.
-        """
-        return Microdata(counted(rows.frame, self._key, self._schema.unit))
+        """Select the rows that count, at most the declared number per person."""
+        return Microdata(select_counted_rows(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
-        """Publish all rows where they are, some at a time and in any order, each once
-        in what is returned.
+        """Publish all rows in place, in batches, each once in the result.
 
         Args:
-            publish: must make of a row what it makes of it whatever the other rows are.
-                It is called by several threads or processes, and again where one of
-                them ended.
+            publish: gets a batch of rows; what it makes of a row must not depend on
+                other rows. It is called by several threads or processes, and again if
+                one of them ended.
         """
-        return self._scan(Publishing(publish=publish), counted=False)
+        return self._scan(PublishJob(publish=publish), counted=False)
 
-    def spread(self, work: Callable[[int], Made], number: int) -> list[Made]:
-        """Call a function with each number from 0 on below another, and return the
-        results, in any order.
+    def map_numbers(self, work: Callable[[int], Output], number: int) -> list[Output]:
+        """Call a function with 0 .. number - 1, and return the results in any order.
 
         Args:
-            work: is called where this engine works, and again with a number where a
+            work: is called where this engine works, and again with a number if a
                 process ended; one result of each is returned.
         """
-        return [work(each) for each in range(number)]
+        return [work(argument) for argument in range(number)]
 
-    def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
-        """Hand over the results of all rows, some rows at a time, perhaps from several
-        threads.
+    def _for_each(self, work: Job[Result], take: Callable[[Result], None]) -> None:
+        """Pass the results of all batches to a function.
+
+        It may be called from several threads.
         """
-        self._scan(Handing(work=work, take=take), counted=False)
+        self._scan(ForEachJob(work=work, take=take), counted=False)
 
     def _check_part(self, part: Part | None) -> None:
         if part is not None:
             self._schema.part_code(*part)
 
-    def _checked(self, rows: int) -> int:
+    def _require_rows(self, rows: int) -> int:
         if rows == 0:
             raise no_rows()
         return rows
 
 
-def _merged(domain: Domain, groups: Groups) -> Domain:
+def _merged_domain(domain: Domain, groups: Groups) -> Domain:
     """Return the domain with the merged cells of some columns."""
     sizes = dict(zip(domain.names, domain.sizes, strict=True))
     sizes |= {name: int(group.max()) + 1 for name, group in groups.items()}
     return Domain(names=domain.names, sizes=tuple(sizes[name] for name in domain.names))
 
 
-def _several(clique: Clique, domain: Domain) -> Clique:
-    """Return its columns with more than one cell.
+def _divided_columns(clique: Clique, domain: Domain) -> Clique:
+    """Return the columns of a clique with more than one cell.
 
     The others are an axis of a table, and no work.
     """
     return tuple(name for name in clique if domain.size(name) > 1)
 
 
-def unheeded(rows: int) -> None:
-    """Ignore how many rows of a pass are done."""
+def ignore_progress(rows: int) -> None:
+    """Ignore the number of finished rows of a pass."""

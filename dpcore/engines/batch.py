@@ -1,6 +1,4 @@
-"""Some rows at once, with their columns, and the cell of each value, found once per
-distinct value.
-"""
+"""A batch of rows: its columns, and the cell of each value."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import pandas as pd
 
 from dpcore.engines.cells import Cells, CellTables, cells_of
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 
 
 class Batch:
@@ -29,17 +27,15 @@ class Batch:
         start: int = 0,
         tables: CellTables | None = None,
     ) -> None:
-        """Make a batch of requested columns, in which texts may be categories.
+        """Make a batch of requested columns; texts may be categories.
 
         Args:
             frame: the columns, of all rows.
             schema: the declared columns.
-            places: the places of the rows that are meant; None for all of them.
-            cells: of these rows, by declared column, where they are known.
-            start: the number of the first row, where the rows of a source have an
-                order.
-            tables: the cells of values in other batches, and of those in this one from
-                now on.
+            places: indices of the rows of the batch; None for all of the frame.
+            cells: of these rows, by declared column, if they are known.
+            start: the number of the first row, if the rows of a source have an order.
+            tables: the cells of values in earlier batches, extended by this one.
         """
         self.start = start
         self._tables = tables
@@ -50,13 +46,11 @@ class Batch:
 
     @classmethod
     def of_cells(cls, cells: Any, schema: Schema) -> Batch:
-        """Return a batch of Arrow with the cells of some columns, which knows those
-        alone.
-        """
+        """Make a batch from an Arrow batch of cells, without values."""
         known = dict(
             zip(
                 cells.schema.names,
-                (each.to_numpy() for each in cells.columns),
+                (column.to_numpy() for column in cells.columns),
                 strict=True,
             )
         )
@@ -66,13 +60,12 @@ class Batch:
         return len(self._frame if self._places is None else self._places)
 
     def column(self, name: str) -> pd.Series:
-        """Return the values of a column, in which texts may be categories."""
+        """Return the values of a column; texts may be categories."""
         column = self._frame[name]
         return column if self._places is None else column.iloc[self._places]
 
     def cells(self, name: str) -> Cells:
-        """Return the cell of each row in a declared column, in as few bytes as its
-        number of cells needs.
+        """Return the cell of each row in a declared column, in the smallest type.
 
         Raises: SchemaError for a value without a cell.
         """
@@ -84,15 +77,15 @@ class Batch:
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Return some columns, or all, with texts as texts."""
-        return uncoded(self.coded(names))
+        return decode_categories(self.coded_frame(names))
 
-    def coded(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return some columns, or all, in which texts may be categories."""
+    def coded_frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return some columns, or all; texts may be categories."""
         frame = self._frame if names is None else self._frame[list(names)]
         return frame if self._places is None else frame.iloc[self._places]
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
-        """Return the places of the rows of a part."""
+        """Return a mask or slice of the rows of a part."""
         if part is None:
             return slice(None)
         return np.asarray(self.cells(part[0]) == self._schema.part_code(*part))

@@ -1,4 +1,4 @@
-"""The cell of each value, found once per distinct value and from that value alone."""
+"""The cell of each value, computed once per distinct value from that value alone."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ from dpcore.schema.column import Column
 Cells = npt.NDArray[np.unsignedinteger]
 Array = npt.NDArray[Any]
 
-_NARROW = 2**16
-"""Whole numbers that lie closer together are looked up in a table of so many
-numbers.
-"""
+_TABLE_WIDTH = 2**16
+"""Numbers in a table of cells; integers within such a range are looked up in it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellTable:
-    """The cells of values that have numbers from 0 on.
+    """A lookup table of cells for values numbered from 0.
 
     Attributes:
-        cells: by number; for values that were not seen yet, the number of all cells,
-            which is none of them.
-        names: the categories that are numbered, or the whole number that has the number
-            0.
+        cells: by number; for values not seen yet it is the number of cells of the
+            column, which is no cell.
+        names: the numbered categories, or the integer with the number 0.
     """
 
     cells: Cells
@@ -37,7 +34,7 @@ class CellTable:
 
     @classmethod
     def of(cls, column: Column, width: int, names: Any) -> CellTable:
-        """Make one without a seen value."""
+        """Make a table without any value."""
         cells: Cells = np.full(
             width, column.size, dtype=np.min_scalar_type(column.size)
         )
@@ -46,14 +43,14 @@ class CellTable:
     def look(
         self, column: Column, places: Array, named: Callable[[Array], pd.Series]
     ) -> Cells:
-        """Return the cell of each number, -1 for a missing value.
-
-        Raises: SchemaError.
+        """Look up the cell of each number, -1 for a missing value.
 
         Args:
-            named: the values of some distinct numbers.
+            named: returns the values of some distinct numbers.
+
+        Raises: SchemaError.
         """
-        cells = self._taken(places)
+        cells = self._take(places)
         if cells.max(initial=0) == column.size:
             unseen = places[cells == column.size]
             is_new = np.zeros(len(self.cells), dtype=np.bool_)
@@ -63,11 +60,11 @@ class CellTable:
                 is_new[-1] = False
             new = np.flatnonzero(is_new)
             self.cells[new] = column.encode(named(new))
-            cells = self._taken(places)
+            cells = self._take(places)
         return cells.astype(cell_type(column), copy=False)
 
-    def _taken(self, places: Array) -> Cells:
-        # twice as fast
+    def _take(self, places: Array) -> Cells:
+        # translating bytes is twice as fast as indexing
         if len(self.cells) == 2**8 and places.dtype == self.cells.dtype == np.uint8:
             return np.frombuffer(
                 places.tobytes().translate(self.cells.tobytes()), dtype=np.uint8
@@ -77,18 +74,18 @@ class CellTable:
 
 
 CellTables = dict[str, CellTable]
-"""By column: what was looked at before, for the next batch."""
+"""Tables of cells by column, kept for the next batch."""
 
 
 def cell_type(column: Column) -> np.dtype[Any]:
-    """Return the smallest type that holds the cells of a column."""
+    """Return the smallest type for the cells of a column."""
     return np.min_scalar_type(max(1, column.size) - 1)
 
 
 def cell_of_missing(column: Column) -> int:
     """Return the cell of a missing value.
 
-    Raises: SchemaError where it has none.
+    Raises: SchemaError if it has none.
     """
     return int(column.encode(pd.Series([None], dtype=object))[0])
 
@@ -96,32 +93,32 @@ def cell_of_missing(column: Column) -> int:
 def cells_of(
     column: Column, values: pd.Series, tables: CellTables | None = None
 ) -> Cells:
-    """Return the cell of each value, in as few bytes as their number needs.
+    """Return the cell of each value, in the smallest type.
 
     Args:
-        tables: what was looked at before; more is put in.
+        tables: lookup tables of earlier batches, extended by this one.
 
     Raises: SchemaError for a value without a cell.
     """
     tables = {} if tables is None else tables
     dtype: Any = values.dtype
-    # few are equal, or not the same though equal
+    # objects and floats: few are equal, or equal ones differ in their cells
     if not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f":
         return column.encode(values).astype(cell_type(column))
     if isinstance(dtype, pd.CategoricalDtype):
-        return _of_names(
+        return _cells_of_codes(
             column, values.cat.codes.to_numpy(), pd.Series(dtype.categories), tables
         )
     if (
         dtype.kind in "iu"
-        and (cells := _of_numbers(column, values, tables)) is not None
+        and (cells := _cells_of_integers(column, values, tables)) is not None
     ):
         return cells
     places, distinct = pd.factorize(values)
-    return _of_names(column, places, pd.Series(distinct, dtype=dtype), {})
+    return _cells_of_codes(column, places, pd.Series(distinct, dtype=dtype), {})
 
 
-def _of_names(
+def _cells_of_codes(
     column: Column, places: Array, names: pd.Series, tables: CellTables
 ) -> Cells:
     table = tables.get(column.name)
@@ -132,15 +129,18 @@ def _of_names(
     return table.look(column, places, lambda new: names[new])
 
 
-def _of_numbers(column: Column, values: pd.Series, tables: CellTables) -> Cells | None:
-    """Return the cells of whole numbers, some perhaps missing, or None where they lie
-    too far apart.
+def _cells_of_integers(
+    column: Column, values: pd.Series, tables: CellTables
+) -> Cells | None:
+    """Return the cells of integers, some perhaps missing.
+
+    None means that they lie too far apart for a lookup table.
     """
     dtype: Any = values.dtype
     kind = np.dtype(dtype if isinstance(dtype, np.dtype) else dtype.numpy_dtype)
     numbers = values.dropna().to_numpy(kind)
     limits = np.iinfo(kind)
-    width = _NARROW if limits.bits > 8 else 2**8
+    width = _TABLE_WIDTH if limits.bits > 8 else 2**8
     least, largest = (
         (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
     )

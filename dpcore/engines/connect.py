@@ -12,30 +12,29 @@ import pandas as pd
 
 from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.own import derive_key
-from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.engine import SparkEngine, readable
+from dpcore.engines.spark.engine import SparkEngine, spark_errors
 from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.postgres import PostgresReader
 from dpcore.engines.sql.statement import SPARK, check_described, check_joins, statement
-from dpcore.engines.streaming.engine import ArrowEngine, sample_of
-from dpcore.engines.streaming.files import unlinked
+from dpcore.engines.streaming.engine import ArrowEngine, read_sample
+from dpcore.engines.streaming.files import open_unlinked
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
-from dpcore.errors import no_column, not_installed
+from dpcore.errors import ReadError, no_column, not_installed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
+from dpcore.schema.table import plain_table
 from dpcore.tables.rows import Microdata
 
 _STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
-"""How Spark keeps the rows of a table itself; a table of another data base may be a
-query there.
-"""
+"""Formats of tables stored by Spark itself; other tables may be queries elsewhere."""
 
 
 class Connection(SourceKind, ABC):
-    """A kind of source with the way to its rows."""
+    """A kind of source with access to its rows."""
 
     @classmethod
     @abstractmethod
@@ -45,20 +44,20 @@ class Connection(SourceKind, ABC):
         schema: Schema,
         *,
         key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
     ) -> Engine:
         """Return the engine on a source, behind a schema and under a key of its own."""
 
     @classmethod
     @abstractmethod
     def look(
-        cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+        cls, source: Source, rows: int, on_rows: Callable[[int], None] = ignore_progress
     ) -> Microdata:
         """Return up to `rows` rows in the order of the source."""
 
 
-class _Streamed(Connection):
-    """A kind of source whose rows a reader hands over as batches of Arrow."""
+class _StreamedConnection(Connection):
+    """A kind of source read as Arrow batches."""
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
@@ -72,28 +71,33 @@ class _Streamed(Connection):
         schema: Schema,
         *,
         key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
     ) -> Engine:
         return ArrowEngine(cls._reader(source), schema, key=key, on_rows=on_rows)
 
     @classmethod
     def look(
-        cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+        cls, source: Source, rows: int, on_rows: Callable[[int], None] = ignore_progress
     ) -> Microdata:
-        return sample_of(cls._reader(source), rows, on_rows)
+        return read_sample(cls._reader(source), rows, on_rows)
 
     @classmethod
     def _reader(cls, source: Source) -> Reader:
-        file = None if source.linked else unlinked(Path(source.location))
+        file = None if source.linked else open_unlinked(Path(source.location))
         if file is not None:
+            cls._check_whole(Path(source.location))
             source = replace(source, location=f"/proc/self/fd/{file.fileno()}")
         reader = cls.reader(source)
         reader.threads = source.threads
         reader.file = file
         return reader
 
+    @classmethod
+    def _check_whole(cls, file: Path) -> None:
+        """Refuse a file that does not hold its whole table."""
 
-class Parquet(_Streamed):
+
+class Parquet(_StreamedConnection):
     """A file of Parquet, or a folder of them."""
 
     kind = "parquet"
@@ -106,7 +110,7 @@ class Parquet(_Streamed):
         return ParquetReader(Path(source.location))
 
 
-class CSV(_Streamed):
+class CSV(_StreamedConnection):
     """A file of CSV, or a folder of them."""
 
     kind = "csv"
@@ -114,15 +118,24 @@ class CSV(_Streamed):
     has_delimiter = True
 
 
-class DuckDB(_Streamed):
+class DuckDB(_StreamedConnection):
     """A file of DuckDB."""
 
     kind = "duckdb"
     title = "DuckDB"
     has_tables = has_joins = True
 
+    @classmethod
+    def _check_whole(cls, file: Path) -> None:
+        # a file that is held open has no name beside which DuckDB would look for it
+        if file.with_name(f"{file.name}.wal").exists():
+            raise ReadError(
+                "the file of DuckDB has changes that are not in it yet",
+                remedy="run CHECKPOINT in DuckDB, close it there, and open it again",
+            )
 
-class PostgreSQL(_Streamed):
+
+class PostgreSQL(_StreamedConnection):
     """A data base of PostgreSQL."""
 
     kind = "postgres"
@@ -135,7 +148,7 @@ class PostgreSQL(_Streamed):
 
 
 class Spark(Connection):
-    """A table of Spark, or a folder of Parquet that Spark reads."""
+    """A table of Spark, or a folder of Parquet read by Spark."""
 
     kind = "spark"
     title = "Spark"
@@ -153,14 +166,14 @@ class Spark(Connection):
         schema: Schema,
         *,
         key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
     ) -> Engine:
         check_joins(source, schema)
         return SparkEngine(_spark_table(source), schema, key=key, on_rows=on_rows)
 
     @classmethod
     def look(
-        cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+        cls, source: Source, rows: int, on_rows: Callable[[int], None] = ignore_progress
     ) -> Microdata:
         return SparkEngine.look(_spark_table(source), rows)
 
@@ -170,32 +183,33 @@ def engine_of(
     schema: Schema,
     *,
     key: bytes,
-    on_rows: Callable[[int], None] = unheeded,
+    on_rows: Callable[[int], None] = ignore_progress,
 ) -> Engine:
-    """Return the engine that holds a table behind this schema.
+    """Return the engine of a table behind this schema.
 
     Raises: as the engines do.
     """
     if isinstance(table, pd.DataFrame):
-        return FrameEngine(table, schema, key=key)
+        return FrameEngine(plain_table(table), schema, key=key)
     if not isinstance(table, Source):
         return table
-    # all that other machines get
+    # other machines get this derived key only
     key = derive_key(key, f"rows of {source_dataset(table.name)}")
     return Connection.of_kind(table.kind).open(table, schema, key=key, on_rows=on_rows)
 
 
 def look(
-    source: Source, rows: int, on_rows: Callable[[int], None] = unheeded
+    source: Source, rows: int, on_rows: Callable[[int], None] = ignore_progress
 ) -> Microdata:
     """Return up to `rows` rows in the order of the source, for their owner.
 
     They are no random sample.
 
     Args:
-        source: where the table lies.
+        source: description of the table.
         rows: at most.
-        on_rows: called now and then while a query is at work; what it raises ends it.
+        on_rows: called now and then during a query; an exception that it raises ends
+            it.
 
     Raises: ReadError when the source cannot be read.
     """
@@ -203,8 +217,9 @@ def look(
 
 
 def _spark_table(source: Source) -> object:
-    """Return a DataFrame of the Spark of this process, which takes its settings from
-    its own files.
+    """Return a DataFrame of the Spark session of this process.
+
+    The session takes its settings from its own files.
 
     Raises: as `check_described`.
     """
@@ -213,14 +228,15 @@ def _spark_table(source: Source) -> object:
     except ImportError:
         raise not_installed("PySpark", "requirements-spark.txt") from None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with readable():
+    with spark_errors():
         session = _spark_session()
 
         def ask(query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
-            session.catalog.refreshTable(table)  # its files may have been written anew
+            # its files may have been replaced
+            session.catalog.refreshTable(table)
             about = {
                 row[0]: row[1]
                 for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
@@ -251,7 +267,7 @@ def _spark_table(source: Source) -> object:
 
 
 def _spark_session() -> Any:
-    """Return the Spark of this process, started anew where its Java has ended."""
+    """Return the Spark session of this process, restarted if its Java has ended."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

@@ -1,6 +1,4 @@
-"""Rows in memory, a pandas frame that is coded once and counted with one mixed-radix
-bincount a clique.
-"""
+"""Rows in memory: a pandas frame, coded once, counted by mixed-radix bincounts."""
 
 import pandas as pd
 
@@ -19,7 +17,7 @@ class FrameEngine(Engine):
     def __init__(self, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> None:
         super().__init__(schema, key=key)
         schema.check_names(frame)
-        self._checked(len(frame))
+        self._require_rows(len(frame))
         # later changes to the caller's frame do not reach it
         self._frame = frame.copy(deep=False)
         self._columns = list(frame.columns)
@@ -41,11 +39,11 @@ class FrameEngine(Engine):
 
     @property
     def in_memory(self) -> bool:
-        """Whether all rows fit into memory, where they are here."""
+        """Whether all rows fit into memory; here they always do."""
         return True
 
     def rows(self) -> Microdata:
-        """Return all rows as they were given."""
+        """Return all rows as given."""
         return Microdata(self._frame, self._key)
 
     def sample(self, rows: int) -> Microdata:

@@ -1,6 +1,4 @@
-"""Joint tables, of which few are counted in few passes, and from which all requested
-ones follow.
-"""
+"""Joint tables: a few larger tables from which all requested ones follow."""
 
 from collections.abc import Sequence
 
@@ -9,14 +7,13 @@ import numpy as np
 from dpcore.schema.domain import Clique, Domain
 
 
-def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
-    """Return for each clique one that holds all its columns and is counted in its
-    place. Many share one.
+def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
+    """Return for each clique the larger one that is counted in its place.
 
-    To put a row into a cell of a table costs about the same whatever the table, up to a
-    size. So tables grow greedily: the widest clique that is left takes in the column
-    with which most others are inside, for its size, as long as there are at most so
-    many cells.
+    Putting a row into a cell costs about the same for any table, up to a size. So
+    tables
+    grow greedily: the widest remaining clique takes in the column that lets most others
+    fit inside, relative to its size, as long as the table has at most `most` cells.
     """
     names = tuple(dict.fromkeys(name for clique in cliques for name in clique))
     sizes = np.array(domain.shape(names), dtype=np.int64)
@@ -25,6 +22,7 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
     )
     tables: list[Clique] = [()] * len(cliques)
     left = np.ones(len(cliques), dtype=bool)
+    # Begin with the widest clique, and add columns while its table stays small
     for first in sorted(
         range(len(cliques)), key=lambda place: -domain.cells(cliques[place])
     ):
@@ -42,7 +40,7 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
             members[best] = True
             cells *= int(sizes[best])
             lacks -= inside[:, best]
-        # to sum up a table that is larger costs more than to count
+        # summing up a larger table costs more than counting: only equal cliques share it
         covered = left & (
             lacks == 0 if cells <= most else (inside == members).all(axis=1)
         )
@@ -55,10 +53,12 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
     return tables
 
 
-def passes(tables: Sequence[Clique], domain: Domain, most: int) -> list[list[Clique]]:
-    """Group tables so that those of a group have at most `most` cells.
+def group_passes(
+    tables: Sequence[Clique], domain: Domain, most: int
+) -> list[list[Clique]]:
+    """Group tables into passes of at most `most` cells.
 
-    One that is larger is alone.
+    A larger table is alone.
     """
     groups: list[list[Clique]] = []
     cells = 0

@@ -1,4 +1,4 @@
-"""Exact counts of one run, where nothing is counted twice."""
+"""A cache of the exact counts of one run."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,13 +7,14 @@ from dpcore.tables.counts import Counts, Integers
 
 Groups = Mapping[str, Integers]
 
-MOST_CELLS = 8_000_000
-"""Cells that are remembered, at most."""
+MAX_CACHED_CELLS = 8_000_000
+"""Cells of cached counts, at most."""
 
 
-class Remembered:
-    """A recipe that asks about the same cliques round by round pays each time, but the
-    rows are read once.
+class CountCache:
+    """Exact counts, so that repeated questions of a recipe read the rows once.
+
+    The recipe still pays for each question.
     """
 
     def __init__(self, counts: Callable[..., list[Counts]]) -> None:
@@ -36,7 +37,7 @@ class Remembered:
         fresh = dict(zip(new, new_counts, strict=True))
         answer = [fresh[key] if key in fresh else self._known[key] for key in keys]
         for key, counts in fresh.items():
-            if self._cells + counts.values.size <= MOST_CELLS:
+            if self._cells + counts.values.size <= MAX_CACHED_CELLS:
                 self._known[key] = counts
                 self._cells += counts.values.size
         return answer

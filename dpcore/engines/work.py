@@ -1,10 +1,8 @@
-"""Work that engines do with rows.
+"""Jobs that engines do on batches of rows; results add up.
 
-Each takes a batch and gives a result, and results add up.
-
-A result follows from the batch alone, and adding is whole-number arithmetic or the
-union of sets, so that neither the cut into batches nor their order, nor a task that a
-cluster repeats, changes what comes out.
+A result depends on the batch alone, and adding is integer arithmetic or the union of
+sets, so that the result is the same for any batches in any order, and if a cluster
+repeats a task.
 """
 
 import itertools
@@ -20,50 +18,48 @@ import pyarrow as pa
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
-from dpcore.engines.streaming.spool import MOST_BYTES, NoRoomError, Spool
+from dpcore.engines.streaming.spool import MAX_SPOOL_BYTES, NoRoomError, Spool
 from dpcore.errors import UsageError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum, row_digests
 from dpcore.tables.rows import Published
-from dpcore.tables.sums import Entry, Integers, product
+from dpcore.tables.sums import Entry, Integers, multiply_levels
 
 Part = tuple[str, str]
 Whole = Sequence[int] | Integers
 Groups = Mapping[str, Integers]
 Result = TypeVar("Result")
-Made = TypeVar("Made", covariant=True)
+Output = TypeVar("Output", covariant=True)
 _ROWS_AT_ONCE = 2**17
-"""Rows whose places in a table are found at once: they stay in the caches of a
-processor.
-"""
-_SMALL = 2**16
-"""Cells of a table that is made anew for some rows."""
+"""Rows counted at a time, so that they stay in the processor's caches."""
+_SMALL_TABLE = 2**16
+"""Cells of a table that is counted by `bincount`, at most."""
 
 
-class Making(Protocol[Made]):
-    """A result of some rows at a time.
+class Job(Protocol[Output]):
+    """A function of batches of rows.
 
-    It can be sent to another process, with what it holds.
+    It can be sent to another process, with its attributes.
     """
 
     @property
     def reads(self) -> tuple[str, ...] | None:
         """The columns it needs, None for all."""
 
-    def of(self, batch: Batch) -> Made:
-        """Return the result of some rows. Private."""
+    def of(self, batch: Batch) -> Output:
+        """Return the result for one batch. Private."""
 
 
-class Work(Making[Result], Protocol[Result]):
-    """One question to all rows, whose answers for some of them add up."""
+class Work(Job[Result], Protocol[Result]):
+    """A question to all rows, with answers for batches that add up."""
 
     def add(self, one: Result, other: Result) -> Result:
         """Return the answer for both. The first one may be changed."""
 
 
-class Added(Generic[Result]):
-    """Work whose results are numbers, arrays or counters."""
+class Additive(Generic[Result]):
+    """Work with numbers, arrays or counters as results."""
 
     def add(self, one: Result, other: Result) -> Result:
         """Return the sum of two results. The first one may be changed."""
@@ -72,10 +68,8 @@ class Added(Generic[Result]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting(Added[Integers]):
-    """Exact counts of each clique, int64, the cells of one table after the other in one
-    array.
-    """
+class CountJob(Additive[Integers]):
+    """Exact counts of each clique, int64, one table after the other in one array."""
 
     domain: Domain
     cliques: Sequence[Clique]
@@ -88,45 +82,48 @@ class Counting(Added[Integers]):
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
     def of(self, batch: Batch) -> Integers:
-        return self.into(self.whole((), ()), batch)
+        return self.add_into(self.from_pairs((), ()), batch)
 
-    def into(self, total: Integers, batch: Batch) -> Integers:
-        """Return the total with the rows of a batch added."""
+    def add_into(self, total: Integers, batch: Batch) -> Integers:
+        """Add the rows of a batch to the total, in place."""
         inside = batch.part(self.part)
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
         cells = {
-            name: self._merged(name, batch.cells(name)[inside]) for name in self.reads
+            name: self._merge_cells(name, batch.cells(name)[inside])
+            for name in self.reads
         }
         if any(
-            each.max(initial=0) >= self.domain.size(name)
-            for name, each in cells.items()
+            column_cells.max(initial=0) >= self.domain.size(name)
+            for name, column_cells in cells.items()
         ):
             raise source_changed()
         for start in range(0, rows, _ROWS_AT_ONCE):
-            some = {
-                name: each[start : start + _ROWS_AT_ONCE]
-                for name, each in cells.items()
+            block = {
+                name: column_cells[start : start + _ROWS_AT_ONCE]
+                for name, column_cells in cells.items()
             }
             for clique, table in self.tables(total):
-                _put(
+                _add_rows(
                     table,
-                    place(clique, self.domain, some, min(rows - start, _ROWS_AT_ONCE)),
+                    flat_cells(
+                        clique, self.domain, block, min(rows - start, _ROWS_AT_ONCE)
+                    ),
                 )
         return total
 
     def tables(self, total: Integers) -> Iterator[tuple[Clique, Integers]]:
-        """Each clique with its cells, flat."""
+        """Yield each clique with its cells, flat."""
         begin = 0
         for clique in self.cliques:
             end = begin + self.domain.cells(clique)
             yield clique, total[begin:end]
             begin = end
 
-    def whole(self, keys: Whole, numbers: Whole) -> Integers:
-        """Return the result that is 0 but at some places."""
-        return _filled((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
+    def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
+        """Return the result with these numbers at flat indices, 0 elsewhere."""
+        return _scatter((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
 
-    def _merged(self, name: str, cells: Cells) -> Cells:
+    def _merge_cells(self, name: str, cells: Cells) -> Cells:
         if name not in self.groups:
             return cells
         merged: Cells = self.groups[name].astype(
@@ -136,9 +133,10 @@ class Counting(Added[Integers]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summing(Added[Integers]):
-    """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units
-    of 1 / GRID rows.
+class SumJob(Additive[Integers]):
+    """Exact sums over the rows of each cell of `by`, int64 (cells, entries).
+
+    The unit is 1 / GRID rows.
     """
 
     domain: Domain
@@ -157,25 +155,24 @@ class Summing(Added[Integers]):
         inside = batch.part(self.part)
         cells = {name: batch.cells(name)[inside] for name in self.reads}
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
-        line = place(self.by, self.domain, cells, rows)
+        line = flat_cells(self.by, self.domain, cells, rows)
         sums = np.empty((self.domain.cells(self.by), len(self.entries)), dtype=np.int64)
         for number, entry in enumerate(self.entries):
-            added = product(
+            added = multiply_levels(
                 [levels[cells[name]] for name, levels in entry.items()], rows
             )
-            # whole numbers below 2^53 in all partial sums, so that float64 adds them up
-            # exactly
+            # partial sums are integers below 2^53, so that float64 sums are exact
             sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
         return sums
 
-    def whole(self, keys: Whole, numbers: Whole) -> Integers:
-        """Return the result that is 0 but at some flat places."""
-        return _filled((self.domain.cells(self.by), len(self.entries)), keys, numbers)
+    def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
+        """Return the result with these numbers at flat indices, 0 elsewhere."""
+        return _scatter((self.domain.cells(self.by), len(self.entries)), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Texts(Added[Counter[str]]):
-    """Exact number of rows of every text of a column, missing ones left out."""
+class TextsJob(Additive[Counter[str]]):
+    """Exact number of rows of every text of a column, without missing ones."""
 
     column: str
     part: Part | None = None
@@ -192,14 +189,14 @@ class Texts(Added[Counter[str]]):
         ].value_counts()
         return Counter({str(text): int(count) for text, count in counts.items()})
 
-    def whole(self, keys: npt.NDArray[Any], numbers: Integers) -> Counter[str]:
+    def from_pairs(self, keys: npt.NDArray[Any], numbers: Integers) -> Counter[str]:
         """Return the result for some texts."""
         return Counter(dict(zip(keys.tolist(), numbers.tolist(), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assigning(Added[Integers]):
-    """Exact number of rows that a public rule puts into each cell, int64."""
+class AssignJob(Additive[Integers]):
+    """Exact number of rows in each cell of a public rule, int64."""
 
     assign: Callable[[pd.DataFrame], Integers]
     number: int
@@ -216,14 +213,14 @@ class Assigning(Added[Integers]):
             )
         return np.bincount(places, minlength=self.number)
 
-    def whole(self, keys: Whole, numbers: Whole) -> Integers:
-        """Return the result that is 0 but at some places."""
-        return _filled((self.number,), keys, numbers)
+    def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
+        """Return the result with these numbers at some cells, 0 elsewhere."""
+        return _scatter((self.number,), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Publishing(Added[Published]):
-    """What becomes of the rows, published where they are."""
+class PublishJob(Additive[Published]):
+    """Publication of the rows in place."""
 
     publish: Callable[[pd.DataFrame], Published]
     reads: None = None
@@ -231,27 +228,26 @@ class Publishing(Added[Published]):
     def of(self, batch: Batch) -> Published:
         return self.publish(batch.frame())
 
-    def whole(
+    def from_pairs(
         self, keys: Integers, numbers: Integers, places: list[tuple[Any, ...]]
     ) -> Published:
-        """Return the result for some keys, in any order, and the places of several
-        parts.
-        """
+        """Return the result for keys in any order, and locations by part."""
         return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
 
 
-Keyed = Counting | Summing | Texts | Assigning | Publishing
-"""Work whose result is a number for each key: a place in a table, counted through, or a
-text.
+KeyedJob = CountJob | SumJob | TextsJob | AssignJob | PublishJob
+"""Work with numbers by key as result.
+
+A key is a flat index of a table, or a text.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checking(Added[int]):
-    """The number of rows, once every value has a cell.
+class CheckJob(Additive[int]):
+    """The number of rows, after checking that every value has a cell.
 
     Attributes:
-        coded: takes the cells, if any.
+        coded: stores the cells, if given.
     """
 
     reads: tuple[str, ...]
@@ -264,29 +260,30 @@ class Checking(Added[int]):
                 self.coded.take(pa.record_batch(cells))
             except OSError as error:
                 raise NoRoomError from error
-            if self.coded.bytes > MOST_BYTES:
+            if self.coded.bytes > MAX_SPOOL_BYTES:
                 raise NoRoomError
         return len(batch)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Digesting(Added[int]):
-    """The sum over all rows that the fingerprint is made of."""
+class DigestJob(Additive[int]):
+    """The sum of row digests, for the fingerprint."""
 
     key: bytes = field(repr=False)
     reads: None = None
 
     def of(self, batch: Batch) -> int:
-        return digests_sum(row_digests(batch.coded(), self.key), self.key)
+        return digests_sum(row_digests(batch.coded_frame(), self.key), self.key)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Handing(Added[int], Generic[Result]):
-    """Work that hands over results of rows, which do not fit together, and counts the
-    rows.
+class ForEachJob(Additive[int], Generic[Result]):
+    """Passes the result of each batch to a function, and counts the rows.
+
+    The results do not fit into memory together.
     """
 
-    work: Making[Result]
+    work: Job[Result]
     take: Callable[[Result], None]
 
     @property
@@ -298,15 +295,13 @@ class Handing(Added[int], Generic[Result]):
         return len(batch)
 
 
-def place(
+def flat_cells(
     clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int
 ) -> npt.NDArray[np.integer]:
-    """Return the flat cell of each row in the table over the clique, in as few bytes as
-    it needs.
-    """
+    """Return the flat cell of each row in the table over a clique, in a small type."""
     if not clique:
         return np.zeros(rows, dtype=np.uint8)
-    # one type that counting takes, up to 32 bits
+    # a type that `bincount` accepts, up to 32 bits
     kind = np.min_scalar_type(min(domain.cells(clique), 2**31))
     flat = cells[clique[0]].astype(kind)
     for name in clique[1:]:
@@ -315,27 +310,26 @@ def place(
     return flat
 
 
-def _put(table: Integers, places: npt.NDArray[np.integer]) -> None:
-    """Add each row to its cell of a flat table.
-
-    A large one is not made anew for some rows.
-    """
-    if len(table) > _SMALL:
+def _add_rows(table: Integers, places: npt.NDArray[np.integer]) -> None:
+    """Add each row to its cell of a flat table, in place if the table is large."""
+    if len(table) > _SMALL_TABLE:
         np.add.at(table, places, 1)
     else:
         table += np.bincount(places, minlength=len(table))
 
 
-def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
+def add_batch(work: Work[Result], total: Result | None, batch: Batch) -> Result:
     """Return the answer for the rows so far, if any, and those of a batch."""
     if total is None:
         return work.of(batch)
-    put: Callable[[Result, Batch], Result] | None = getattr(work, "into", None)
-    return work.add(total, work.of(batch)) if put is None else put(total, batch)
+    add_into: Callable[[Result, Batch], Result] | None = getattr(work, "add_into", None)
+    return (
+        work.add(total, work.of(batch)) if add_into is None else add_into(total, batch)
+    )
 
 
-def spread(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
-    """Return the keys of a result, but where a table is 0, and the number of each."""
+def to_pairs(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
+    """Return the keys and numbers of a result; zeros of a table are left out."""
     if isinstance(result, Counter):
         return np.array(list(result), dtype=object), np.fromiter(
             result.values(), dtype=np.int64
@@ -347,7 +341,7 @@ def spread(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
     return keys, flat[keys]
 
 
-def _filled(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
+def _scatter(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
     total = np.zeros(shape, dtype=np.int64)
     if len(places):
         total.ravel()[places] = numbers
@@ -355,7 +349,5 @@ def _filled(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
 
 
 def needs_cells(work: object) -> bool:
-    """Return whether work needs only the cells of the rows that count, which an engine
-    may have kept.
-    """
-    return isinstance(work, Counting | Summing)
+    """Return whether work reads only cells of counted rows, which may be stored."""
+    return isinstance(work, CountJob | SumJob)

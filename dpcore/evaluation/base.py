@@ -49,7 +49,7 @@ class OriginalTable(Protocol):
         Raises: LimitError.
         """
 
-    def coded(self, columns: Sequence[str]) -> Microdata:
+    def coded_rows(self, columns: Sequence[str]) -> Microdata:
         """Return some columns of all rows by codes, or their distinct tuples.
 
         Raises: LimitError.

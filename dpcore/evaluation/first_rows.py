@@ -38,8 +38,8 @@ class FirstRows:
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
         return self._table.counts(cliques)
 
-    def coded(self, columns: Sequence[str]) -> Microdata:
-        return self._table.coded(columns)
+    def coded_rows(self, columns: Sequence[str]) -> Microdata:
+        return self._table.coded_rows(columns)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
         return self._table.tuples(columns, by=by)

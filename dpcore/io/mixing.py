@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dpcore.errors import ParameterError, UsageError
-from dpcore.tables.arrow import is_text, uncoded
+from dpcore.tables.arrow import decode_categories, is_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Mixing:
         ends = np.cumsum(np.bincount(file, minlength=self.files)).tolist()
         name = uuid.uuid4().hex
         with writable():
-            table = pa.Table.from_pandas(uncoded(frame), preserve_index=False)
+            table = pa.Table.from_pandas(decode_categories(frame), preserve_index=False)
             table = table.take(np.argsort(file, kind="stable"))
             rows = pa.record_batch(
                 [each.combine_chunks() for each in table.columns], table.column_names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from dpcore.errors import UsageError
@@ -102,16 +102,6 @@ class ReadOptions:
             name: value for name, value in seen.items() if getattr(self, name) is None
         }
         return replace(self, **new, seen=tuple(dict.fromkeys((*self.seen, *new))))
-
-    def told(self) -> dict[str, Any]:
-        """Return the options that a person gave, by name, without defaults."""
-        defaults = ReadOptions()
-        return {
-            option.name: getattr(self, option.name)
-            for option in fields(self)
-            if option.name not in (*self.seen, "seen")
-            and getattr(self, option.name) != getattr(defaults, option.name)
-        }
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

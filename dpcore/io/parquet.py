@@ -7,6 +7,7 @@ is measured after each. Texts are read as dictionaries and measured before they 
 spread over the rows. What pandas or others wrote beside the data is not looked at.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,7 +24,14 @@ from dpcore.io.checks import (
     empty,
     shown,
 )
-from dpcore.tables.arrow import exact, is_taken, is_text, nullable, plain
+from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
+from dpcore.tables.arrow import (
+    exact_dtype,
+    is_supported,
+    is_text,
+    nullable_dtypes,
+    to_plain,
+)
 from dpcore.text import Text
 
 _ROWS_AT_ONCE = 65_536
@@ -60,7 +68,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     taken = [
         (name, field)
         for name, field in zip(all_names, schema, strict=True)
-        if is_taken(field.type) or _is_clock(field.type)
+        if is_supported(field.type) or _is_clock(field.type)
     ]
     names = [name for name, _ in taken]
     left_out = [shown(name) for name in all_names if name not in names]
@@ -99,6 +107,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     text_bytes = 0
     count = 0
     batches: list[list[Any]] = []
+    orders: dict[str, tuple[str, ...]] = {}
     batches_of_file = file.iter_batches(
         batch_size=_ROWS_AT_ONCE,
         columns=[field.name for field in fields],
@@ -113,9 +122,11 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 text_bytes += _text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
+        if not batches:
+            orders = _ordered_labels(names, fields, batch)
         batches.append(
             [
-                _seconds(column) if _is_clock(column.type) else plain(column)
+                _seconds(column) if _is_clock(column.type) else to_plain(column)
                 for column in batch.columns
             ]
         )
@@ -124,7 +135,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(
-        ignore_metadata=True, date_as_object=False, types_mapper=exact
+        ignore_metadata=True, date_as_object=False, types_mapper=exact_dtype
     )
     for name, column in zip(names, columns, strict=True):
         if (
@@ -132,7 +143,9 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
             and pa.types.is_integer(column.type)
             and not _fits_a_float(column)
         ):
-            frame[name] = column.to_pandas(types_mapper=nullable().get)
+            frame[name] = column.to_pandas(types_mapper=nullable_dtypes().get)
+    frame.attrs[CATEGORY_ORDERS] = orders
+    frame.attrs[ORDERED_COLUMNS] = tuple(orders)
     return frame, notes
 
 
@@ -150,6 +163,20 @@ def _seconds(column: Any) -> Any:
     if per_second == 1:
         return whole
     return pc.divide(whole.cast(pa.float64(), safe=False), float(per_second))
+
+
+def _ordered_labels(
+    names: Sequence[str], schema: Any, batch: Any
+) -> dict[str, tuple[str, ...]]:
+    """Return the labels of columns that the file describes as ordered."""
+    return {
+        name: tuple(label for label in column.dictionary.to_pylist() if label)
+        for name, field, column in zip(names, schema, batch.columns, strict=True)
+        if pa.types.is_dictionary(field.type)
+        and field.type.ordered
+        and pa.types.is_dictionary(column.type)
+        and is_text(column.type.value_type)
+    }
 
 
 def _fits_a_float(column: Any) -> bool:

@@ -27,11 +27,13 @@ from dpcore.io.encoding import (
     is_text_table,
     recognize,
 )
+from dpcore.io.labels import read_label_orders
 from dpcore.io.layout import Layout, layout, part_by_tabs, position
 from dpcore.io.lines import first_row, read_rows
 from dpcore.io.options import BLANKS, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
-from dpcore.io.workbooks import is_sheets, is_workbook, read_sheet
+from dpcore.io.workbooks import STATISTICS, is_sheets, is_workbook, read_sheet
+from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
@@ -189,6 +191,14 @@ def _read_workbook(
     names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, sheet.merged)
+    if name.lower().endswith(STATISTICS):
+        orders = read_label_orders(data, name)
+        typed.frame.attrs[CATEGORY_ORDERS] = {
+            names[place]: labels for place, labels in orders.labels.items()
+        }
+        typed.frame.attrs[ORDERED_COLUMNS] = tuple(
+            names[place] for place in orders.ordered
+        )
     return ReadResult(
         frame=typed.frame,
         encoding=None,

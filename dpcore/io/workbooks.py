@@ -18,6 +18,7 @@ import pandas as pd
 
 from dpcore.errors import DpcoreError, ReadError, damaged_file_error
 from dpcore.io.checks import Limits, check_rows, check_size, empty, shown
+from dpcore.io.labels import category_labels
 from dpcore.text import Text
 
 MIN_CANDIDATE_ROWS = 10
@@ -228,8 +229,13 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
     else:
         read = pyreadstat.read_dta if name.endswith(".dta") else pyreadstat.read_sav
         frame, about = read(io.BytesIO(data))
-        if about.variable_value_labels:
-            columns = ", ".join(about.variable_value_labels)
+        labelled = [
+            column
+            for column, labels in about.variable_value_labels.items()
+            if category_labels(labels)
+        ]
+        if labelled:
+            columns = ", ".join(labelled)
             notes = [
                 Text(
                     "values with labels were read as their labels: {columns}",
@@ -240,7 +246,7 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
     for place, column in enumerate(frame.columns):
         most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
         cells = frame[column].unique()
-        labels = about.variable_value_labels.get(column, {})
+        labels = category_labels(about.variable_value_labels.get(column, {}))
         texts = _texts(labels.get(cell, cell) for cell in cells)
         named = [text for text in texts if text]
         if len({*named}) < len(named) or any(_merges(cell, most) for cell in cells):

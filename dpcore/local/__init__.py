@@ -1,5 +1,4 @@
-"""Privacy at the source, where people perturb their own answers, and only reports are
-collected.
+"""Local privacy: people perturb their own answers, and only reports are collected.
 
 The loss is per person and question: answers of one person to several questions, or to
 one question again, add their epsilons up. No ledger of a table covers them.

@@ -1,9 +1,8 @@
-"""The base of all protocols for categories, with unbiased frequencies from reports that
-support some.
+"""The base of all protocols for categories, with unbiased frequencies from reports.
 
 A report supports its sender's category with chance p, and any other category with
-chance q. Everything that the collector computes follows from p and q (Wang, Blocki, Li,
-Jha, USENIX Security 2017, section 3).
+chance q. All estimates of the collector follow from p and q (Wang, Blocki, Li, Jha,
+USENIX Security 2017, section 3).
 """
 
 from abc import ABC, abstractmethod
@@ -19,19 +18,20 @@ import numpy.typing as npt
 from dpcore.accounting.loss import Number
 from dpcore.errors import LimitError, ParameterError, UsageError
 from dpcore.local.bits import Integers, checked_epsilon, loss_of
-from dpcore.local.estimate import Estimate, spread
+from dpcore.local.estimate import Estimate, frequency_variance
 from dpcore.registry import Registered
 
 Reports = npt.NDArray[Any]
 
 MAX_CATEGORIES = 65_536
+"""Possible answers of a question, at most."""
 MAX_BITS = 400_000_000
+"""Bits of all reports in memory, people times categories, at most: 400 MB."""
 
 
 @dataclass(frozen=True, init=False)
 class Protocol(Registered, ABC, home="dpcore.local"):
-    """One way to answer a question with `categories` possible answers, at a loss of
-    `epsilon` per answer.
+    """A way to answer a question of `categories` answers, at a loss of `epsilon` each.
 
     Reports are arrays with one report per person along the first axis; categories are
     numbers from 0. The chances are whole numbers of 1 / 2^64, rounded so that the loss
@@ -39,9 +39,9 @@ class Protocol(Registered, ABC, home="dpcore.local"):
     """
 
     kind: ClassVar[str]
-    """The name under which questions are stored."""
+    """The name in stored questions."""
     place: ClassVar[int]
-    """In lists: a simpler protocol comes first where two err alike."""
+    """Position in lists: of two with equal errors the simpler one comes first."""
 
     categories: int
     epsilon: Fraction
@@ -63,8 +63,9 @@ class Protocol(Registered, ABC, home="dpcore.local"):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the chances of one report under two answers, e to the
-        real epsilon.
+        """The largest ratio of a report's chances under two answers.
+
+        It is e to the real epsilon.
         """
 
     @property
@@ -74,7 +75,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
     @abstractmethod
     def perturb(self, codes: Any) -> Reports:
-        """One report per person. Costs each of them `epsilon`.
+        """Return one report per person. Costs each of them `epsilon`.
 
         Args:
             codes: the categories of the people, as whole numbers from 0; is not
@@ -85,37 +86,36 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
     @abstractmethod
     def check(self, reports: Any) -> Reports:
-        """Return reports as the array that `perturb` makes.
+        """Convert reports to the array type of `perturb`.
 
         Raises: ParameterError for reports that this protocol cannot have made.
         """
 
     @abstractmethod
     def support(self, reports: Any) -> Integers:
-        """(categories,) int64 counts of the reports that support each category."""
+        """(categories,) int64 counts of the reports in support of each category."""
 
     @abstractmethod
     def to_plain(self, reports: Reports) -> list[Any]:
-        """Each report as plain data for JSON."""
+        """Convert each report to plain data for JSON."""
 
     @abstractmethod
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        """Read what `to_plain` wrote.
+        """Read the plain data of `to_plain`.
 
-        Raises: ParameterError for plain data that no report has.
+        Raises: ParameterError for plain data of no report.
         """
 
     @abstractmethod
     def script(self) -> dict[str, Any]:
-        """Return the whole numbers that a client's script needs, thresholds as 16
-        hexadecimal digits.
+        """Return the integers needed by a client's script.
+
+        Thresholds are written as 16 hexadecimal digits.
         """
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the chances that are really used, at most
-        `epsilon`.
-        """
+        """The loss of one report with the exact chances in use, at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
     def estimate(self, reports: Any) -> Estimate:
@@ -131,68 +131,64 @@ class Protocol(Registered, ABC, home="dpcore.local"):
         )
 
     def variance(self, share: float, people: int) -> float:
-        """Variance of the estimate of a category that this share of `people` people
-        have.
-        """
-        return spread(share, people, self.p, self.q)
+        """Return the variance of a category's estimate, given its true share."""
+        return frequency_variance(share, people, self.p, self.q)
 
     def mean_variance(self, people: int) -> float:
-        """Return the variance of an estimate, on average over the categories.
+        """Return the mean variance of an estimate over the categories.
 
-        It is the same whatever the people answer.
-
-        The variance is linear in the share, and the shares add up to 1.
+        It is the same whatever the people answer, since the variance is linear in the
+        share, and the shares add up to 1.
         """
         return self.variance(1 / self.categories, people)
 
     def largest_variance(self, people: int) -> float:
-        """Return the largest variance of an estimate, whatever share of the people have
-        the category.
+        """Return the largest variance of an estimate over all true shares.
 
-        It is linear in it.
+        It is linear in the share.
         """
         return max(self.variance(0, people), self.variance(1, people))
 
 
 class OneNumber(Protocol):
-    """A protocol whose reports are whole numbers from 0."""
+    """A protocol with whole numbers from 0 as reports."""
 
     @property
     @abstractmethod
     def numbers(self) -> int:
-        """The different reports."""
+        """The number of different reports."""
 
     @property
     def report_bits(self) -> int:
         return (self.numbers - 1).bit_length()
 
     def check(self, reports: Any) -> Reports:
-        return numbers(reports, self.numbers, self.kind)
+        return checked_numbers(reports, self.numbers, self.kind)
 
     def to_plain(self, reports: Reports) -> list[Any]:
         return [int(report) for report in reports]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        # true and 1.0 are none
-        if not all(type(each) is int and 0 <= each < self.numbers for each in plain):
-            raise refuse(self.kind)
+        # not isinstance, since True and 1.0 are no reports
+        if not all(
+            type(report) is int and 0 <= report < self.numbers for report in plain
+        ):
+            raise wrong_reports_error(self.kind)
         return np.array(plain, dtype=np.int64)
 
 
 class BitsPerCategory(Protocol):
-    """A protocol whose reports are one bit per category, of shape (people,
-    categories).
-    """
+    """A protocol with one bit per category in reports, (people, categories)."""
 
     def check(self, reports: Any) -> Reports:
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != self.categories:
-            raise refuse(self.kind)
+            raise wrong_reports_error(self.kind)
         if array.dtype != np.bool_:
             if array.dtype.kind not in "iu" or (
                 array.size and not 0 <= array.min() <= array.max() <= 1
             ):
-                raise refuse(self.kind)
+                raise wrong_reports_error(self.kind)
             array = array.astype(np.bool_)
         return array
 
@@ -228,7 +224,7 @@ def checked_categories(categories: Any) -> int:
 
 
 def checked_codes(codes: Any, categories: int) -> Integers:
-    """One value or many as an int64 array of category numbers.
+    """Return one value or many as an int64 array of category numbers.
 
     The caller's object is not changed.
 
@@ -250,7 +246,7 @@ def checked_codes(codes: Any, categories: int) -> Integers:
 
 
 def check_bits(people: int, categories: int) -> None:
-    """Refuse reports of one bit per category that would not fit in memory.
+    """Refuse reports of one bit per category that exceed memory.
 
     Raises: LimitError.
     """
@@ -264,7 +260,7 @@ def check_bits(people: int, categories: int) -> None:
         )
 
 
-def refuse(name: str) -> ParameterError:
+def wrong_reports_error(name: str) -> ParameterError:
     """Return the error for reports that a protocol cannot have made."""
     return UsageError(
         f"these are no reports of the protocol {name}",
@@ -272,14 +268,14 @@ def refuse(name: str) -> ParameterError:
     )
 
 
-def numbers(reports: Any, below: int, name: str) -> Integers:
-    """Check reports that are one whole number each, in 0 .. below - 1.
+def checked_numbers(reports: Any, below: int, name: str) -> Integers:
+    """Check reports of one whole number each, in 0 .. below - 1.
 
     Raises: ParameterError.
     """
     array = np.asarray(reports)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise refuse(name)
+        raise wrong_reports_error(name)
     if array.size and (array.min() < 0 or array.max() >= below):
-        raise refuse(name)
+        raise wrong_reports_error(name)
     return array.astype(np.int64, copy=False)

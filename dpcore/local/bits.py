@@ -1,10 +1,9 @@
-"""Draws with exact chances from the system's random bytes, and the thresholds that keep
-an epsilon.
+"""Draws with exact chances from the system's random bytes.
 
-A chance is a whole number of 1 / 2^64. A draw compares random bytes with the bytes of
-that number, the most significant first, and stops at the first byte that differs: one
-byte is enough for 255 draws of 256. The script in the respondent's browser takes its
-bytes in the same order, so that both can be compared.
+A chance is a whole number of 1 / 2^64, its threshold. A draw compares random bytes with
+the bytes of the threshold, the most significant first, and stops at the first byte that
+differs: one byte is enough for 255 draws of 256. The script in the respondent's browser
+takes its bytes in the same order, so that both can be compared.
 """
 
 import decimal
@@ -23,35 +22,36 @@ Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
 WORD = 2**64
+"""Denominator of all chances."""
 SMALLEST_EPSILON = Fraction(1, 10**12)
+"""Least epsilon that may be asked for."""
 LARGEST_EPSILON = 100
-"""No threshold of 64 bits keeps a larger loss than this apart from it: beyond, the
-draws stay the same.
-"""
+"""Epsilon above which draws stay the same: thresholds of 64 bits have no room."""
 BLOCK = 1 << 16
+"""Draws at a time, so that they stay in the processor's cache."""
 WIDTHS = ((2**8, "<u2"), (2**24, "<u4"))
-"""Number of values, and the width of the words they are drawn from: at most one word of
-256 is refused.
-"""
+"""Largest bound and type of the words for it: at most one word of 256 is rejected."""
 
 
 def bernoulli(threshold: int | Words, size: int) -> Bools:
-    """`size` draws that are True with chance threshold / 2^64 each.
+    """Return `size` draws that are True with chance threshold / 2^64 each.
 
     Args:
-        size: of the array.
         threshold: from 0 to 2^64 - 1; one for all, or an array of one per draw.
+        size: of the array.
     """
     words = np.asarray(threshold, dtype=np.uint64)
     drawn = np.empty(size, dtype=np.bool_)
     ties = []
     first = (words >> np.uint64(56)).astype(np.uint8)
-    for start in range(0, size, BLOCK):  # in the processor's cache
+    # Compare the first byte of every draw
+    for start in range(0, size, BLOCK):
         part = slice(start, min(start + BLOCK, size))
         level = first[part] if first.ndim else first
         taken = np.frombuffer(urandom(part.stop - start), dtype=np.uint8)
         np.less(taken, level, out=drawn[part])
         ties.append(np.flatnonzero(taken == level) + start)
+    # Compare further bytes of the draws that are still equal
     tied = np.concatenate(ties) if ties else np.empty(0, dtype=np.intp)
     for shift in range(48, -1, -8):
         if not tied.size:
@@ -66,33 +66,34 @@ def bernoulli(threshold: int | Words, size: int) -> Bools:
 
 
 def uniform(bound: int, size: int) -> Integers:
-    """`size` draws of 0 .. bound - 1 with equal chances.
+    """Return `size` draws of 0 .. bound - 1 with equal chances.
 
     `bound` is at most 2^24.
     """
     width = next(width for most, width in WIDTHS if bound <= most)
     kind = np.dtype(width)
+    # Reject words at or above the largest multiple of the bound
     limit = (1 << 8 * kind.itemsize) // bound * bound
     words = np.frombuffer(urandom(size * kind.itemsize), dtype=kind)
     if limit < 1 << 8 * kind.itemsize:
         words = words.copy()
-        refused = np.flatnonzero(words >= kind.type(limit))
-        while refused.size:
-            words[refused] = np.frombuffer(
-                urandom(refused.size * kind.itemsize), dtype=kind
+        rejected = np.flatnonzero(words >= kind.type(limit))
+        while rejected.size:
+            words[rejected] = np.frombuffer(
+                urandom(rejected.size * kind.itemsize), dtype=kind
             )
-            refused = refused[words[refused] >= kind.type(limit)]
+            rejected = rejected[words[rejected] >= kind.type(limit)]
     drawn: Integers = (words % kind.type(bound)).astype(np.int64)
     return drawn
 
 
 def words(size: int) -> Words:
-    """`size` draws of 0 .. 2^64 - 1 with equal chances."""
+    """Return `size` draws of 0 .. 2^64 - 1 with equal chances."""
     return np.frombuffer(urandom(8 * size), dtype="<u8")
 
 
 def checked_epsilon(epsilon: Number) -> Fraction:
-    """`epsilon` as an exact number, at least `SMALLEST_EPSILON`.
+    """Return `epsilon` as an exact number, at least `SMALLEST_EPSILON`.
 
     Raises: ParameterError for 0, below, no number, infinite.
     """
@@ -122,20 +123,19 @@ def exp_below(epsilon: Fraction) -> Fraction:
 
 
 def threshold_of(odds: Fraction) -> int:
-    """Return the largest threshold whose chance p has p / (1 - p) at most `odds`, and
-    is below 1.
-    """
+    """Return the largest threshold below 1 with odds p / (1 - p) of at most `odds`."""
     return min(int(WORD * odds / (1 + odds)), WORD - 1)
 
 
 def chance_of(threshold: int) -> Fraction:
-    """Return the chance that a threshold keeps."""
+    """Return the chance of a threshold."""
     return Fraction(threshold, WORD)
 
 
 def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
-    """Return the epsilon of an exact ratio of chances, its logarithm, shown as at most
-    `most`.
+    """Return the epsilon of an exact ratio of chances: its logarithm.
+
+    It is cut to `most`, for rounding.
     """
     with decimal.localcontext(prec=40):
         logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()

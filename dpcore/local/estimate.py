@@ -1,4 +1,4 @@
-"""Unbiased frequencies of answers from reports, with exact variances and intervals."""
+"""Unbiased frequencies of answers from reports, with variances and intervals."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,12 +19,12 @@ class Estimate:
     """Frequency estimates of the categories among those who answered.
 
     Attributes:
-        support: how many reports support each category; int64, (categories,).
-        people: how many reports there are, above 0.
+        support: number of reports in support of each category; int64, (categories,).
+        people: number of reports, above 0.
         p, q: chances that a report supports its sender's category, and a given other
             one.
-        drawn: whether those who answered were drawn from the people that the
-            frequencies are of; an interval then holds the chance of that draw too.
+        drawn: whether those who answered were drawn from the people with these
+            frequencies; an interval then includes the sampling error.
     """
 
     support: Integers
@@ -62,33 +62,32 @@ class Estimate:
         return share
 
     def interval(self, confidence: float) -> tuple[Values, Values]:
-        """Lower and upper ends, per category, of score intervals of this confidence,
-        cut to 0 .. 1.
+        """Return lower and upper bounds of score intervals, per category.
 
         They hold the shares whose expected support is within z standard deviations of
         the observed one, with the variance at that very share (Wilson 1927), so that
-        they keep their level for rare answers too.
+        they keep their confidence for rare answers too. They are cut to 0 .. 1.
         """
+        # Solve the quadratic inequality of the score interval for the share
         z = deviations(confidence)
         gap = float(self.p - self.q)
         base = float(self.q * (1 - self.q))
         slope = float(self.p * (1 - self.p)) - base
         scale = z * z / (self.people * gap * gap)
         shift = scale * slope / 2
-        # the variance of a draw holds share (1 - share) as well
-        own = 1 + scale * gap * gap * self.drawn
+        # drawing people adds share (1 - share) to the variance
+        quadratic = 1 + scale * gap * gap * self.drawn
         shift += scale * gap * gap * self.drawn / 2
-        center = (self.frequencies + shift) / own
-        inside = center * center - (self.frequencies**2 - scale * base) / own
+        center = (self.frequencies + shift) / quadratic
+        inside = center * center - (self.frequencies**2 - scale * base) / quadratic
         half = np.sqrt(np.maximum(inside, 0.0))
         return np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
 
     def log_likelihood(self, category: int, shares: npt.ArrayLike) -> Values:
-        """Log-likelihood of true shares of one category, given how many reports support
-        it.
+        """Return the log-likelihood of true shares of one category, given its support.
 
         Its maximum between 0 and 1 is the unbiased frequency, cut to 0 .. 1: for two
-        categories this is the estimate of largest likelihood (Warner 1965, equation 2).
+        categories this is the maximum likelihood estimate (Warner 1965, equation 2).
 
         Args:
             category: its number.
@@ -106,16 +105,12 @@ class Estimate:
 
     @property
     def distribution(self) -> Values:
-        """The distribution nearest to the frequencies, at least 0 and adding up to 1.
-
-        No longer unbiased.
-        """
+        """The distribution nearest to the frequencies; no longer unbiased."""
         return nearest_distribution(self.frequencies, 1.0)
 
 
 def deviations(confidence: float) -> float:
-    """Return the standard deviations to either side that hold this share of the normal
-    law.
+    """Return the two-sided normal quantile of a confidence, in standard deviations.
 
     Raises: ParameterError for a confidence outside 0 to 1.
     """
@@ -126,12 +121,11 @@ def deviations(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def spread(share: float, people: int, p: Fraction, q: Fraction) -> float:
-    """Variance of a frequency estimate when exactly this share of the people have the
-    category.
+def frequency_variance(share: float, people: int, p: Fraction, q: Fraction) -> float:
+    """Return the variance of a frequency estimate, given the true share.
 
-    [share p (1 - p) + (1 - share) q (1 - q)] / (n (p - q)^2): a sum of independent
-    draws of two kinds.
+    [share p (1 - p) + (1 - share) q (1 - q)] / (n (p - q)^2): a sum of independent draws of
+    two kinds.
     """
     if people < 1:
         raise UsageError(

@@ -1,6 +1,4 @@
-"""Hadamard response, which reports one number, whose bits agree with a pattern of the
-true category.
-"""
+"""Hadamard response: one number whose bits agree with a pattern of the category."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -20,13 +18,13 @@ from dpcore.local.bits import (
 
 
 class HadamardResponse(OneNumber):
-    """A number y below K, the power of two above k, supports v if y and v + 1 share an
-    even number of bits.
+    """Hadamard response: a number below K, the power of two above k.
 
-    Half of all numbers support a category, and a quarter any two, so q = 1/2; a report
-    supports its sender's category with chance e^eps / (e^eps + 1) and is uniform beyond
-    that. Decoded by one fast transform. Source: Acharya, Sun, Zhang (AISTATS 2019),
-    section 4.
+    A number y supports v if y and v + 1 share an even number of bits. Half of all
+    numbers support a category, and a quarter any two, so q = 1/2; a report supports its
+    sender's category with chance e^eps / (e^eps + 1) and is otherwise uniform. It is
+    decoded by one fast transform. Source: Acharya, Sun, Zhang (AISTATS 2019), section
+    4.
     """
 
     kind = "Hadamard response"
@@ -34,7 +32,7 @@ class HadamardResponse(OneNumber):
 
     @cached_property
     def keep(self) -> int:
-        """Threshold of a report that supports the true category."""
+        """The threshold for a report in support of the true category."""
         return threshold_of(exp_below(self.epsilon))
 
     @property
@@ -58,13 +56,14 @@ class HadamardResponse(OneNumber):
         agrees = bernoulli(self.keep, len(pattern))
         reports = uniform(self.numbers, len(pattern))
         odd = (np.bitwise_count(reports & pattern) & 1).astype(np.bool_)
-        # turning this bit over goes from the numbers that agree to the others
+        # flipping this bit maps the numbers that agree onto the others
         lowest = pattern & -pattern
         return np.where(odd == agrees, reports ^ lowest, reports)
 
     def support(self, reports: Any) -> Integers:
-        """(n + transform of the histogram) / 2, by the fast Walsh-Hadamard
-        transform.
+        """Count supporting reports: (n + transform of the histogram) / 2.
+
+        The transform is the fast Walsh-Hadamard transform.
         """
         checked = self.check(reports)
         sums = np.bincount(checked, minlength=self.numbers)

@@ -1,6 +1,4 @@
-"""Optimized local hashing, where each person answers a much shorter question, chosen at
-random.
-"""
+"""Optimized local hashing: each person answers a much shorter random question."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import Protocol, Reports, checked_codes, refuse
+from dpcore.local.base import Protocol, Reports, checked_codes, wrong_reports_error
 from dpcore.local.bits import (
     Integers,
     Words,
@@ -23,13 +21,15 @@ from dpcore.local.bits import (
 )
 
 MAX_CELLS_OF_HASH = 65_536
-HASH = 2**32
+"""Cells of a hash function, at most."""
+HASH_WORDS = 2**32
+"""Values of a hash before it is reduced to cells."""
 BLOCK = 1 << 14
+"""Reports at a time, so that they stay in the processor's cache."""
 
 
 class LocalHashing(Protocol):
-    """Each person draws a hash function onto g cells and reports it with the perturbed
-    cell of the answer.
+    """Report a random hash function onto g cells, and the perturbed cell.
 
     The report is (a, b, cell): a category v has the cell [((a v + b) mod 2^64) >> 32] g
     >> 32. With a and b uniform over 64 bits the first shift gives pairwise independent,
@@ -43,12 +43,12 @@ class LocalHashing(Protocol):
 
     @cached_property
     def cells(self) -> int:
-        """The number of cells, g, that a category is hashed onto."""
+        """The number g of cells of a hash function."""
         return min(round(exp_below(self.epsilon) + 1), MAX_CELLS_OF_HASH)
 
     @cached_property
     def keep(self) -> int:
-        """Threshold of telling the true cell."""
+        """The threshold for reporting the true cell."""
         return threshold_of(exp_below(self.epsilon) / (self.cells - 1))
 
     @property
@@ -57,16 +57,15 @@ class LocalHashing(Protocol):
 
     @cached_property
     def q(self) -> Fraction:
-        """Chance that the reported cell is that of another category, whose cell is
-        independent of the own.
+        """Chance that a report supports another, independently hashed category.
 
         Cells have floor(2^32 / g) or one more of the 2^32 words; S is the chance that
-        two words share a cell. A truthful cell is met with chance S, a false one with
-        (1 - S) / (g - 1).
+        two words share a cell. The reported cell is met with chance S if it is true,
+        and with (1 - S) / (g - 1) if it is false.
         """
-        small, larger = divmod(HASH, self.cells)
+        small, larger = divmod(HASH_WORDS, self.cells)
         squares = larger * (small + 1) ** 2 + (self.cells - larger) * small**2
-        shared = Fraction(squares, HASH**2)
+        shared = Fraction(squares, HASH_WORDS**2)
         return self.p * shared + (1 - self.p) * (1 - shared) / (self.cells - 1)
 
     @property
@@ -95,15 +94,15 @@ class LocalHashing(Protocol):
     def check(self, reports: Any) -> Reports:
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != 3 or array.dtype != np.uint64:
-            raise refuse(self.kind)
+            raise wrong_reports_error(self.kind)
         if array.size and array[:, 2].max() >= self.cells:
-            raise refuse(self.kind)
+            raise wrong_reports_error(self.kind)
         return array
 
     def support(self, reports: Any) -> Integers:
         multiplier, state, cell = self.check(reports).T
         counts = np.zeros(self.categories, dtype=np.int64)
-        for start in range(0, len(cell), BLOCK):  # in the processor's cache
+        for start in range(0, len(cell), BLOCK):
             part = slice(start, start + BLOCK)
             step = multiplier[part]
             reported = cell[part]
@@ -124,18 +123,18 @@ class LocalHashing(Protocol):
         return [[f"{a:016x}{b:016x}", cell] for a, b, cell in reports.tolist()]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        for each in plain:
+        for report in plain:
             well_made = (
-                isinstance(each, list) and len(each) == 2 and type(each[1]) is int
+                isinstance(report, list) and len(report) == 2 and type(report[1]) is int
             )
             if not (
                 well_made
-                and isinstance(each[0], str)
-                and re.fullmatch("[0-9a-f]{32}", each[0])
+                and isinstance(report[0], str)
+                and re.fullmatch("[0-9a-f]{32}", report[0])
             ):
-                raise refuse(self.kind)
-            if not 0 <= each[1] < self.cells:
-                raise refuse(self.kind)
+                raise wrong_reports_error(self.kind)
+            if not 0 <= report[1] < self.cells:
+                raise wrong_reports_error(self.kind)
         rows = [(int(word[:16], 16), int(word[16:], 16), cell) for word, cell in plain]
         return self.check(np.array(rows, dtype=np.uint64).reshape(-1, 3))
 

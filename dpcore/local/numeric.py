@@ -1,6 +1,4 @@
-"""Bounded numbers at the source, where every person reports a whole number, and their
-mean is estimated.
-"""
+"""Local privacy for bounded numbers: integer reports, and an estimate of the mean."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,7 +11,7 @@ import numpy as np
 
 from dpcore.accounting.loss import Number
 from dpcore.errors import ParameterError, UsageError, falling_bounds
-from dpcore.local.base import numbers
+from dpcore.local.base import checked_numbers
 from dpcore.local.bits import (
     WORD,
     Bools,
@@ -36,11 +34,10 @@ class MeanEstimate:
 
     Attributes:
         mean: in the unit of the numbers; noise may take it outside the bounds.
-        standard_error: from the spread of the reports, which holds the spread of the
-            people too; at least that of the noise where it is least.
-        people: how many reports there are.
-        ends: the two numbers that reports are decoded to, where there are only two;
-            None otherwise.
+        standard_error: from the variance of the reports, which includes that of the
+            people; at least the least possible one of the noise.
+        people: number of reports.
+        ends: the two decoded values of reports, if there are only two; None otherwise.
     """
 
     mean: float
@@ -49,10 +46,10 @@ class MeanEstimate:
     ends: tuple[float, float] | None = None
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Lower and upper end, by the normal approximation.
+        """Return lower and upper bound, by the normal approximation.
 
-        Of two-valued reports by the score interval of their share (Wilson 1927), which
-        keeps its level where nearly all reports are equal.
+        For two-valued reports it is the score interval of their share (Wilson 1927),
+        which keeps its confidence if nearly all reports are equal.
         """
         z = deviations(confidence)
         if self.ends is None:
@@ -74,9 +71,7 @@ class MeanEstimate:
 
 @dataclass(frozen=True, init=False)
 class NumericMechanism(ABC):
-    """One way to report a number between two public bounds, at a loss of `epsilon` per
-    answer.
-    """
+    """A way to report a number between two public bounds, at a loss of `epsilon`."""
 
     name: ClassVar[str]
 
@@ -93,21 +88,20 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the chances of one report under two numbers, e to the
-        real epsilon.
+        """The largest ratio of a report's chances under two numbers.
+
+        It is e to the real epsilon.
         """
 
     @property
     @abstractmethod
     def report_values(self) -> int:
-        """Reports are whole numbers from 0 to one less."""
+        """The number of different reports; they are whole numbers from 0."""
 
     @property
     @abstractmethod
     def gain(self) -> Fraction:
-        """The growth of the expected report while the number goes from `low` to
-        `high`.
-        """
+        """The expected report at `high` less that at `low`."""
 
     @property
     @abstractmethod
@@ -116,7 +110,7 @@ class NumericMechanism(ABC):
 
     @abstractmethod
     def perturb(self, values: Any) -> Integers:
-        """One report per person. Costs each of them `epsilon`.
+        """Return one report per person. Costs each of them `epsilon`.
 
         Args:
             values: numbers within the bounds; one or many; is not changed.
@@ -126,13 +120,11 @@ class NumericMechanism(ABC):
 
     @abstractmethod
     def variance(self, value: float) -> float:
-        """Variance of the decoded report of a person with this number."""
+        """Return the variance of the decoded report of a person with this number."""
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the chances that are really used, at most
-        `epsilon`.
-        """
+        """The loss of one report with the exact chances in use, at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
     def decode(self, reports: Any) -> Values:
@@ -140,7 +132,7 @@ class NumericMechanism(ABC):
 
         Raises: ParameterError for reports that this mechanism cannot have made.
         """
-        checked = numbers(reports, self.report_values, self.name)
+        checked = checked_numbers(reports, self.report_values, self.name)
         width = self.high - self.low
         return np.asarray(
             self.low + (checked - float(self.offset)) * (width / float(self.gain))
@@ -177,7 +169,7 @@ class NumericMechanism(ABC):
 
 
 def checked_bounds(low: float, high: float) -> None:
-    """Refuse bounds that hold no interval.
+    """Refuse bounds without an interval between them.
 
     Raises: ParameterError.
     """
@@ -191,7 +183,7 @@ def checked_bounds(low: float, high: float) -> None:
 
 
 def positions(values: Any, low: float, high: float) -> Values:
-    """Return the places of numbers between the bounds, from 0 to 1.
+    """Return the relative positions of numbers between the bounds, from 0 to 1.
 
     The caller's object is not changed.
 
@@ -218,8 +210,7 @@ def positions(values: Any, low: float, high: float) -> Values:
 
 
 def discretize(values: Any, *, low: float, high: float) -> Bools:
-    """Round each number at random to one of the bounds, True for `high`, so that its
-    mean stays.
+    """Round each number at random to a bound, True for `high`, with its mean unchanged.
 
     Not private alone: a report of `high` excludes the number `low`.
 
@@ -233,7 +224,7 @@ def discretize(values: Any, *, low: float, high: float) -> Bools:
 
 
 def _thresholds(place: Values, low: int, high: int) -> Words:
-    """Thresholds on the line from `low` (at 0) to `high` (at 1), and never outside."""
+    """Interpolate thresholds from `low` (at 0) to `high` (at 1), and never outside."""
     raised = np.minimum(place * float(high - low), 2.0**64 - 2048).astype(np.uint64)
     return np.uint64(low) + np.minimum(raised, np.uint64(high - low))
 
@@ -248,7 +239,7 @@ class RoundedResponse(NumericMechanism):
 
     @cached_property
     def keep(self) -> int:
-        """Threshold of reporting the bound that was drawn."""
+        """The threshold for reporting the drawn bound."""
         return threshold_of(exp_below(self.epsilon))
 
     @property
@@ -278,10 +269,10 @@ class RoundedResponse(NumericMechanism):
 
 
 class Duchi(RoundedResponse):
-    """Duchi's mechanism for one number, a single draw, with a chance that grows evenly
-    from bound to bound.
+    """Duchi's mechanism: one draw, with a chance linear in the number.
 
-    The law is that of `RoundedResponse`, from one draw in place of two.
+    Reports are distributed as those of `RoundedResponse`, with one draw in place of
+    two.
     Source: Duchi, Jordan, Wainwright (JASA 2018), section 3.2; Wang et al. (ICDE 2019),
     algorithm 1.
     """
@@ -296,8 +287,7 @@ class Duchi(RoundedResponse):
 
 
 class Piecewise(NumericMechanism):
-    """The piecewise mechanism on a grid, where reports near the number are e^epsilon
-    times likelier.
+    """The piecewise mechanism on a grid: near reports are e^epsilon times likelier.
 
     The number is rounded at random to one of `STEPS` + 1 points i of the line from
     `low` to `high`. A report is one of STEPS + w places; those from i to i + w - 1 are
@@ -308,6 +298,7 @@ class Piecewise(NumericMechanism):
 
     name: ClassVar[str] = "piecewise"
     STEPS: ClassVar[int] = 65_536
+    """Steps of the grid between the bounds."""
 
     @cached_property
     def window(self) -> int:
@@ -316,7 +307,7 @@ class Piecewise(NumericMechanism):
 
     @cached_property
     def keep(self) -> int:
-        """Threshold of a report that is near."""
+        """The threshold for a near report."""
         return threshold_of(exp_below(self.epsilon) * self.window / self.STEPS)
 
     @property
@@ -383,7 +374,7 @@ class Piecewise(NumericMechanism):
 
 
 def _sum(count: int) -> int:
-    """0 + 1 + ... + (count - 1)."""
+    """Return 0 + 1 + ... + (count - 1)."""
     return count * (count - 1) // 2
 
 

@@ -1,5 +1,6 @@
-"""A question with public answers, and how it is asked, which is all that a report needs
-to be read alone.
+"""A question with public answers and its protocol.
+
+Nothing else is needed to decode a report.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dpcore.local.bits import Integers
 from dpcore.schema.values import as_text
 
 MAX_TEXT = 500
+"""Characters of a question or an answer, at most."""
 
 
 @dataclass(frozen=True, init=False)
@@ -28,7 +30,7 @@ class Question:
 
     Attributes:
         text: the question, for people.
-        categories: the possible answers, known without looking at anybody's; distinct
+        categories: the possible answers, chosen without looking at anybody's; distinct
             texts.
         protocol: with as many categories.
     """
@@ -49,8 +51,8 @@ class Question:
         checked_categories(len(labels))
         if (
             not all(
-                isinstance(each, str) and len(each) <= MAX_TEXT
-                for each in (text, *labels)
+                isinstance(written, str) and len(written) <= MAX_TEXT
+                for written in (text, *labels)
             )
             or "" in labels
         ):
@@ -109,7 +111,7 @@ class Question:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Question:
-        """Read what `to_dict` wrote.
+        """Read the plain data of `to_dict`.
 
         Raises: ParameterError for fields that make no question.
         """

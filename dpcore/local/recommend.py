@@ -1,4 +1,4 @@
-"""The protocols for a question, in the order of their errors."""
+"""The protocols for a question, ordered by their errors."""
 
 import math
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from dpcore.local.base import Protocol
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """A protocol with the error to expect.
+    """A protocol with its expected error.
 
     Attributes:
-        standard_error: of a frequency, as a share of the people: the root of the
-            variance's average over the categories, which does not depend on what people
+        standard_error: of a frequency, as a share of the people: the root of the mean
+            variance over the categories, whatever people answer.
+        largest_error: the largest standard error of one category, whatever people
             answer.
-        largest_error: the same of one category, at most, whatever people answer.
         times_best: standard error over the least one of all options; 1 for the best.
     """
 
@@ -26,7 +26,7 @@ class Option:
 
 
 def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ...]:
-    """All protocols for a question, the one with the least variance first.
+    """Return all protocols for a question, the one with the least variance first.
 
     Reads no data.
 

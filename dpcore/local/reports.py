@@ -1,5 +1,6 @@
-"""Collected reports as JSON lines, each with its question and protocol, so that it
-decodes alone.
+"""Collected reports as JSON lines, each with its question and protocol.
+
+So each line can be decoded alone.
 """
 
 import json
@@ -11,14 +12,14 @@ from dpcore.local.question import Question
 
 
 def to_lines(question: Question, reports: Reports) -> str:
-    """One JSON object per report and line."""
+    """Write one JSON object per report and line."""
     head = json.dumps(question.to_dict(), ensure_ascii=False)[:-1]
     plain = question.protocol.to_plain(question.protocol.check(reports))
     return "".join(f'{head}, "report": {json.dumps(report)}}}\n' for report in plain)
 
 
 def from_lines(text: str | bytes) -> tuple[Question, Reports]:
-    """Read the question and its reports from what `to_lines` wrote.
+    """Read the question and the reports from the lines of `to_lines`.
 
     Raises: ReadError for a line that is no report, or no line at all; ParameterError
         for reports of several questions, protocols or epsilons in one text.
@@ -36,13 +37,13 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
         raise ReadError("there are no reports", remedy="collect at least one answer")
     fields = [_fields(number, line) for number, line in numbered]
     first = _head(fields[0])
-    for (number, _), each in zip(numbered, fields, strict=True):
-        if _head(each) != first:
+    for (number, _), line_fields in zip(numbered, fields, strict=True):
+        if _head(line_fields) != first:
             raise _no_report(number)
     try:
         question = Question.from_dict(first)
         return question, question.protocol.from_plain(
-            [each["report"] for each in fields]
+            [line_fields["report"] for line_fields in fields]
         )
     except UsageError:
         raise _no_report(numbered[0][0]) from None

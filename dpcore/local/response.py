@@ -1,6 +1,4 @@
-"""Randomized response, which says the truth with a chance, and another category
-otherwise.
-"""
+"""Randomized response: the truth with a certain chance, else another category."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -20,8 +18,7 @@ from dpcore.local.bits import (
 
 
 class RandomizedResponse(OneNumber):
-    """k-ary randomized response, the true category with chance e^eps / (e^eps + k - 1),
-    else any other alike.
+    """k-ary randomized response: the truth with chance e^eps / (e^eps + k - 1).
 
     >>> protocol = RandomizedResponse(categories=3, epsilon="1.5")
     >>> reports = protocol.perturb([0] * 6_000 + [1] * 3_000 + [2] * 1_000)  # each person's browser does this
@@ -31,9 +28,9 @@ class RandomizedResponse(OneNumber):
     >>> round(protocol.real_epsilon, 6)
     1.5
 
-    The report is a category. With two categories it is Warner's coin. Best where k < 3
-    e^epsilon + 2. Source: Kairouz, Bonawitz, Ramage (ICML 2016), section 3; Warner
-    (1965).
+    The report is a category, each false one equally likely. With two categories it is
+    Warner's coin. Best if k < 3 e^epsilon + 2. Source: Kairouz, Bonawitz, Ramage (ICML
+    2016), section 3; Warner (1965).
     """
 
     kind = "randomized response"
@@ -41,7 +38,7 @@ class RandomizedResponse(OneNumber):
 
     @cached_property
     def keep(self) -> int:
-        """Threshold of telling the truth."""
+        """The threshold for telling the truth."""
         return threshold_of(exp_below(self.epsilon) / (self.categories - 1))
 
     @property

@@ -1,6 +1,4 @@
-"""Several questions to the same person, who shares epsilon out among them or answers
-one drawn at random.
-"""
+"""Several questions to the same person, who splits epsilon or answers a random one."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -19,7 +17,7 @@ Way = Literal["split", "sample"]
 
 @dataclass(frozen=True, kw_only=True)
 class Several:
-    """One protocol per question, and how a person's loss is shared out.
+    """One protocol per question, and how a person's loss is divided.
 
     Attributes:
         protocols: one per question, in order.
@@ -64,23 +62,23 @@ class Several:
                 remedy="give one list per question",
             )
         codes = [
-            checked_codes(each, protocol.categories)
-            for each, protocol in zip(answers, self.protocols, strict=True)
+            checked_codes(answer, protocol.categories)
+            for answer, protocol in zip(answers, self.protocols, strict=True)
         ]
-        if len({len(each) for each in codes}) > 1:
+        if len({len(categories) for categories in codes}) > 1:
             raise UsageError(
                 "the lists of answers have different lengths",
                 remedy="give every person's answer to each",
             )
         if self.way == "split":
             return tuple(
-                protocol.perturb(each)
-                for protocol, each in zip(self.protocols, codes, strict=True)
+                protocol.perturb(categories)
+                for protocol, categories in zip(self.protocols, codes, strict=True)
             )
         drawn = uniform(len(codes), len(codes[0]))
         return tuple(
-            protocol.perturb(each[drawn == place])
-            for place, (protocol, each) in enumerate(
+            protocol.perturb(categories[drawn == place])
+            for place, (protocol, categories) in enumerate(
                 zip(self.protocols, codes, strict=True)
             )
         )
@@ -88,7 +86,7 @@ class Several:
     def estimate(self, reports: Sequence[Any]) -> tuple[Estimate, ...]:
         """Estimate the frequencies of each question without bias.
 
-        Under "sample" from who drew it.
+        Under "sample" only those who drew a question have answered it.
 
         Args:
             reports: one list per question, as `perturb` returned them.
@@ -97,19 +95,20 @@ class Several:
             protocol.
         """
         estimates = (
-            protocol.estimate(each)
-            for protocol, each in zip(self.protocols, reports, strict=True)
+            protocol.estimate(answered)
+            for protocol, answered in zip(self.protocols, reports, strict=True)
         )
         return tuple(
-            dataclasses.replace(each, drawn=self.way == "sample") for each in estimates
+            dataclasses.replace(estimate, drawn=self.way == "sample")
+            for estimate in estimates
         )
 
     def mean_variances(self, people: int) -> tuple[float, ...]:
-        """Return the variance of a frequency of each question, on average over its
-        categories.
+        """Return the mean variance of each question's frequencies over its categories.
 
         Args:
             people: how many are asked.
+
         Under "sample" a question has people / questions answers. That these are drawn
         from the people adds share (1 - share) (1 / answers - 1 / people), on average
         over the categories at most that of even shares.
@@ -133,19 +132,21 @@ def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Severa
         sizes: number of categories per question.
         epsilon: the loss of one person over all questions.
     """
-    part = checked_epsilon(epsilon) / max(1, len(sizes))
-    protocols = tuple(kind(categories=size, epsilon=part) for size in sizes)
+    loss_each = checked_epsilon(epsilon) / max(1, len(sizes))
+    protocols = tuple(kind(categories=size, epsilon=loss_each) for size in sizes)
     return Several(protocols=protocols, way="split")
 
 
 def sample(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
-    """Let each person answer one question, at all of `epsilon`, which is better, save
-    for few questions.
+    """Let each person answer one random question, at all of `epsilon`.
+
+    It is better than `split`, unless there are few questions.
 
     Args:
         kind: the protocol of all questions.
         sizes: number of categories per question.
         epsilon: the loss of one person over all questions.
+
     Source: Wang et al. (ICDE 2019), section IV; Nguyen et al. (2016).
     """
     protocols = tuple(kind(categories=size, epsilon=epsilon) for size in sizes)

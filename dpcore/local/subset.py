@@ -1,6 +1,4 @@
-"""Subset selection, which names a few categories, the true one among them more often
-than not.
-"""
+"""Subset selection: a report names a few categories, often with the true one."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +13,7 @@ from dpcore.local.base import (
     Reports,
     check_bits,
     checked_codes,
-    refuse,
+    wrong_reports_error,
 )
 from dpcore.local.bits import (
     Integers,
@@ -25,16 +23,15 @@ from dpcore.local.bits import (
     threshold_of,
     uniform,
 )
-from dpcore.local.estimate import spread
+from dpcore.local.estimate import frequency_variance
 
 
 class SubsetSelection(BitsPerCategory):
-    """A set of `size` categories, with the true one at odds e^eps size to k - size, the
-    others drawn alike.
+    """A set of `size` categories, with the true one at odds e^eps size to k - size.
 
-    The least variance of all protocols; with sets of one it is k-ary randomized
-    response. Source: Ye, Barg (IEEE Trans. Inf. Theory 2018), section IV; Wang et al.
-    (2016).
+    The others are drawn with equal chances. It has the least variance of all protocols;
+    with sets of one it is k-ary randomized response. Source: Ye, Barg (IEEE Trans. Inf.
+    Theory 2018), section IV; Wang et al. (2016).
     """
 
     kind = "subset selection"
@@ -42,8 +39,9 @@ class SubsetSelection(BitsPerCategory):
 
     @cached_property
     def size(self) -> int:
-        """The number of categories in a report, k / (e^eps + 1), rounded to where the
-        variance is least.
+        """The number of categories in a report: k / (e^eps + 1), rounded.
+
+        It is rounded up or down, to the lesser variance.
         """
         wanted = self.categories / (exp_below(self.epsilon) + 1)
         near = {max(1, math.floor(wanted)), max(1, math.ceil(wanted))}
@@ -51,7 +49,7 @@ class SubsetSelection(BitsPerCategory):
 
     @cached_property
     def keep(self) -> int:
-        """Threshold of naming the true category."""
+        """The threshold for naming the true category."""
         return self._keep_at(self.size)
 
     @property
@@ -64,7 +62,10 @@ class SubsetSelection(BitsPerCategory):
 
     @property
     def odds(self) -> Fraction:
-        """All sets with the true category are alike, and so are all sets without it."""
+        """The ratio of chances of a set with and a set without the true category.
+
+        All sets of each kind have the same chance.
+        """
         return self.p * (self.categories - self.size) / ((1 - self.p) * self.size)
 
     @property
@@ -79,11 +80,12 @@ class SubsetSelection(BitsPerCategory):
 
     def _variance_at(self, size: int) -> float:
         p = chance_of(self._keep_at(size))
-        return spread(1 / self.categories, 1, p, self._q_at(size, p))
+        return frequency_variance(1 / self.categories, 1, p, self._q_at(size, p))
 
     def perturb(self, codes: Any) -> Reports:
-        """Others are drawn without replacement by Floyd's algorithm (Bentley, Floyd
-        1987), one per step.
+        """Draw the other categories without replacement.
+
+        By Floyd's algorithm (Bentley, Floyd 1987), one per step.
         """
         own = checked_codes(codes, self.categories)
         people = len(own)
@@ -94,21 +96,22 @@ class SubsetSelection(BitsPerCategory):
         named[with_own, own[with_own]] = True
         everybody = np.arange(people)
         for last in range(others - self.size, others):
-            # the step more of those who leave out their own category
+            # those who leave out their own category take one more step
             first = last == others - self.size
             rows = np.flatnonzero(~with_own) if first else everybody
             start = own[rows] + 1
-            place = _wrapped(start + uniform(last + 1, rows.size), self.categories)
+            place = _wrap_around(start + uniform(last + 1, rows.size), self.categories)
             taken = named[rows, place]
             named[
-                rows, np.where(taken, _wrapped(start + last, self.categories), place)
+                rows,
+                np.where(taken, _wrap_around(start + last, self.categories), place),
             ] = True
         return named
 
     def check(self, reports: Any) -> Reports:
         named = super().check(reports)
         if (named.sum(axis=1) != self.size).any():
-            raise refuse(self.kind)
+            raise wrong_reports_error(self.kind)
         return named
 
     def to_plain(self, reports: Reports) -> list[Any]:
@@ -117,18 +120,21 @@ class SubsetSelection(BitsPerCategory):
     def from_plain(self, plain: Sequence[Any]) -> Reports:
         check_bits(len(plain), self.categories)
         named = np.zeros((len(plain), self.categories), dtype=np.bool_)
-        for report, each in zip(named, plain, strict=True):
-            whole = isinstance(each, list) and all(
-                type(one) is int and 0 <= one < self.categories for one in each
+        for report, numbers in zip(named, plain, strict=True):
+            are_categories = isinstance(numbers, list) and all(
+                type(number) is int and 0 <= number < self.categories
+                for number in numbers
             )
-            if not whole or len(each) != self.size or len(set(each)) != self.size:
-                raise refuse(self.kind)
-            report[each] = True
+            if not are_categories or not (
+                len(numbers) == len(set(numbers)) == self.size
+            ):
+                raise wrong_reports_error(self.kind)
+            report[numbers] = True
         return named
 
     def script(self) -> dict[str, Any]:
         return {"keep": f"{self.keep:016x}", "size": self.size}
 
 
-def _wrapped(places: Integers, categories: int) -> Integers:
+def _wrap_around(places: Integers, categories: int) -> Integers:
     return np.where(places < categories, places, places - categories)

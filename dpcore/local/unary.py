@@ -1,4 +1,4 @@
-"""Unary encodings, one bit per category, each perturbed on its own.
+"""Unary encodings: one bit per category, each perturbed independently.
 
 Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pihur,
 Korolova (2014).
@@ -17,25 +17,23 @@ from dpcore.local.base import (
     Reports,
     check_bits,
     checked_codes,
-    refuse,
+    wrong_reports_error,
 )
 from dpcore.local.bits import WORD, bernoulli, chance_of, exp_below, threshold_of
 
 
 class UnaryEncoding(BitsPerCategory):
-    """One bit per category, where the own bit is 1 with chance p, and every other bit
-    with chance q.
-    """
+    """One bit per category: one's own is 1 with chance p, each other with chance q."""
 
     @property
     @abstractmethod
     def yes(self) -> int:
-        """Threshold of the own bit."""
+        """The threshold of one's own bit."""
 
     @property
     @abstractmethod
     def no(self) -> int:
-        """Threshold of every other bit."""
+        """The threshold of every other bit."""
 
     @property
     def p(self) -> Fraction:
@@ -68,13 +66,13 @@ class UnaryEncoding(BitsPerCategory):
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
         if not all(
-            isinstance(each, str) and len(each) == self.categories for each in plain
+            isinstance(bits, str) and len(bits) == self.categories for bits in plain
         ):
-            raise refuse(self.kind)
+            raise wrong_reports_error(self.kind)
         check_bits(len(plain), self.categories)
         digits = np.frombuffer("".join(plain).encode("utf-8"), dtype=np.uint8)
         if digits.size != len(plain) * self.categories:
-            raise refuse(self.kind)
+            raise wrong_reports_error(self.kind)
         return self.check((digits - ord("0")).reshape(-1, self.categories))
 
     def script(self) -> dict[str, Any]:
@@ -82,9 +80,7 @@ class UnaryEncoding(BitsPerCategory):
 
 
 class SymmetricUnary(UnaryEncoding):
-    """Symmetric unary encoding, with p = e^(eps / 2) / (e^(eps / 2) + 1) and q = 1
-    - p.
-    """
+    """Symmetric unary encoding: p = e^(eps / 2) / (e^(eps / 2) + 1), q = 1 - p."""
 
     kind = "symmetric unary"
     place = 4
@@ -99,8 +95,9 @@ class SymmetricUnary(UnaryEncoding):
 
 
 class OptimizedUnary(UnaryEncoding):
-    """Optimized unary encoding, with p = 1/2 and q = 1 / (e^eps + 1), of the least
-    variance of all.
+    """Optimized unary encoding: p = 1/2, q = 1 / (e^eps + 1).
+
+    It has the least variance of all unary encodings.
     """
 
     kind = "optimized unary"

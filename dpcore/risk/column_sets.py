@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import too_many_columns
-from dpcore.tables.classes import IntArray, check_columns, dense
-from dpcore.tables.people import crowds
+from dpcore.tables.classes import IntArray, check_columns, renumber
+from dpcore.tables.people import count_crowds
 
 MAX_COLUMN_SETS = 20_000
 """Sets of columns that are looked at, at most; 30,162 rows of Adult take about a
@@ -64,7 +64,7 @@ def column_sets(
         raise too_many_columns()
     sets = []
     for chosen, keys in _refinements([codes[name] for name in columns], largest):
-        sizes, uniques = crowds(keys, person, counts)
+        sizes, uniques = count_crowds(keys, person, counts)
         rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
         figures = ColumnSet(
@@ -109,7 +109,7 @@ def _refinements(
             keys += codes[column]
             yield (*chosen, column), keys
             if len(chosen) + 1 < largest:
-                finer = dense(keys, number * width)
+                finer = renumber(keys, number * width)
                 del keys
                 yield from grow((*chosen, column), finer, int(finer.max()) + 1)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import UsageError
-from dpcore.tables.classes import IntArray, ascending, class_index, counted_pairs
-from dpcore.tables.people import largest_each, once_each
+from dpcore.tables.classes import IntArray, class_index, count_pairs, sorting_order
+from dpcore.tables.people import largest_per_person, one_row_each
 from dpcore.tables.value_counts import ValueCounts
 
 ROWS_PER_BATCH = 2_000_000
@@ -72,15 +72,15 @@ def attribute_risk(
     """
     if l < 1:
         raise UsageError(f"l ({l}) must be at least 1", remedy="raise l")
-    table = np.bincount(sensitive[once_each(sensitive, person)])
+    table = np.bincount(sensitive[one_row_each(sensitive, person)])
     prior = table / table.sum()
     if person is not None:
-        once = once_each(class_index([classes, sensitive]), person)
+        once = one_row_each(class_index([classes, sensitive]), person)
         classes = classes[once]
         sensitive = sensitive[once]
         person = class_index([person[once]])
     number = int(classes.max()) + 1
-    order = ascending(classes, number)
+    order = sorting_order(classes, number)
     together = max(1, number * ROWS_PER_BATCH // len(classes))
     of_class = classes[order]
     of_value = sensitive[order]
@@ -88,7 +88,7 @@ def attribute_risk(
     is_homogeneous = np.empty(number, dtype=bool)
     for start in range(0, number, together):
         rows = slice(*np.searchsorted(of_class, [start, start + together]))
-        owner, value, count = counted_pairs(of_class[rows] - start, of_value[rows])
+        owner, value, count = count_pairs(of_class[rows] - start, of_value[rows])
         counts = ValueCounts(
             group=owner, value=value, count=count, classes=min(together, number - start)
         )
@@ -99,10 +99,11 @@ def attribute_risk(
         parts.append(
             (
                 -counts.distinct.min(),
-                counts.summed(share * np.log(share)).max(),
+                counts.sum_by_class(share * np.log(share)).max(),
                 (largest / rest).max() if rest.all() else np.inf,
-                (counts.moved(table) / whole).max() / 2,
-                (counts.moved_in_order(table) / whole).max() / max(1, len(table) - 1),
+                (counts.scaled_distance(table) / whole).max() / 2,
+                (counts.scaled_ordered_distance(table) / whole).max()
+                / max(1, len(table) - 1),
                 (share / prior[value]).max(),
             ),
         )
@@ -116,6 +117,8 @@ def attribute_risk(
         t_equal=equal,
         t_ordered=ordered,
         homogeneous_classes=int(is_homogeneous.sum()),
-        homogeneous_people=float(largest_each(is_homogeneous[classes], person).mean()),
+        homogeneous_people=float(
+            largest_per_person(is_homogeneous[classes], person).mean()
+        ),
         posterior_ratio=ratio,
     )

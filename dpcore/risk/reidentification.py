@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.errors import UsageError
 from dpcore.tables.classes import IntArray
-from dpcore.tables.people import largest_each, people_per_class
+from dpcore.tables.people import largest_per_person, people_per_class
 
 ERROR = 0.05
 """Of an estimated k-map, the chance that a class of k people of the population is seen
@@ -112,11 +112,11 @@ def reidentification_risk(
         crowd = np.maximum(
             sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)]
         )
-    risk = largest_each((1 / np.maximum(sizes, 1))[classes], person)
+    risk = largest_per_person((1 / np.maximum(sizes, 1))[classes], person)
     of_crowd = (
         risk
         if crowd is sizes
-        else largest_each((1 / np.maximum(crowd, 1))[classes], person)
+        else largest_per_person((1 / np.maximum(crowd, 1))[classes], person)
     )
     return ReidentificationRisk(
         people=len(risk),

@@ -10,6 +10,9 @@ import pandas as pd
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
 from dpcore.schema.detector import PLACES, name_words
 from dpcore.schema.role import Role
+from dpcore.schema.table import plain_table
+from dpcore.schema.values import as_text
+from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
 from dpcore.text import Text
 
 
@@ -26,6 +29,9 @@ def _words(names: str, anywhere: str) -> re.Pattern[str]:
 _LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
 _KNOWN = _words(**_LISTS["known"])
 _SECRET = _words(**_LISTS["secret"])
+_ANSWERS = (SEXES, *map(set, YES_AND_NO))
+_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+"""Two letters in a row, or one of a script in which one may be a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +53,12 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 
     Identifiers are recognized by their values, quasi-identifiers and sensitive
     attributes by their names, and in German by parts of these; dates are
-    quasi-identifiers. All else is insensitive.
+    quasi-identifiers. Other texts may name people, so that a person has to decide. All
+    else is insensitive.
 
-    Raises: SchemaError for a table without rows.
+    Raises: SchemaError for a table without rows, or as `plain_table`.
     """
+    frame = plain_table(frame)
     findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
     for name in map(str, frame.columns):
@@ -73,6 +81,9 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         elif finding is not None:
             role = "identifier"
             reason = Text("it looks like {kind}", kind=finding.kind)
+        elif _may_name_people(frame[name]):
+            role = "undecided"
+            reason = Text("its texts may name people; nothing says what they are")
         else:
             role = "insensitive"
             reason = Text("nothing in its name or values says more")
@@ -82,11 +93,29 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     return tuple(suggested)
 
 
+def _may_name_people(values: pd.Series) -> bool:
+    """Return whether a column holds texts of which nothing is known.
+
+    Answers such as yes and no, sexes, and codes without two letters in a row name
+    nobody.
+    """
+    if pd.api.types.is_numeric_dtype(
+        values.dtype
+    ) or pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return False
+    texts = set(as_text(values).dropna().unique())
+    answers = {text.lower() for text in texts if not means_missing(text)}
+    if any(answers <= known for known in _ANSWERS):
+        return False
+    return any(map(_LETTERS.search, texts))
+
+
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
     """Return whether a column holds personal identifiers, whatever its name.
 
-    A few different numbers are categories.
+    A few different numbers are categories, and what has the shape of full names alone
+    may be something else of which the column's name tells.
     """
     if finding.kind == "personal number":
         return bool(frame[finding.column].nunique() > len(frame) / 10)
-    return finding.kind not in (*PLACES, "date", "unique values", RUNNING)
+    return finding.kind not in (*PLACES, "date", "full names", "unique values", RUNNING)

@@ -27,8 +27,8 @@ from dpcore.tables.classes import (
     IntArray,
     check_columns,
     class_index,
-    dense,
     leaves_of,
+    renumber,
 )
 from dpcore.tables.people import people_per_class
 
@@ -215,7 +215,7 @@ class _UniqueSets:
         for column in range(chosen[-1] + 1 if chosen else 0, len(self.codes)):
             code = self.codes[column][left]
             width = int(code.max(initial=0)) + 1
-            finer = dense(classes * width + code, number * width)
+            finer = renumber(classes * width + code, number * width)
             alone = (self._crowd(finer, left) == 1)[finer]
             unique = known.copy()
             unique[left[alone]] = True
@@ -224,7 +224,7 @@ class _UniqueSets:
             if len(deeper) < self.largest and not alone.all():
                 rest = finer[~alone]
                 self._grow(
-                    deeper, left[~alone], dense(rest, int(rest.max()) + 1), unique
+                    deeper, left[~alone], renumber(rest, int(rest.max()) + 1), unique
                 )
 
     def _crowd(self, classes: IntArray, left: IntArray) -> IntArray:

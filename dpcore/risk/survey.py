@@ -14,7 +14,7 @@ import pandas as pd
 from dpcore.errors import SchemaError, UsageError, no_column
 from dpcore.schema.values import MISSING
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
-from dpcore.tables.people import largest_each
+from dpcore.tables.people import largest_per_person
 
 
 def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
@@ -127,7 +127,7 @@ def household_risk(
     if person is not None:
         pairs = class_index([household, person])
         first = np.unique(pairs, return_index=True)[1]
-        of_people = largest_each(risk, person)[person[first]]
+        of_people = largest_per_person(risk, person)[person[first]]
         own = household[first]
     else:
         of_people = risk

@@ -25,6 +25,7 @@ from dpcore.schema.origin import (
     CELLS,
     CENSORED,
     DECLARES,
+    HIGHEST_AGE,
     LARGEST,
     ONLY_NUMBERS,
     SPELLINGS,
@@ -165,9 +166,18 @@ class Column(Registered, ABC, home="dpcore.schema"):
             return Origin.DATA
         if self.found and fact in CELLS:
             return Origin.FOUND
-        if any(fact in DECLARES[rule] for rule in self.rules):
-            return Origin.RULE
-        return Origin.TOLD
+        return Origin.RULE if self._follows_rule(fact) else Origin.TOLD
+
+    def _follows_rule(self, fact: str) -> bool:
+        """Return whether a public rule declares this fact as it is.
+
+        A rule says one thing. Its opposite is somebody's word.
+        """
+        if not any(fact in DECLARES[rule] for rule in self.rules):
+            return False
+        if fact in DECLARES[WORDS]:
+            return bool(getattr(self, fact))
+        return fact != "high" or bool(getattr(self, fact) == HIGHEST_AGE)
 
     @property
     def values_origin(self) -> Origin:

@@ -5,6 +5,8 @@ schemas, audits and anonymization alike. A column is of a kind when most of its 
 values are valid. Kinds with a check digit convince by themselves (python-stdnum knows
 their rules; a random number passes in 1 of 10 to 1 of 97 cases). Weak shapes (a
 five-digit number is not always a zip code) count only under a fitting column name.
+Words for people are in `people.toml`. Many different full names are a finding under any
+name.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import importlib
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -30,7 +33,19 @@ MAX_NAME_LENGTH = 200
 PLACES = ("postal code", "address or place")
 """Kinds that are about a person's place, and that many people share."""
 
-_DATA = tomllib.loads(files(__package__).joinpath("detector.toml").read_text("utf-8"))
+MAX_NAME_OF_A_PERSON = 60
+"""Characters of a cell up to which it may be somebody's name."""
+
+_FOLDER = files(__package__)
+_DATA = tomllib.loads(_FOLDER.joinpath("detector.toml").read_text("utf-8"))
+_PEOPLE = tomllib.loads(_FOLDER.joinpath("people.toml").read_text("utf-8"))
+_NOT_PEOPLE = frozenset(_PEOPLE["not_people"]["words"].split())
+_PARTICLES = frozenset(_PEOPLE["not_people"]["particles"].split())
+_LETTERS_WITHOUT_MARKS = str.maketrans("łøđıæœ", "lodiao")
+_NAME_WORD = re.compile(r"[^\W\d_]+(['’\-][^\W\d_]+)*\.?")
+_EAST_ASIAN_NAME = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,8}")
+_WORDS_WITHOUT_CASE = re.compile(r"[\u0590-\u0dff]+( [\u0590-\u0dff]+){1,4}")
+"""Hebrew, Arabic, and the scripts of India: two to five words."""
 _CHINESE = re.compile(
     r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII
 )
@@ -60,7 +75,7 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
     ]
     words = name_words(name)
     for kind in _KINDS:
-        if not looked_at or not _fits(kind, words):
+        if len(looked_at) < kind.min_distinct or not kind.fits(words):
             continue
         if not any(map(kind.valid, looked_at[:10])):
             continue
@@ -74,7 +89,7 @@ def may_be_id(name: str) -> bool:
     """Return whether a column's name may stand for people or their numbers."""
     words = name_words(name)
     return re.search(rf"\b({_DATA['id_words']})\b", words) is not None or any(
-        _fits(kind, words)
+        kind.fits(words)
         for kind in _KINDS
         if kind.name in ("name of a person", "personal number")
     )
@@ -97,16 +112,61 @@ def may_be_lookup(name: str, values: Sequence[str]) -> bool:
 def name_words(name: str) -> str:
     """Return a column's name as lower-case words.
 
-    The same for `PatientName`, `patient_name`, `patient.name`.
+    The same for `PatientName`, `patient_name`, `patient.name`. Vowel signs and other
+    marks belong to their words.
     """
-    apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:MAX_NAME_LENGTH])
-    return re.sub(r"[\W_]+", " ", apart).lower()
+    text = unicodedata.normalize("NFKC", str(name)[:MAX_NAME_LENGTH])
+    characters: list[str] = []
+    for before, character in zip(" " + text, text, strict=False):
+        if before.islower() and character.isupper():
+            characters.append(" ")
+        is_word = character.isalnum() or unicodedata.category(character)[0] == "M"
+        characters.append(character if is_word else " ")
+    return re.sub(r" +", " ", "".join(characters)).lower()
 
 
-def _fits(kind: IdentifierKind, words: str) -> bool:
-    if kind.other_words and re.search(rf"\b({kind.other_words})\b", words):
+def _without_marks(text: str) -> str:
+    """Return a text without the accents of Latin, Greek and Cyrillic letters."""
+    apart = unicodedata.normalize("NFD", text)
+    bare = "".join(letter for letter in apart if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", bare).translate(_LETTERS_WITHOUT_MARKS)
+
+
+def _is_full_name(text: str, *, in_any_case: bool = True) -> bool:
+    """Return whether a cell may be somebody's full name.
+
+    That is two to four words with initials and particles, capitalized if
+    `in_any_case` is false; "Smith, Mary A." too. In scripts without capitals it is a
+    few characters, or two to five words.
+    """
+    if len(text) > MAX_NAME_OF_A_PERSON or text.count(",") > 1:
         return False
-    return not kind.words or re.search(rf"\b({kind.words})\b", words) is not None
+    if in_any_case and (
+        _EAST_ASIAN_NAME.fullmatch(text.replace(" ", ""))
+        or _WORDS_WITHOUT_CASE.fullmatch(text)
+    ):
+        return True
+    words = [word for word in re.split(r"[\s,]+", text) if word not in _PARTICLES]
+    return (
+        2 <= len(words) <= 4
+        and any(len(word) > 2 for word in words)
+        and all(map(_NAME_WORD.fullmatch, words))
+        and (in_any_case or all(word[0].isupper() for word in words))
+        and not any(word.casefold() in _NOT_PEOPLE for word in words)
+    )
+
+
+def _is_capitalized_full_name(text: str) -> bool:
+    """Return whether a cell may be a full name, whatever its column is called."""
+    return _is_full_name(text, in_any_case=False)
+
+
+def _is_capitalized(text: str) -> bool:
+    """Return whether a cell is one or two words that are written as names are."""
+    words = text.split()
+    return 1 <= len(words) <= 2 and all(
+        _NAME_WORD.fullmatch(word) and not word[0].islower() for word in words
+    )
 
 
 def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
@@ -146,13 +206,39 @@ def _is_payment_card(text: str) -> bool:
 class IdentifierKind:
     """A kind of identifier.
 
-    If `words` are given, the column's name must hold one of them.
+    Attributes:
+        words: of which the column's name must hold one, if any are given.
+        other_words: names with one of these are about something else.
+        min_distinct: different values that a column must have at least.
     """
 
     name: str
     valid: Callable[[str], object]
-    words: str
-    other_words: str  # names with one of these are about something else
+    words: Callable[[str], object] | None
+    other_words: Callable[[str], object]
+    min_distinct: int
+
+    def fits(self, words: str) -> bool:
+        """Return whether a column of this name, in words, may be of this kind."""
+        if self.other_words(words):
+            return False
+        return self.words is None or bool(self.words(words))
+
+
+def _holds(pattern: str) -> Callable[[str], object]:
+    """Return a search for words in a column's name, whatever their accents."""
+    compiled = re.compile(rf"(?<!\S)({_without_marks(pattern)})(?!\S)")
+    return lambda words: compiled.search(_without_marks(re.sub(r"\d+", " ", words)))
+
+
+def _is_one_of(pattern: str) -> Callable[[str], object]:
+    """Return a test whether a column's whole name is one of these words."""
+    return lambda words: re.fullmatch(pattern, re.sub(r"\d+", " ", words).strip())
+
+
+def _people(section: str) -> str:
+    """Return the words of all languages in a section of `people.toml`."""
+    return "|".join(_PEOPLE[section].values())
 
 
 def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
@@ -163,9 +249,12 @@ def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
     return re.compile("|".join(parts), re.IGNORECASE).fullmatch
 
 
-_RULES = {
+_RULES: dict[str, Callable[[str], object]] = {
     "Chinese resident id": _is_chinese_id,
     "payment card number": _is_payment_card,
+    "full name": _is_full_name,
+    "capitalized full name": _is_capitalized_full_name,
+    "capitalized words": _is_capitalized,
 }
 
 
@@ -174,16 +263,29 @@ def _kind(
     *,
     shapes: Sequence[str] = (),
     check_digits: Sequence[str] = (),
+    rule: str = "",
     words: str = "",
+    people: str | None = None,
     is_mistakable: bool = False,
+    min_distinct: int = 1,
 ) -> IdentifierKind:
     """Return a kind listed in `detector.toml`."""
-    valid = (
-        _shape(shapes) if shapes else _RULES.get(name) or _has_check_digit(check_digits)
-    )
-    return IdentifierKind(
-        Text(name), valid, words, _DATA["mistakable"] if is_mistakable else ""
-    )
+    if rule:
+        valid = _RULES[rule]
+    else:
+        valid = _shape(shapes) if shapes else _has_check_digit(check_digits)
+    required: Callable[[str], object] | None = None
+    if people == "whole":
+        required = _is_one_of(_people(people))
+    elif people or words:
+        required = _holds(_people(people) if people else words)
+    others = "(?!)"
+    if is_mistakable:
+        is_number = people == "numbers"
+        others = _DATA["mistakable"] if is_number else _people("things")
+        if people == "":
+            others = f"{others}|{_DATA['lookup_words']}"
+    return IdentifierKind(Text(name), valid, required, _holds(others), min_distinct)
 
 
 _KINDS = [_kind(**fields) for fields in _DATA["kinds"]]

@@ -37,9 +37,12 @@ CENSORED = "limits of detection 1"
 ONLY_NUMBERS = "only numbers 1"
 """What is no number is missing, in a list of numbers."""
 AGES = "ages 1"
-"""Ages go from 0 to 119, or to 99 where the owner prefers that, in steps of one
-year.
+"""Ages go from 0 to 119 in steps of one year.
+
+An owner may say 99 instead; then that bound is told.
 """
+HIGHEST_AGE = 119
+"""Years, of the rule for ages."""
 
 DECLARES = {
     WORDS: ("missing", "unreadable_is_missing"),
@@ -85,11 +88,14 @@ class CellSearch:
         measure: of its loss: epsilon or rho.
         amount: of its loss, an exact number such as "1/20".
         id: a digest of its request; empty in earlier files, which do not name it.
+        columns: all columns that it covered, as their kinds decided; empty in earlier
+            files.
     """
 
     measure: str
     amount: str
     id: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def loss(self) -> dict[str, str]:
@@ -98,14 +104,17 @@ class CellSearch:
 
     @property
     def unnamed(self) -> CellSearch:
-        """Return the search without its id, as earlier files and request ids have it."""
+        """Return the loss alone, as earlier files and request ids have it."""
         return CellSearch(measure=self.measure, amount=self.amount)
 
-    def to_json(self) -> str | dict[str, str]:
+    def to_json(self) -> str | dict[str, str | list[str]]:
         """Return plain data; without an id, the text that earlier files hold."""
         if not self.id:
             return f"{self.measure} {self.amount}"
-        return {**self.loss, "search": self.id}
+        fields: dict[str, str | list[str]] = {**self.loss, "search": self.id}
+        if self.columns:
+            fields["columns"] = list(self.columns)
+        return fields
 
     @classmethod
     def from_json(cls, written: Any, column: str) -> CellSearch:
@@ -114,13 +123,23 @@ class CellSearch:
         Raises: ParameterError with the column's name.
         """
         text = written
+        columns: list[str] = []
         if isinstance(written, Mapping):
-            losses = [f"{name} {written[name]}" for name in written if name != "search"]
+            losses = [
+                f"{name} {written[name]}"
+                for name in written
+                if name not in ("search", "columns")
+            ]
             text = f"{' '.join(losses)} #{written.get('search')}"
+            columns = written.get("columns", [])
         match = _SEARCH.fullmatch(text) if isinstance(text, str) else None
-        if match is None:
+        if (
+            match is None
+            or (columns and column not in columns)
+            or not all(isinstance(name, str) for name in columns)
+        ):
             raise found_wrongly(column, written)
-        return cls(**match.groupdict(default=""))
+        return cls(**match.groupdict(default=""), columns=tuple(columns))
 
 
 _SEARCH = re.compile(

@@ -18,12 +18,13 @@ from dpcore.errors import (
     ParameterError,
     SchemaError,
     UsageError,
-    other_kind,
 )
+from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import (
+    AGES,
     CELLS,
     MISSING_FACTS,
     TEXTS,
@@ -32,7 +33,7 @@ from dpcore.schema.origin import (
     found_wrongly,
 )
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import MISSING
+from dpcore.schema.values import MISSING, OTHER_LABEL
 from dpcore.text import Text
 
 SCHEMA_VERSION = 2
@@ -71,9 +72,8 @@ class Schema:
         declared_by: who declared that each row of a connected source comes from one
             person, where that cannot be checked; `Curator.open` takes it from the
             source.
-        version: of the file that it was read from, in which it is written again.
         unsaid: facts that are marked because a file of version 1 does not say where
-            they are from, by column; such a file is written again without these marks.
+            they are from, by column; requests of then are found without these marks.
 
     >>> from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
     >>> schema = Schema(
@@ -92,20 +92,19 @@ class Schema:
     unit: PrivacyUnit
     excluded: tuple[Excluded, ...] = field(default=(), compare=False)
     declared_by: str = field(default="", compare=False)
-    version: int = field(default=SCHEMA_VERSION, compare=False)
     unsaid: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "excluded", tuple(self.excluded))
-        names = [column.name for column in self.columns] + [
-            column.name for column in self.excluded
-        ]
-        for name in names:
-            if names.count(name) > 1:
+        seen = set[str]()
+        names = [column.name for column in self.columns]
+        for name in [*names, *(column.name for column in self.excluded)]:
+            if name in seen:
                 raise UsageError(
                     f"column {name!r} is declared twice", remedy="declare it once"
                 )
+            seen.add(name)
 
     def __repr__(self) -> str:
         cells = ", ".join(f"{column.name}: {column.size}" for column in self.columns)
@@ -155,10 +154,9 @@ class Schema:
         ((column, category),) = part.items()
         self.part_code(column, category)
         declared = self.column(column)
-        is_missing = (
-            declared.missing and category == MISSING and "missing" in declared.from_data
-        )
-        if declared.values_origin == Origin.DATA or is_missing:
+        fact = {MISSING: "missing", OTHER_LABEL: "other"}.get(category, "")
+        is_marked_cell = fact in declared.from_data and getattr(declared, fact)
+        if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
                     "the cells of column {column!r} were taken from the data, so its "
@@ -199,6 +197,22 @@ class Schema:
             dataclasses.replace(excluded, reason=_WHY_LEFT_OUT)
             for excluded in self.excluded
             if excluded.from_data
+        )
+
+    def not_read(self, names: Iterable[str]) -> tuple[Excluded, ...]:
+        """Return the columns outside `names` that the table may have left out, by name.
+
+        A column whose kind was looked up is among them whether it was left out or not:
+        else a release of other columns would tell which of both one person decided.
+        """
+        read = set(names)
+        undecided = {
+            column.name for column in self.columns if "kind" in column.from_data
+        }
+        undecided.update(excluded.name for excluded in self.left_out)
+        return tuple(
+            Excluded(name=name, reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
+            for name in sorted(undecided - read)
         )
 
     @property
@@ -253,11 +267,12 @@ class Schema:
         It holds the declared columns, and the names of those left out for what the data
         showed.
         """
-        columns = [
-            self._as_read(column) if self.version == 1 else _column_to_dict(column)
-            for column in self.columns
-        ]
-        content = self._content(self.version, columns)
+        columns = list(map(_column_to_dict, self.columns))
+        content = self._content(SCHEMA_VERSION, columns)
+        if self.unsaid:
+            content["unsaid"] = {
+                name: list(facts) for name, facts in self.unsaid.items()
+            }
         if self.left_out:
             content["left_out"] = [
                 {"name": excluded.name, "from_data": list(excluded.from_data)}
@@ -268,7 +283,7 @@ class Schema:
     @property
     def plan_text(self) -> str:
         """Text that identifies requests under this schema, the same in every version."""
-        columns = [self._as_read(_as_planned(column)) for column in self.columns]
+        columns = [self._as_first_read(_as_planned(column)) for column in self.columns]
         content = self._content(1, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
 
@@ -282,7 +297,7 @@ class Schema:
         ]
         return dataclasses.replace(self, columns=tuple(columns), excluded=self.left_out)
 
-    def _as_read(self, column: Column) -> dict[str, Any]:
+    def _as_first_read(self, column: Column) -> dict[str, Any]:
         unsaid = self.unsaid.get(column.name, ())
         marks = tuple(fact for fact in column.from_data if fact not in unsaid)
         return dataclasses.replace(column, from_data=marks).to_dict()
@@ -302,12 +317,13 @@ class Schema:
         In a file of version 1, facts that followed the rows then, or of which it does
         not say where they are known from, are marked as taken from the data.
 
-        Raises: SchemaError for text that is not a schema of a known version,
-            ParameterError for an unknown kind of column, a declaration that breaks its
-            rules, or facts that cannot be known from where the file says.
+        Raises: ReadError for text that is no schema, LimitError for one beyond the
+            limits of `parse_json`, SchemaError for an unknown version, ParameterError
+            for an unknown kind of column, a declaration that breaks its rules, or
+            facts that cannot be known from where the file says.
         """
-        try:
-            content = json.loads(text)
+        content = parse_json(text)
+        with refuse_malformed_fields():
             if content["version"] not in (1, SCHEMA_VERSION):
                 raise SchemaError(
                     "the file has version {version}, and this program reads {readable}",
@@ -316,42 +332,39 @@ class Schema:
                     readable=SCHEMA_VERSION,
                 )
             columns = tuple(map(Column.from_dict, content["columns"]))
-            version = content["version"]
-            unsaid = {}
-            if version == 1:
-                unsaid = {
-                    column.name: _unsaid(column)
-                    for column in columns
-                    if not column.known_from and _unsaid(column)
-                }
-                if any(column.known_from for column in columns):
-                    version = SCHEMA_VERSION
+            unsaid = content.get("unsaid", {})
+            if content["version"] == 1:
+                is_said = any(column.known_from for column in columns)
+                unsaid = {} if is_said else _unsaid_by_column(columns)
                 columns = tuple(map(_of_version_1, columns))
+            columns = tuple(map(_with_told_age, columns))
             for column in columns:
                 _check_origins(column)
             return cls(
                 columns=columns,
-                version=version,
-                unsaid=unsaid if version == 1 else {},
+                unsaid={name: tuple(facts) for name, facts in unsaid.items()},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
-                excluded=tuple(
-                    Excluded(
-                        name=fields["name"],
-                        reason=_WHY_LEFT_OUT,
-                        from_data=tuple(fields["from_data"]),
-                    )
-                    for fields in content.get("left_out", ())
-                ),
+                excluded=tuple(map(_left_out, content.get("left_out", ()))),
             )
-        except (
-            json.JSONDecodeError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            UsageError,
-        ) as error:
-            raise other_kind() from error
+
+
+def _left_out(fields: Mapping[str, Any]) -> Excluded:
+    """Read a column that a file names as left out.
+
+    Raises: ParameterError if it is not marked, as no other reason is in a file.
+    """
+    if not fields["from_data"]:
+        raise ParameterError(
+            "column {name!r} was left out, and the file does not say what for",
+            remedy="take the file as it was saved",
+            name=fields["name"],
+        )
+    return Excluded(
+        name=fields["name"],
+        reason=_WHY_LEFT_OUT,
+        from_data=tuple(fields["from_data"]),
+    )
 
 
 def taken_facts(
@@ -377,7 +390,7 @@ def _as_planned(column: Column) -> Column:
 
 
 def _column_to_dict(column: Column) -> dict[str, Any]:
-    if column.declared_facts and not column.known_from:
+    if _unsaid(column) and not column.known_from:
         column = dataclasses.replace(column, known_from=DECLARED)
     return column.to_dict()
 
@@ -392,14 +405,29 @@ def _of_version_1(column: Column) -> Column:
     return dataclasses.replace(column, from_data=tuple(together))
 
 
-def _unsaid(column: Column) -> tuple[str, ...]:
-    """Return the facts whose origin a version 1 file does not tell.
+def _unsaid_by_column(columns: Iterable[Column]) -> dict[str, tuple[str, ...]]:
+    return {column.name: _unsaid(column) for column in columns if _unsaid(column)}
 
-    Joined spellings are among them: the rule is public, and somebody's spelling may be
-    why it is there.
+
+def _unsaid(column: Column) -> tuple[str, ...]:
+    """Return the facts that stand on the word of whoever declared them.
+
+    Joined spellings are among them unless they are marked: the rule is public, and
+    somebody's spelling may be why it is there. A file of version 1 does not tell.
     """
     joined = column.origin("spellings") == Origin.RULE
     return (*column.declared_facts, *(("spellings",) if joined else ()))
+
+
+def _with_told_age(column: Column) -> Column:
+    """Mark a highest age of 99 of which a file does not say who said so.
+
+    Earlier programs called it a fact of the rule for ages.
+    """
+    is_unsaid = AGES in column.rules and column.declared_facts == ("high",)
+    if not is_unsaid or column.known_from:
+        return column
+    return dataclasses.replace(column, from_data=(*column.from_data, "high"))
 
 
 def _check_origins(column: Column) -> None:
@@ -407,7 +435,8 @@ def _check_origins(column: Column) -> None:
 
     Raises: ParameterError.
     """
-    if column.declared_facts and not column.known_from:
+    unsaid = _unsaid(column)
+    if unsaid and not column.known_from:
         raise ParameterError(
             (
                 "column {name!r} says that facts of its are publicly known, and not "
@@ -415,7 +444,7 @@ def _check_origins(column: Column) -> None:
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,
-            facts=", ".join(column.declared_facts),
+            facts=", ".join(unsaid),
         )
     if column.found and (
         not isinstance(column, NumberColumn)

@@ -3,6 +3,8 @@
 What it took from the data is marked.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import re
 from collections.abc import Callable, Collection
@@ -17,6 +19,7 @@ from dpcore.schema.date import Date, are_days, days_in, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.numbers import column_of_numbers
+from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS, order_labels
 from dpcore.schema.origin import (
     CENSORED,
     LARGEST,
@@ -28,6 +31,7 @@ from dpcore.schema.origin import (
     means_missing,
 )
 from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
+from dpcore.schema.table import plain_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING, as_text, is_exact
 from dpcore.schema.words import YES_AND_NO
@@ -83,7 +87,8 @@ def suggest_schema(
             without looking.
         on_share: called with the share of the columns that are done, from 0 to 1.
 
-    Raises: SchemaError when no column can be released.
+    Raises: SchemaError when no column can be released, two have one name, or one holds
+        lists.
 
     >>> import pandas as pd
     >>> schema = suggest_schema(pd.DataFrame({"age": [17, 20, 99], "sex": ["F", "M", "M"]}))
@@ -94,13 +99,7 @@ def suggest_schema(
     >>> schema.from_data["sex"], schema.column("sex").origin("missing").value
     (('kind', 'categories'), 'public rule')
     """
-    duplicated = frame.columns[frame.columns.duplicated()]
-    if len(duplicated):
-        raise SchemaError(
-            "the table has more than one column {column!r}",
-            remedy="rename one of them",
-            column=str(duplicated[0]),
-        )
+    frame = plain_table(frame)
     unit = _unit(frame)
     columns: list[Column] = []
     excluded: list[Excluded] = []
@@ -113,7 +112,7 @@ def suggest_schema(
                 )
             )
             continue
-        suggestion = _suggest(str(name), frame[name])
+        suggestion = _suggest(str(name), frame[name], KnownOrder.of(frame, name))
         if isinstance(suggestion, Excluded):
             excluded.append(dataclasses.replace(suggestion, from_data=(LEFT_OUT,)))
         else:
@@ -196,7 +195,9 @@ def _unit(frame: pd.DataFrame) -> PrivacyUnit:
     return PrivacyUnit(max_rows=1)
 
 
-def _suggest(name: str, values: pd.Series) -> Column | Excluded:
+def _suggest(
+    name: str, values: pd.Series, known_order: KnownOrder
+) -> Column | Excluded:
     is_text = not pd.api.types.is_numeric_dtype(values.dtype)
     is_stamp = pd.api.types.is_datetime64_any_dtype(values.dtype)
     texts = as_text(values) if is_text else None
@@ -255,11 +256,12 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
             name=name,
             reason="it has too many different values, and they may name people",
         )
-    categories = tuple(sorted(as_text(present).unique()))
+    categories, is_ordered = _in_order(sorted(as_text(present).unique()), known_order)
     return Categorical(
         **base,
         categories=categories,
-        from_data=("categories",),
+        ordered=is_ordered,
+        from_data=("categories", "ordered") if is_ordered else ("categories",),
         reason="it has few different values",
     )
 
@@ -276,6 +278,46 @@ def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
         return False
     others = as_text(present[~present.index.isin(fitting.index)])
     return is_most(len(present), others.value_counts().tolist())
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class KnownOrder:
+    """The labels of a column in the order of their file.
+
+    Attributes:
+        is_ordered: whether the file says that the order means something.
+    """
+
+    labels: tuple[str, ...] = ()
+    is_ordered: bool = False
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, name: object) -> KnownOrder:
+        """Return the order of a column by its type, or by the file it came from."""
+        dtype = frame[name].dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            labels = as_text(pd.Series(dtype.categories)).tolist()
+            return cls(labels=tuple(labels), is_ordered=bool(dtype.ordered))
+        return cls(
+            labels=tuple(frame.attrs.get(CATEGORY_ORDERS, {}).get(name, ())),
+            is_ordered=name in frame.attrs.get(ORDERED_COLUMNS, ()),
+        )
+
+
+def _in_order(labels: list[str], known: KnownOrder) -> tuple[tuple[str, ...], bool]:
+    """Return labels in their order, and whether it means something.
+
+    Labels that an ordered file lists and no row has are kept, so that no row decides
+    whether they are there. Labels without a place stand last.
+    """
+    if known.is_ordered and len(known.labels) <= MAX_CATEGORIES:
+        others = [label for label in labels if label not in known.labels]
+        return (*known.labels, *others), not others
+    if (ordered := order_labels(labels)) is not None:
+        return ordered, True
+    places = {label: place for place, label in enumerate(known.labels)}
+    last = len(places)
+    return tuple(sorted(labels, key=lambda label: places.get(label, last))), False
 
 
 def _days(present: pd.Series) -> pd.Series:

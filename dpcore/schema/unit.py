@@ -21,11 +21,12 @@ class PrivacyUnit:
     Neighbors differ by one person, added or removed.
 
     Attributes:
-        max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of
+        max_rows: rows a person may have, from 1 to `MAX_ROWS_PER_PERSON`; the L1 sensitivity of
             one table of counts.
-        id_column: the column that names the person. With it, at most `max_rows` rows of
-            each person are kept, chosen by a keyed hash; without it, the bound is the
-            declared truth about the table.
+        id_column: the one column that names the person, joined from several if need be.
+            With it, at most `max_rows` rows of each person are kept, chosen by a keyed
+            hash; without it, the bound is the declared truth about the table. People
+            who share a value are protected together, as one.
         from_data: whether `max_rows` was chosen by what the rows of the table showed.
         found: the epsilon for which `max_rows` was found privately, as an exact text;
             empty where it was not.
@@ -44,6 +45,16 @@ class PrivacyUnit:
                 remedy="state how many rows one person may have",
                 max_rows=self.max_rows,
                 most=MAX_ROWS_PER_PERSON,
+            )
+        if isinstance(self.id_column, list | tuple):
+            raise ParameterError(
+                "a person is named by one column, not by {number}: {columns}",
+                remedy=(
+                    "add a column that joins them, such as A-17 for number 17 of "
+                    "hospital A, and name that"
+                ),
+                number=len(self.id_column),
+                columns=", ".join(map(str, self.id_column)),
             )
         named = isinstance(self.id_column, str) and self.id_column != ""
         if not named and (self.id_column is not None or self.from_data or self.found):

@@ -9,6 +9,12 @@ _MISSING = frozenset[str](_WORDS["missing"])
 YES_AND_NO: tuple[tuple[str, str], ...] = tuple(
     (yes, no) for yes, no in _WORDS["yes_and_no"]
 )
+ORDERS = tuple(tuple(order) for order in _WORDS["orders"])
+"""Lists of words in their order."""
+ANSWERS = frozenset[str](_WORDS["answers"])
+"""Marks for missing that may be answers."""
+SAME = tuple(frozenset[str](words) for words in _WORDS["same"])
+"""Groups of spellings of one answer."""
 SEXES = frozenset[str](_WORDS["sexes"])
 
 

@@ -28,7 +28,7 @@ from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.recipes import Adaptive, Tree
 from dpcore.tables.counts import Counts, Integers, Values, cell_counts
 from dpcore.tables.distance import total_variation
-from dpcore.tables.sums import Entry, product
+from dpcore.tables.sums import Entry, multiply_levels
 
 STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Associations (Cramer's V) to try, weakest first."""
@@ -311,5 +311,5 @@ class _InventedTable:
         sums = np.zeros((self.domain.cells(by), len(entries)), dtype=np.int64)
         for place, entry in enumerate(entries):
             factors = [levels[self._codes[name]] for name, levels in entry.items()]
-            np.add.at(sums[:, place], line, product(factors, self._rows))
+            np.add.at(sums[:, place], line, multiply_levels(factors, self._rows))
         return sums

@@ -35,7 +35,7 @@ from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.tables.counts import Marginal, Values, half_width
-from dpcore.tables.sums import Entry, levels
+from dpcore.tables.sums import Entry, to_levels
 from dpcore.text import Text
 
 LEVEL = 0.95  # chance with which each interval holds
@@ -250,7 +250,7 @@ class Statistics(Recipe):
         ) / self._half_range
         counted = np.where(np.arange(size) < len(self.centers), 1.0, 0.0)
         vectors = (counted, place, (2 * place**2 - 1) * counted)
-        entries: list[Entry] = [{self.column: levels(vector)} for vector in vectors]
+        entries: list[Entry] = [{self.column: to_levels(vector)} for vector in vectors]
         sums = measurer.sums((), entries, loss)
         # 2. The moments on that scale.
         total = float(sums.values[0, 0])

@@ -1,4 +1,4 @@
-"""Answers of a release about one table of counts."""
+"""Counts of a release with intervals."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from dpcore.tables.counts import Marginal, Values
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """The counts of one clique by a model, with intervals.
+    """Counts of one clique by a model, with intervals.
 
     Attributes:
-        values: expected rows of each cell, at least 0: those that rows are drawn by, so
+        values: expected rows of each cell, at least 0. Rows are drawn from them, so
             that all answers of one release add up to the same total.
-        low, high: of an interval that holds the true count of each cell, and its value,
-            in rows.
-        alone: which cells were counted by themselves; of the others a measurement tells
-            the rows of a merged group only, so that their interval is a bound, from 0
-            on, and holds more often.
-        table: what all measurements together say of the clique, unbiased, with its
-            noise; None where no measurement held the whole clique. There the values
-            follow from the model alone, and the ends are what the counts of single
-            columns allow, which is no interval.
+        low, high: interval of each cell that holds the true count, and the value, in
+            rows.
+        alone: which cells were counted by themselves. The others were measured as part
+            of a merged group; their interval is a bound from 0 on, with a higher
+            confidence.
+        table: all measurements of the clique combined, unbiased, with their noise; None
+            if no measurement held the whole clique. Then the values follow from the
+            model alone, and the bounds are what the counts of single columns allow,
+            which is no interval.
     """
 
     clique: Clique
@@ -40,14 +40,13 @@ class Answer:
 
     @classmethod
     def of(cls, values: Values, measured: Marginal, level: float = 0.95) -> Answer:
-        """Return the values with intervals from a table of the same cells, by the law
-        of its noise.
+        """Return values with the intervals of a measured table of the same cells.
 
-        The fit moves values, mostly towards the truth, but no law says how far, so it
-        moves no interval; where a value leaves its interval, that reaches as far as the
-        value. A count is at least 0.
+        Fitting moves values, mostly towards the truth, but by an unknown amount, so it
+        moves no interval; an interval is extended to include its value. A count is at
+        least 0.
         """
-        low, high = (np.maximum(0.0, side) for side in measured.interval(level))
+        low, high = (np.maximum(0.0, bound) for bound in measured.interval(level))
         return cls(
             clique=measured.clique,
             values=values,
@@ -58,16 +57,16 @@ class Answer:
         )
 
     @property
-    def measured(self) -> bool:
-        """True if one measurement held the whole clique."""
+    def is_measured(self) -> bool:
+        """Whether one measurement held the whole clique."""
         return self.table is not None
 
-    def folded(self, width: int) -> Answer:
+    def fold(self, width: int) -> Answer:
         """Sum every `width` neighboring cells of the counts of one column."""
         starts = np.arange(0, self.values.size, width)
-        values, low, high = (
-            np.add.reduceat(each, starts) for each in (self.values, self.low, self.high)
-        )
+        values = np.add.reduceat(self.values, starts)
+        low = np.add.reduceat(self.low, starts)
+        high = np.add.reduceat(self.high, starts)
         if self.table is None or not self.alone.all():
             return replace(
                 self,
@@ -82,7 +81,7 @@ class Answer:
             replace(self.table, values=sums, variance=self.table.variance * width),
         )
 
-    def first(self, cells: Sequence[int]) -> Answer:
+    def first_cells(self, cells: Sequence[int]) -> Answer:
         """Return the first cells of each column. Args: cells: how many, by column."""
         part = tuple(map(slice, cells))
         return replace(
@@ -103,9 +102,7 @@ class Answer:
 
 
 def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
-    """Return the table with the least variance for a clique, or None where none holds
-    its columns.
-    """
+    """Return the table with the least variance for a clique, None if none holds it."""
     holders = [table for table in tables if set(clique) <= set(table.clique)]
     return min(holders, key=lambda table: table.project(clique).variance, default=None)
 
@@ -113,7 +110,7 @@ def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
 def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
     """Return the most precise table that holds a clique.
 
-    Raises: ParameterError where none does.
+    Raises: ParameterError if none does.
     """
     table = most_precise(tables, clique)
     if table is None:

@@ -1,7 +1,7 @@
-"""Arrow tables as frames of numbers, dates and texts.
+"""Conversion of Arrow tables to frames of numbers, dates and texts.
 
-What a value becomes follows from the value and the declared type of its column, never
-from the other values, so that a table read in batches is the table read at once.
+The result for a value depends on the value and the declared type of its column, never
+on other values, so that a table read in batches equals the table read at once.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from dpcore.errors import SchemaError, no_values
 from dpcore.schema.values import NUMBER, is_exact, texts
 
 _DIGITS = 18
-"""Digits that fit into int64 in any whole number."""
+"""Digits of whole decimals that always fit into int64."""
 
 
 def is_text(kind: Any) -> bool:
-    """Return True if a type of Arrow holds texts."""
+    """Return whether an Arrow type holds texts."""
     return bool(
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
@@ -32,26 +32,22 @@ def is_text(kind: Any) -> bool:
 
 
 def is_uuid(kind: Any) -> bool:
-    """Return True if a type of Arrow holds UUIDs, whose texts are their hexadecimal
-    digits.
-    """
+    """Return whether an Arrow type holds UUIDs, written as hexadecimal digits."""
     return getattr(kind, "extension_name", "") == "arrow.uuid"
 
 
 def is_numeric(kind: Any) -> bool:
-    """Return True if a type is NUMERIC of PostgreSQL, which its driver returns as texts
-    of all digits.
-    """
+    """Return whether a type is NUMERIC of PostgreSQL, read as texts of all digits."""
     return (
         getattr(kind, "extension_name", "") == "arrow.opaque"
         and kind.type_name == "numeric"
     )
 
 
-def is_taken(kind: Any) -> bool:
-    """Return True if a type of Arrow holds numbers, booleans, dates or texts."""
+def is_supported(kind: Any) -> bool:
+    """Return whether an Arrow type holds numbers, booleans, dates or texts."""
     if pa.types.is_dictionary(kind):
-        return is_taken(kind.value_type)
+        return is_supported(kind.value_type)
     return bool(
         is_text(kind)
         or is_uuid(kind)
@@ -66,20 +62,18 @@ def is_taken(kind: Any) -> bool:
     )
 
 
-def kind_of(kind: Any) -> Any:
-    """Return the type of the values, however they are stored."""
+def value_type(kind: Any) -> Any:
+    """Return the Arrow type of the values, whatever their encoding."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if is_text(kind) else kind
 
 
 def check_types(fields: Iterable[tuple[str, Any]]) -> None:
-    """Refuse columns of lists, structs, bytes and the like, and a name that is there
-    twice.
-    """
+    """Refuse columns of lists, structs, bytes and the like, and repeated names."""
     seen = set()
     for name, kind in fields:
-        if not is_taken(kind):
+        if not is_supported(kind):
             raise no_values(name)
         if name in seen:
             raise SchemaError(
@@ -90,8 +84,8 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
-def kinds_of(schema: Any) -> dict[str, Any]:
-    """Return the types of a table by column.
+def column_types(schema: Any) -> dict[str, Any]:
+    """Return the Arrow type of each column.
 
     Raises: as `check_types`.
     """
@@ -99,24 +93,23 @@ def kinds_of(schema: Any) -> dict[str, Any]:
     return dict(zip(schema.names, schema.types, strict=True))
 
 
-def plain(column: Any) -> Any:
-    """Cast a column to one of the types that pandas takes over as numbers, dates or
-    texts.
+def to_plain(column: Any) -> Any:
+    """Cast a column to a type that pandas reads as numbers, dates or texts.
 
-    Whole decimals of up to 18 digits are int64; other decimals stay what they are, in
-    all their digits. Times with a zone are in UTC, in which each instant has a time of
-    its own, and which all engines know.
+    Whole decimals of up to 18 digits are int64; other decimals keep all their digits.
+    Times with a zone are in UTC, in which each instant has a time of its own, and which
+    all engines know.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
     if is_uuid(kind):
         return pa.array(
-            [each and texts([each])[0] for each in column.to_pylist()], pa.string()
+            [value and texts([value])[0] for value in column.to_pylist()], pa.string()
         )
     if is_text(kind) or pa.types.is_null(kind):
         return column.cast(pa.string())
-    # of which Arrow counts and finds nothing
+    # Arrow's functions do not take decimals of 32 and 64 bits
     if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
         kind = pa.decimal128(kind.precision, kind.scale)
         column = column.cast(kind)
@@ -131,11 +124,9 @@ def plain(column: Any) -> Any:
     return column
 
 
-def frame_of(batch: Any) -> pd.DataFrame:
-    """Convert a record batch to a frame, with texts as categories and whole numbers as
-    such.
-    """
-    columns = [_coded(column) for column in batch.columns]
+def to_frame(batch: Any) -> pd.DataFrame:
+    """Convert a record batch to a frame: texts as categories, integers as integers."""
+    columns = [_encode(column) for column in batch.columns]
     kinds = {column.type for column in columns if column.null_count}
     table = pa.Table.from_arrays(columns, names=batch.schema.names)
     frame: pd.DataFrame = table.to_pandas(
@@ -143,7 +134,8 @@ def frame_of(batch: Any) -> pd.DataFrame:
         date_as_object=False,
         split_blocks=True,
         types_mapper=lambda kind: (
-            exact(kind) or (nullable().get(kind) if kind in kinds else None)
+            exact_dtype(kind)
+            or (nullable_dtypes().get(kind) if kind in kinds else None)
         ),
     )
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -154,18 +146,16 @@ def frame_of(batch: Any) -> pd.DataFrame:
     return frame
 
 
-def texts_coded(batch: Any) -> Any:
+def encode_texts(batch: Any) -> Any:
     """Return a record batch with dictionaries in place of texts."""
     columns = [
-        _coded(column) if is_text(column.type) else column for column in batch.columns
+        _encode(column) if is_text(column.type) else column for column in batch.columns
     ]
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-def parsed(batches: list[Any], *, is_date: bool) -> list[Any]:
-    """Return batches of one column of coded texts with numbers, or times, in place if
-    all are written so.
-    """
+def parse_texts(batches: list[Any], *, is_date: bool) -> list[Any]:
+    """Convert batches of one coded text column to numbers, or times, if all parse."""
     columns = [batch.column(0) for batch in batches]
     texts = pa.chunked_array([column.dictionary for column in columns])
     if (
@@ -180,35 +170,31 @@ def parsed(batches: list[Any], *, is_date: bool) -> list[Any]:
                     for column in columns
                 ]
                 return [
-                    pa.record_batch([each], names=batches[0].schema.names)
-                    for each in values
+                    pa.record_batch([array], names=batches[0].schema.names)
+                    for array in values
                 ]
     return batches
 
 
-def exact(kind: Any) -> Any:
-    """Return the pandas type for decimals with all their digits, or None for other
-    types.
-    """
+def exact_dtype(kind: Any) -> Any:
+    """Return the pandas type for exact decimals, None for other Arrow types."""
     dtype = pd.ArrowDtype(kind)
     return dtype if is_exact(dtype) else None
 
 
 @functools.cache
-def nullable() -> Mapping[Any, Any]:
-    """Return the nullable pandas types of whole numbers and truth values by type of
-    Arrow.
-    """
+def nullable_dtypes() -> Mapping[Any, Any]:
+    """Return nullable pandas types of integers and booleans, by Arrow type."""
     signed = (pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype())
     unsigned = (pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype())
     return {
-        pa.from_numpy_dtype(each.type): each
-        for each in (*signed, *unsigned, pd.BooleanDtype())
+        pa.from_numpy_dtype(dtype.type): dtype
+        for dtype in (*signed, *unsigned, pd.BooleanDtype())
     }
 
 
-def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Convert categories of a frame back to texts.
+def decode_categories(frame: pd.DataFrame) -> pd.DataFrame:
+    """Convert categories of a frame back to values.
 
     A list of categories outlives the rows that had them, and its order tells whose row
     came first.
@@ -223,11 +209,11 @@ def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(kinds) if kinds else frame
 
 
-def _coded(column: Any) -> Any:
+def _encode(column: Any) -> Any:
     if is_numeric(column.type):
         column = column.storage
     if not is_text(column.type):
-        return plain(column)
+        return to_plain(column)
     coded = (
         column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     )

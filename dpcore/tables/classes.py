@@ -1,7 +1,7 @@
-"""Codes of the distinct values of columns, and classes of rows that share them.
+"""Codes of the distinct values of columns, and classes of rows with equal codes.
 
-Everything that counts rows in this package without a lattice counts these codes. A
-missing value is a leaf of its own.
+All code that counts rows without a lattice counts these codes. A missing value is a
+leaf of its own.
 """
 
 import math
@@ -21,14 +21,12 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 TextArray = NDArray[np.object_]
-_AT_ONCE = 2**20
-"""Rows of which keys or digits are made at once."""
+_ROWS_AT_ONCE = 2**20
+"""Rows whose keys or digits are computed at a time."""
 MANY_ROWS = 4_000_000
-"""Rows beyond which classes are made in several passes, each with a part of the keys in
-memory.
-"""
-_PASSES = 4
-"""A power of two."""
+"""Rows above which classes are counted in several passes, to save memory."""
+_PASSES_OF_MANY = 4
+"""Passes over the keys of a large table; a power of two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +37,10 @@ class Leaves:
         codes: (rows,) index into `labels`.
         values: the distinct values, sorted, as numbers or dates, or texts; without a
             missing one.
-        has_missing: whether a value is missing, which is the last leaf then.
-        positions: (leaves,) where an ordered column's values lie, None for categories.
-            A missing value lies one domain width above the largest value, so that no
-            class mixes it with the others cheaply.
+        has_missing: whether a value is missing; it is the last leaf then.
+        positions: (leaves,) position of each value of an ordered column, None for
+            categories. A missing value lies one domain width above the largest value,
+            so that no class mixes it with the others cheaply.
         width: the distance between the lowest and highest value of an ordered column; 1
             if they are one.
     """
@@ -56,7 +54,7 @@ class Leaves:
 
     @cached_property
     def labels(self) -> TextArray:
-        """(leaves,) the distinct values as text."""
+        """(leaves,) the distinct values as texts."""
         labels = (
             self.values
             if self.values.dtype == object
@@ -87,15 +85,16 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
             pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64
         )
         width = float(np.ptp(positions)) if len(positions) > 1 else 1.0
-        if not np.isfinite(positions).all():  # infinity has no place on a scale
+        # infinity has no position on a scale
+        if not np.isfinite(positions).all():
             positions = None
             width = 1.0
     else:
         content = canonical(column)
         shown = [plain(value) for value in content.values]
         # a category may have no rows
-        rows_of = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
-        present = {text for text, rows in zip(shown, rows_of, strict=True) if rows}
+        row_counts = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
+        present = {text for text, rows in zip(shown, row_counts, strict=True) if rows}
         values = np.array(sorted(present), dtype=object)  # type: ignore[assignment]
         place = {text: code for code, text in enumerate(values)}
         codes = content.put(
@@ -117,10 +116,8 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     )
 
 
-def dense(keys: IntArray, bound: int) -> IntArray:
-    """Map keys in [0, bound) to indices 0, 1, 2, ... in the same order and without
-    gaps.
-    """
+def renumber(keys: IntArray, bound: int) -> IntArray:
+    """Renumber keys in [0, bound) as 0, 1, 2, ... in the same order without gaps."""
     if bound <= 4 * len(keys):
         present = np.zeros(bound, dtype=bool)
         present[keys] = True
@@ -128,18 +125,18 @@ def dense(keys: IntArray, bound: int) -> IntArray:
         numbers = number[keys].astype(np.int64)
         numbers -= 1
         return numbers
-    order = ascending(keys, bound)
-    starts = starts_of(keys[order])
+    order = sorting_order(keys, bound)
+    starts = run_starts(keys[order])
     index = np.empty(len(keys), dtype=np.int64)
     index[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     return index
 
 
-def ascending(keys: IntArray, bound: int) -> IntArray | slice:
-    """Return the order that sorts keys in [0, bound), equal ones as they stand.
+def sorting_order(keys: IntArray, bound: int) -> IntArray | slice:
+    """Return a stable order that sorts keys in [0, bound).
 
-    By digits of 16 bits, or, where rows are so many that memory counts more than time,
-    at once.
+    It sorts by digits of 16 bits, or at once if there are so many rows that memory
+    counts more than time.
     """
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
@@ -152,35 +149,33 @@ def ascending(keys: IntArray, bound: int) -> IntArray | slice:
 
 
 def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
-    """Return 16 bits of each key, made some at a time."""
+    """Return 16 bits of each key, a batch of rows at a time."""
     digits = np.empty(len(keys), dtype=np.uint16)
-    for some in _parts(len(keys)):
-        digits[some] = (keys[some] >> shift).astype(np.uint16)
+    for batch in _batches(len(keys)):
+        digits[batch] = (keys[batch] >> shift).astype(np.uint16)
     return digits
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
-    """Return the class of each row by its codes, of shape (rows,), numbered in their
-    order.
-    """
+    """Return the class of each row by its codes, (rows,), in the order of the codes."""
     widths = _widths(columns)
     bound = math.prod(widths)
     rows = len(columns[0])
     if bound > 4 * rows:
-        return dense(*joint_keys(columns))
+        return renumber(*joint_keys(columns))
     present = np.zeros(bound, dtype=bool)
-    for some in _parts(rows):
-        present[_keys_of(columns, widths, some)] = True
+    for batch in _batches(rows):
+        present[_keys_of(columns, widths, batch)] = True
     number = np.cumsum(present, dtype=np.min_scalar_type(rows))
     classes = np.empty(rows, dtype=np.int64)
-    for some in _parts(rows):
-        classes[some] = number[_keys_of(columns, widths, some)]
+    for batch in _batches(rows):
+        classes[batch] = number[_keys_of(columns, widths, batch)]
     classes -= 1
     return classes
 
 
 def share_alone(columns: Sequence[IntArray]) -> float:
-    """Return the share of rows that are alone in their class.
+    """Return the share of rows alone in their class.
 
     Args:
         columns: codes, each (rows,).
@@ -190,12 +185,16 @@ def share_alone(columns: Sequence[IntArray]) -> float:
     if rows <= MANY_ROWS:
         return int((class_sizes(keys) == 1).sum()) / rows
     alone = 0
-    for part in range(_PASSES):  # a class is in one of them
+    # Each pass sorts the keys with one value of their lowest bits
+    for part in range(_PASSES_OF_MANY):
         ordered = np.concatenate(
-            [keys[some][keys[some] & (_PASSES - 1) == part] for some in _parts(rows)]
+            [
+                keys[batch][keys[batch] & (_PASSES_OF_MANY - 1) == part]
+                for batch in _batches(rows)
+            ]
         )
         ordered.sort()
-        # of its class; after the last row, of none
+        # the first row of its class; the last entry stands after all rows
         is_first = np.ones(len(ordered) + 1, dtype=bool)
         np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
         alone += int((is_first[1:] & is_first[:-1]).sum())
@@ -206,26 +205,28 @@ def _widths(columns: Sequence[IntArray]) -> list[int]:
     return [int(codes.max(initial=0)) + 1 for codes in columns]
 
 
-def _parts(rows: int) -> list[slice]:
-    return [slice(start, start + _AT_ONCE) for start in range(0, rows, _AT_ONCE)]
+def _batches(rows: int) -> list[slice]:
+    return [
+        slice(start, start + _ROWS_AT_ONCE) for start in range(0, rows, _ROWS_AT_ONCE)
+    ]
 
 
 def _keys_of(
-    columns: Sequence[IntArray], widths: Sequence[int], some: slice
+    columns: Sequence[IntArray], widths: Sequence[int], batch: slice
 ) -> IntArray:
-    """Return a number for each of some rows, below the product of the widths."""
-    keys = np.zeros(len(columns[0][some]), dtype=np.int64)
+    """Return a number for each row of a batch, below the product of the widths."""
+    keys = np.zeros(len(columns[0][batch]), dtype=np.int64)
     for codes, width in zip(columns, widths, strict=True):
         keys *= width
-        keys += codes[some]
+        keys += codes[batch]
     return keys
 
 
 def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
-    """Return a number for each row by its codes, of shape (rows,), in their order, and
-    what all are below.
+    """Return a number for each row by its codes, (rows,), and an upper bound.
 
-    It has 32 bits where these are enough, as for all codes together.
+    Numbers are in the order of the codes, all below the bound. They have 32 bits if
+    these suffice for all combinations of codes.
     """
     widths = _widths(columns)
     small = math.prod(widths) < 2**31
@@ -233,7 +234,7 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
     bound = 1
     for codes, width in zip(columns, widths, strict=True):
         if bound * width >= 2**62:
-            index = dense(index, bound)
+            index = renumber(index, bound)
             bound = int(index.max()) + 1
         index *= width
         np.add(index, codes, out=index, casting="unsafe")
@@ -242,9 +243,7 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
 
 
 def class_sizes(keys: IntArray) -> IntArray:
-    """Return how many rows have each key that is there, of shape (classes,), in the
-    order of the keys.
-    """
+    """Return the rows of each key that occurs, (classes,), in the order of the keys."""
     largest = int(keys.max(initial=0))
     if largest < len(keys):
         sizes = np.bincount(keys)
@@ -252,14 +251,13 @@ def class_sizes(keys: IntArray) -> IntArray:
     small: Any = np.uint32 if largest < 2**32 else np.int64
     ordered: IntArray = keys.astype(small)
     ordered.sort()
-    starts = starts_of(ordered)
+    starts = run_starts(ordered)
     del ordered
     return np.diff(starts, append=len(keys))
 
 
 def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """Return the class of each row, of shape (rows,), equal where rows agree on all the
-    columns.
+    """Return the class of each row, (rows,), equal if rows agree on all the columns.
 
     Raises: ParameterError without columns; SchemaError for an unknown column or an
         empty table.
@@ -273,7 +271,7 @@ def joint_classes(
     right: pd.DataFrame,
     columns: Sequence[str],
 ) -> tuple[IntArray, IntArray]:
-    """Return the classes of two tables by one numbering, equal for equal values.
+    """Return the classes of two tables, numbered alike for equal values.
 
     Raises: as `equivalence_classes`, for either table.
     """
@@ -297,23 +295,22 @@ def check_columns(columns: Sequence[str]) -> None:
         )
 
 
-def counted_pairs(
+def count_pairs(
     groups: IntArray,
     codes: IntArray,
     weights: IntArray | None = None,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the sorted (group, code) pairs that occur, and the rows, or summed
-    weights, of each.
+    """Return the sorted (group, code) pairs, with the rows or summed weights of each.
 
-    The work follows the rows. Weights are above 0.
-
+    Work and memory depend on the rows. Weights are above 0.
     """
     width = int(codes.max(initial=0)) + 1
     bound = (int(groups.max(initial=-1)) + 1) * width
-    if weights is None and bound <= _AT_ONCE < len(groups):  # some rows at a time
+    # Few cells: count a batch of rows at a time
+    if weights is None and bound <= _ROWS_AT_ONCE < len(groups):
         counts = np.zeros(bound, dtype=np.int64)
-        for some in _parts(len(groups)):
-            counts += np.bincount(groups[some] * width + codes[some], minlength=bound)
+        for batch in _batches(len(groups)):
+            counts += np.bincount(groups[batch] * width + codes[batch], minlength=bound)
         present = np.flatnonzero(counts)
         return present // width, present % width, counts[present]
     keys = groups * width + codes
@@ -329,8 +326,8 @@ def counted_pairs(
     return present // width, present % width, counts.astype(np.int64)
 
 
-def starts_of(groups: IntArray) -> IntArray:
-    """Return the place of the first of each run of equal numbers in a sorted array."""
+def run_starts(groups: IntArray) -> IntArray:
+    """Return the index of the first of each run of equal numbers in a sorted array."""
     first = np.empty(len(groups), dtype=bool)
     first[:1] = True
     np.not_equal(groups[1:], groups[:-1], out=first[1:])

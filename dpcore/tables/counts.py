@@ -1,6 +1,4 @@
-"""Two types that are never mixed up, exact counts, which stay inside, and noisy
-marginals.
-"""
+"""Private exact counts and public noisy marginals, as two types never confused."""
 
 from __future__ import annotations
 
@@ -26,15 +24,15 @@ from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
 MAX_CELLS = 2_000_000
+"""Cells of one table of counts, at most."""
 MAX_CELLS_TOGETHER = 50_000_000
-MOST_AT_ONCE = 2**22
-"""Cells that are counted in one pass over the rows, at most."""
-MAX_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MOST_AT_ONCE)
-"""Memory of counting, beyond the rows, at most: all cells that may be asked for at
-once, and two passes.
-"""
+"""Cells of all tables of counts of one request, at most."""
+MAX_CELLS_PER_PASS = 2**22
+"""Cells counted in one pass over the rows, at most."""
+MAX_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MAX_CELLS_PER_PASS)
+"""Memory of counting, beyond the rows, at most: all cells, and two passes."""
 MAX_AXES = 64
-"""Columns of a table: an array of numpy has no more."""
+"""Columns of a table of counts: numpy allows no more axes."""
 
 Noise = Literal["laplace", "gaussian", "max norm"]
 Values = npt.NDArray[np.float64]
@@ -43,8 +41,9 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Counts:
-    """Private exact numbers of rows per cell, which print their clique only and are
-    never pickled.
+    """Private exact numbers of rows per cell.
+
+    They print their clique only, and are never pickled.
 
     Attributes:
         clique: column names, one an axis.
@@ -71,12 +70,12 @@ class Marginal:
         clique: column names, one an axis; the empty clique is the number of rows.
         values: float64, noisy rows per cell, unbiased; may be negative.
         variance: of the noise of one cell, the same for all, in rows squared.
-        noise: the law of the noise that was drawn.
+        noise: the distribution of the noise.
         pooled: whether draws of several tables were averaged, so that errors are no
             longer whole numbers.
-        columns: the public facts about each axis, where known; a release knows them.
+        columns: the public facts about each axis, if known; a release knows them.
         signed: the columns of two cells of which only the difference was measured; the
-            rest of the table is made up from other measurements. Empty where the table
+            rest of the table is made up from other measurements. Empty if the table
             itself was measured.
         own: variance of one cell of a table that tells as much about these differences,
             in rows squared.
@@ -93,19 +92,15 @@ class Marginal:
 
     @property
     def measured_variance(self) -> float:
-        """Variance of one cell of what was measured, in rows squared."""
+        """The variance of one measured cell, in rows squared."""
         return self.variance if self.own is None else self.own
 
     def half_width(self, level: float = 0.95) -> float:
-        """Return half the width of an interval of the true count of a cell with chance
-        `level`, in rows.
-        """
+        """Return half the width of a cell's interval at confidence `level`, in rows."""
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
-        """Return lower and upper bounds, which hold the true count of each cell with
-        chance `level`.
-        """
+        """Return lower and upper bounds of each true count at confidence `level`."""
         half = self.half_width(level)
         return self.values - half, self.values + half
 
@@ -115,9 +110,7 @@ class Marginal:
         return float(self.values.sum())
 
     def project(self, clique: Clique) -> Marginal:
-        """Return the marginal of some of the columns, by summing over the others, for
-        free.
-        """
+        """Sum over the other columns, for free."""
         values = project(self.values, self.clique, clique)
         return Marginal(
             clique=clique,
@@ -125,7 +118,10 @@ class Marginal:
             variance=self.variance * (self.values.size // values.size),
             noise=self.noise,
             columns=tuple(
-                each for name in clique for each in self.columns if each.name == name
+                column
+                for name in clique
+                for column in self.columns
+                if column.name == name
             ),
             pooled=self.pooled,
         )
@@ -142,7 +138,7 @@ class Marginal:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Marginal:
-        """Read what `to_dict` wrote."""
+        """Read the plain data of `to_dict`."""
         return cls(
             clique=tuple(fields["clique"]),
             values=unpack(fields["values"]),
@@ -157,7 +153,7 @@ class Marginal:
 def check_cells(
     domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS
 ) -> None:
-    """Refuse cliques of too many cells or columns, or too many cells in all.
+    """Refuse cliques with too many cells or columns, or too many cells in all.
 
     Raises: LimitError that shows the number of cells.
     """
@@ -205,8 +201,11 @@ def cell_mask(
 def cell_counts(
     cells: Sequence[npt.NDArray[np.integer]], shape: tuple[int, ...]
 ) -> Integers:
-    """Count the rows in each cell of a table from the cell of each row in every
-    column.
+    """Count the rows in each cell of a table.
+
+    Args:
+        cells: the cell of each row in every column.
+        shape: cells of each column.
     """
     places = np.ravel_multi_index(tuple(cells), shape)
     return np.bincount(places, minlength=math.prod(shape)).reshape(shape)
@@ -215,18 +214,17 @@ def cell_counts(
 def half_width(
     variance: float, noise: Noise, level: float = 0.95, *, pooled: bool = False
 ) -> float:
-    """Return the half-width w with P(|error| <= w) >= level for noise of this variance,
-    in rows.
+    """Return the least w with P(|error| <= w) >= level, in whole rows.
 
-    In whole rows. Gaussian noise: the normal quantile, rounded up, which holds for the
-    discrete law too (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the
-    quantile of the discrete Laplace law with that variance, or the normal quantile
-    where that is larger (at levels below 0.91), so that it holds for one draw and for
-    sums of many, whose law lies between the two. A pooled error may lie just beyond a
-    whole number that a draw does not pass, so there it is about one row wider. Max-norm
-    noise: of a given variance its law lies between the Laplace law (one entry) and the
-    uniform one (many), and the widest of their quantiles and the normal one holds for
-    any number of entries.
+    Gaussian noise: the normal quantile, rounded up, which holds for the discrete
+    distribution too (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the
+    quantile of the discrete Laplace distribution with that variance, or the normal
+    quantile if that is larger (at levels below 0.91), so that it holds for one draw and
+    for sums of many, whose distribution lies between the two. A pooled error may lie
+    just beyond a whole number that a draw does not pass, so there it is about one row
+    wider. Max-norm noise: for a given variance its distribution lies between the
+    Laplace (one entry) and the uniform one (many), and the widest of their quantiles
+    and the normal one holds for any number of entries.
     """
     if not 0 < level < 1:
         raise UsageError(
@@ -251,9 +249,7 @@ def half_width(
 
 
 def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:
-    """Sum `values`, a table over `clique`, down to the columns of `onto`, axes in the
-    order of `onto`.
-    """
+    """Sum a table over `clique` down to `onto`, with axes in the order of `onto`."""
     missing = [name for name in onto if name not in clique]
     if missing:
         raise UsageError(
@@ -267,10 +263,8 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
     return np.transpose(sums, [order.index(name) for name in onto])
 
 
-def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:
-    """Return the table as a view that multiplies with a table over `node`, which holds
-    the clique.
-    """
+def align(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:
+    """Return a view of a table that broadcasts with one over a larger clique."""
     inside = [name for name in node if name in clique]
     turned = np.transpose(table, [clique.index(name) for name in inside])
     sizes = iter(turned.shape)
@@ -278,9 +272,7 @@ def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArra
 
 
 def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
-    """Encode an array for JSON as dtype, shape and base64 of its little-endian
-    bytes.
-    """
+    """Encode an array for JSON: dtype, shape, base64 of its little-endian bytes."""
     array = np.ascontiguousarray(values)
     array = array.astype(array.dtype.newbyteorder("<"))
     data = base64.b64encode(array.tobytes()).decode()
@@ -288,7 +280,7 @@ def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
-    """Read what `pack` wrote.
+    """Decode the fields of `pack`.
 
     Raises: ParameterError for anything but a table of finite numbers.
     """

@@ -1,9 +1,9 @@
 """Keyed digests of rows, people and tables.
 
-A digest of a row comes from its own values alone, as `schema.values` writes them, so
-that no digest changes with another person's rows. BLAKE2b under the ledger's key, 128
-bits: without the key no one can make two rows alike, nor find out a row from its
-digest.
+The digest of a row is computed from its own values alone, as `schema.values` writes
+them, so that no digest changes with another person's rows. It is BLAKE2b under the
+ledger's key, 128 bits: without the key no one can make two rows alike, nor find out a
+row from its digest.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,23 +17,24 @@ import pandas as pd
 from dpcore.errors import SchemaError, no_values
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
-from dpcore.tables.ranks import Ranks, person_ranks, ranked, row_ranks
+from dpcore.tables.ranks import Ranks, person_ranks, rank_messages, row_ranks
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
 
 _ROWS_AT_ONCE = 65_536
+"""Rows whose digests are summed at a time."""
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
-    """Return the digest of every row, the sum of its cells' digests in any order of the
-    columns.
+    """Return a digest of every row, the same for any order of the columns.
 
-    Cells are digested under the key and the name of their column, so two rows that
-    differ have sums that differ by an unpredictable amount, and agree with a chance of
-    2^-128. It tells 0, a missing value, "" and "0" apart. In a table that was read as
-    text, where one word in a column of numbers makes all of them texts, a text that is
-    written as a number counts as that number.
+    It is the sum of the digests of the cells. Cells are digested under the key and the
+    name of their column, so two rows that differ have sums that differ by an
+    unpredictable amount, and agree with a chance of 2^-128. 0, a missing value, "" and
+    "0" are told apart. In a table that was read as text, where one word in a column of
+    numbers makes all of them texts, a text that is written as a number counts as that
+    number.
 
     Returns: uint64 of shape (rows, 2).
     """
@@ -47,9 +48,7 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
 
 
 def column_digest(column: pd.Series, key: bytes) -> str:
-    """Return a keyed hexadecimal digest of one column, whatever the order of its
-    rows.
-    """
+    """Return a keyed hexadecimal digest of a column, for any order of its rows."""
     codes, digests = _cells(
         column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT))
     )
@@ -58,25 +57,28 @@ def column_digest(column: pd.Series, key: bytes) -> str:
 
 
 def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
-    """Return 96 keyed bits in hexadecimal for every value, NA where it is missing.
+    """Return 96 keyed bits in hexadecimal for every value, NA if it is missing.
 
     The same text has the same pseudonym in all tables of a series, and another one in
     every other series.
     """
-    own = blake2b(
+    series_key = blake2b(
         series.encode(), digest_size=32, key=key, person=b"pseudonyms"
     ).digest()
     cells = canonical(column)
     values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
-    texts = [blake2b(value, digest_size=12, key=own).hexdigest() for value in values]
+    texts = [
+        blake2b(value, digest_size=12, key=series_key).hexdigest() for value in values
+    ]
     return pd.Series(
         np.array([*texts, None], dtype=object)[cells.codes], index=column.index
     )
 
 
 def row_messages(frame: pd.DataFrame, key: bytes) -> list[bytes]:
-    """Return a message of each row, by its values alone; each of equal rows has its
-    own.
+    """Return a distinct message for each row, from its values.
+
+    Equal rows are numbered.
     """
     digests = row_digests(frame, key)
     times = pd.DataFrame(digests).groupby([0, 1]).cumcount().to_numpy(np.uint64)
@@ -86,27 +88,23 @@ def row_messages(frame: pd.DataFrame, key: bytes) -> list[bytes]:
 def uniform_draws(
     messages: Sequence[bytes], key: bytes, purpose: str
 ) -> npt.NDArray[np.float64]:
-    """Return two uniform numbers in [0, 1) for every message, which nobody can find
-    without the key.
+    """Return two uniform numbers in [0, 1) for every message, secret without the key.
 
     Returns: float64 of shape (messages, 2).
     """
-    words = ranked(messages, purpose.encode(errors="surrogatepass"), key)
+    words = rank_messages(messages, purpose.encode(errors="surrogatepass"), key)
     return np.asarray((words >> np.uint64(11)) * 2.0**-53)
 
 
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
-    """Return a digest of a table under the ledger's key, whatever the order of its rows
-    and columns.
-    """
+    """Return a keyed digest of a table, for any order of rows and columns."""
     return fingerprint_of(
         list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key
     )
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
-    """Return the sum over rows of 128 keyed bits for each, as an unbounded whole
-    number.
+    """Return the sum over rows of 128 keyed bits for each, as an unbounded integer.
 
     Sums of the parts of a table add up to that of the table, so that it can be read in
     batches, by several machines, in any order. Each row adds F(its digest), F a
@@ -136,9 +134,7 @@ def digests_sum(digests: Digests, key: bytes) -> int:
 
 
 def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
-    """Return the fingerprint of a table with these columns, from the sum over all its
-    rows.
-    """
+    """Return the fingerprint of a table from its column names and row sum."""
     text = "".join(f"{len(name)} {name}" for name in sorted(names))
     whole = blake2b(
         text.encode(errors="surrogatepass") + b"\x00", digest_size=32, key=key
@@ -148,8 +144,7 @@ def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
 
 
 def person_digests(column: pd.Series, key: bytes) -> Digests:
-    """Return 128 bits per row that identify its person, equal where the texts of the
-    ids are.
+    """Return 128 bits per row that identify its person, equal for equal texts of ids.
 
     Raises: SchemaError for a row without an id.
     """
@@ -161,13 +156,11 @@ def kept_rows(
     key: bytes,
     unit: PrivacyUnit,
 ) -> tuple[npt.NDArray[np.int64] | None, dict[int, int]]:
-    """Return the places of the `max_rows` rows of each person with the lowest ranks,
-    None for all rows.
+    """Return indices of the rows that count, and people by number of rows.
 
-    And the number of people by their number of rows.
-
-    An id is a text as it was written: two ids are one person only if their texts are
-    equal.
+    The rows that count are the `max_rows` rows of each person with the lowest ranks;
+    None means all rows. An id is a text as it was written: two ids are one person only
+    if their texts are equal.
 
     Raises: SchemaError for a row without an id.
     """
@@ -175,12 +168,14 @@ def kept_rows(
         return None, {1: len(frame)}
     ids = _ids(frame[unit.id_column])
     ranks = row_ranks(frame, key, unit.id_column)
-    places, people = first_rows(ids.persons()[:, None], ranks, unit.max_rows)
+    places, people = lowest_ranked_rows(ids.persons()[:, None], ranks, unit.max_rows)
     return np.sort(places), people
 
 
-def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
-    """Return the rows of a frame that count.
+def select_counted_rows(
+    frame: pd.DataFrame, key: bytes, unit: PrivacyUnit
+) -> pd.DataFrame:
+    """Select the rows of a frame that count, at most `max_rows` of each person.
 
     Raises: SchemaError for a row without an id.
     """
@@ -188,21 +183,19 @@ def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
     return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
-def first_rows(
+def lowest_ranked_rows(
     person: npt.NDArray[Any],
     ranks: Ranks,
     number: int,
 ) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
-    """Return the places of at most `number` rows of each person, those with the lowest
-    ranks.
-
-    And the number of people by their number of rows.
+    """Return indices of each person's lowest-ranked rows, and people by number of rows.
 
     Args:
-        number: of rows of one person, at most.
-        person: (rows, any) what tells people apart.
+        person: (rows, any) identifies the person.
         ranks: (rows, 2), compared by the second word, then by the first.
+        number: rows of one person, at most.
     """
+    # Sort by person, then by rank, and number the rows of each person
     order = np.lexsort((*ranks.T, *person.T))
     ordered = person[order]
     starts = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
@@ -214,7 +207,8 @@ def first_rows(
 
 
 def _ids(column: pd.Series) -> Canonical:
-    if column.isna().any():  # of whole numbers, pandas makes floats then
+    # with missing values, pandas turns whole numbers into floats
+    if column.isna().any():
         raise SchemaError(
             (
                 "the id column {column!r} has missing values, so these rows belong to "
@@ -243,18 +237,18 @@ def _ids(column: pd.Series) -> Canonical:
             column=str(column.name),
         )
     ids = canonical(column)
-    # of two objects the texts may be one
+    # different objects may have the same text
     if any(value[0] == "o" for value in ids.values):
         raise no_values(str(column.name))
     return ids
 
 
 def _has_floats(values: pd.Series | pd.Index) -> bool:
-    """Return True if some values are floats, in a column of any type."""
+    """Return whether some values are floats, in a column of any type."""
     if values.dtype.kind != "O" or isinstance(values.dtype, pd.StringDtype):
         return bool(values.dtype.kind == "f")
     return any(
-        isinstance(each, float | np.floating) and each == each for each in values
+        isinstance(value, float | np.floating) and value == value for value in values
     )
 
 
@@ -264,18 +258,16 @@ def _cells(
     key: bytes,
     read_as_text: bool,
 ) -> tuple[npt.NDArray[np.int64], Digests]:
-    """Return the place of each row's digest, and the digests with that of a missing
-    value last.
-    """
+    """Return each row's index into digests, and the digests, a missing value last."""
     content = canonical(column)
     start = blake2b(
         f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key
     ).copy
     values = map(from_text, content.values) if read_as_text else content.values
-    return content.codes, _digested((*values, ""), start)
+    return content.codes, _digest_values((*values, ""), start)
 
 
-def _digested(values: Iterable[str], start: Callable[[], blake2b]) -> Digests:
+def _digest_values(values: Iterable[str], start: Callable[[], blake2b]) -> Digests:
     digests = []
     for value in values:
         cell = start()

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 
 def total_variation(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
-    """Return the share of rows that would have to change until both tables agree, in
-    [0, 1].
+    """Return the total variation of two tables of counts, in [0, 1].
+
+    It is the share of rows that would have to change until both agree.
 
     Args:
         first, second: rows, or shares of them, in the same cells; neither adds up to 0.

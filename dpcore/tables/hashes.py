@@ -1,8 +1,8 @@
 """Quick hashes of rows and people without a key, for use inside one computation.
 
-They follow from the texts of values as models and hierarchies see them, so that two
-passes over a table agree, and go nowhere. What is stored, or is secret, has a keyed
-digest of `tables.digests`.
+They are computed from the texts of values as models and hierarchies see them, so that
+two passes over a table agree, and never leave. Stored and secret digests have a key,
+see `tables.digests`.
 """
 
 from collections.abc import Sequence
@@ -21,26 +21,27 @@ Hashes = npt.NDArray[np.uint64]
 def tuple_hashes(
     frame: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[Hashes, IntArray]:
-    """Return a number for each class of rows that agree on the columns, and the class
-    of each row.
-    """
+    """Return a hash of each class of rows equal on the columns, and row classes."""
     if not columns:
         return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
     _, first = np.unique(index, return_index=True)
-    few = frame[list(columns)].iloc[first]
-    # texts that differ from that of a missing value, whatever they are
+    representatives = frame[list(columns)].iloc[first]
+    # The prefix keeps any text apart from a missing value
     texts = pd.DataFrame(
-        {name: ("t" + as_text(few[name])).fillna("").astype(object) for name in columns}
+        {
+            name: ("t" + as_text(representatives[name])).fillna("").astype(object)
+            for name in columns
+        }
     )
     return np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64), index
 
 
 def text_hashes(texts: npt.NDArray[np.object_]) -> Hashes:
-    """Return a number for each text, by which different ones are counted."""
+    """Return a hash for each text, to count different ones."""
     return np.asarray(pd.util.hash_array(texts, categorize=False), np.uint64)
 
 
 def person_hashes(column: pd.Series) -> Hashes:
-    """Return 128 bits per row that identify its person, of shape (rows, 2)."""
+    """Return 128 bits per row that identify its person, (rows, 2)."""
     return person_ranks(canonical(column), b"")

@@ -1,4 +1,4 @@
-"""The distribution that lies nearest to noisy numbers."""
+"""The distribution nearest to noisy numbers."""
 
 from typing import Any
 
@@ -9,16 +9,16 @@ from dpcore.tables.counts import Values
 
 
 def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
-    """Return the table of non-negative cells that add up to `total` and lies nearest to
-    `values` in L2.
+    """Return the non-negative table with sum `total` nearest to `values` in L2.
 
-    Lowers all cells by one threshold and cuts at 0. Plain clipping leaves about half of
-    the noise of every empty cell in the table and then scales the real cells down to
-    make up for it; this does not.
+    Lowers all cells by one threshold and cuts at 0. Plain clipping would leave about
+    half of the noise of every empty cell in the table and then scale the real cells
+    down to make up for it; this does not.
 
     Args:
         values: noisy counts, any shape.
-        total: the sum wanted, in rows; at 0 or below, all cells are 0.
+        total: the wanted sum, in rows; at 0 or below, all cells are 0.
+
     Source: Duchi, Shalev-Shwartz, Singer, Chandra (2008), figure 1.
     """
     if total <= 0:

@@ -1,4 +1,4 @@
-"""Numbers of people where a person may have several rows."""
+"""Numbers of people, if a person may have several rows."""
 
 from typing import Any
 
@@ -11,12 +11,11 @@ from dpcore.schema.values import canonical
 from dpcore.tables.classes import IntArray, class_index, class_sizes
 
 
-def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
-    """Return a number per person for each row, or None where every row is another
-    person.
+def person_codes(frame: pd.DataFrame, column: str | None) -> IntArray | None:
+    """Return a number per person for each row, None if every row is another person.
 
-    Ids are texts as they were written, as for the promise. Rows without an id count as
-    one person together: that they are more is not known.
+    Ids are texts as they were written, as for the guarantee. Rows without an id count
+    as one person together, since nothing is known about them.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -30,8 +29,8 @@ def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     return None if int(codes.max()) + 1 == len(codes) else codes
 
 
-def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
-    """Return the ascending places of one row per person and group."""
+def one_row_each(groups: IntArray, person: IntArray | None) -> IntArray:
+    """Return ascending indices of one row for each person in each group."""
     if person is None:
         return np.arange(len(groups))
     pair = class_index([groups, person])
@@ -41,27 +40,28 @@ def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
 
 
 def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
-    """Return the distinct people of each class, of shape (classes,)."""
+    """Count the distinct people of each class, (classes,)."""
     number = int(classes.max(initial=-1)) + 1
     if person is not None:
-        classes = classes[once_each(classes, person)]
+        classes = classes[one_row_each(classes, person)]
     return np.bincount(classes, minlength=number)
 
 
-def crowds(
+def count_crowds(
     keys: IntArray, person: IntArray | None, counts: IntArray | None = None
 ) -> tuple[IntArray, float]:
-    """Return the people of each class of rows with one key, (classes,), and the share
-    who are alone in one.
+    """Count the people of each class, (classes,), and the share of people alone.
 
     Args:
+        keys: (rows,) equal within a class.
+        person: (rows,) number of the person, None if every row is one.
         counts: how many rows, all of different people, each row stands for; 1 by
             default.
     """
     if person is not None:
         classes = class_index([keys])
         sizes = people_per_class(classes, person)
-        return sizes, float(largest_each(sizes[classes] == 1, person).mean())
+        return sizes, float(largest_per_person(sizes[classes] == 1, person).mean())
     sizes = (
         class_sizes(keys)
         if counts is None
@@ -70,10 +70,8 @@ def crowds(
     return sizes, int((sizes == 1).sum()) / int(sizes.sum())
 
 
-def largest_each(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
-    """Return the largest value, at least 0, of each person's rows, of shape
-    (people,).
-    """
+def largest_per_person(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
+    """Return the largest value, at least 0, of each person's rows, (people,)."""
     if person is None:
         return values
     largest = np.zeros(int(person.max()) + 1, dtype=values.dtype)

@@ -1,8 +1,8 @@
-"""Keyed ranks of rows, which say which rows of a person count.
+"""Keyed ranks of rows, which decide which rows of a person count.
 
-A rank follows from the canonical values of its row alone, as `schema.values` tells them
-apart, so that none changes with another person's rows. It is quick, and lives as long
-as one piece of work; what is stored has a digest of `tables.digests`.
+A rank is computed from the canonical values of its row alone (see `schema.values`), so
+that it does not depend on another person's rows. It is quick, and lives as long as one
+piece of work; what is stored has a digest of `tables.digests`.
 """
 
 import datetime
@@ -33,23 +33,23 @@ _CLOCK = (
 _TIME = re.compile(
     rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK}(?:\+00:00)?)?"
 ).fullmatch
-"""Times as canonical texts write them: midnight without a zone is a day, and no
-fraction is 0.
+"""Matches times as in canonical texts.
+
+Midnight without a zone is written as a day, and a fraction is never 0.
 """
-_FIRST, _LAST = (
-    np.datetime64(each, "us") for each in ("0001-01-01", "9999-12-31T23:59:59.999999")
-)
+_FIRST_TIME = np.datetime64("0001-01-01", "us")
+_LAST_TIME = np.datetime64("9999-12-31T23:59:59.999999", "us")
 _WORD = np.dtype([("kind", "S1"), ("word", "<i8")])
 
 
 def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
-    """Return the rank of every row, the sum of those of its cells in any order of the
-    columns.
+    """Return the rank of every row, the same for any order of the columns.
 
-    The id is left out, as it is one for all rows that are compared. The rank of a cell
-    is 128 bits of a pseudorandom function under the key and the name of its column, of
-    a message that differs for values that do: two rows that differ have sums that
-    differ by an unpredictable amount, and agree with a chance of 2^-128.
+    It is the sum of the ranks of the cells. The id is left out, since compared rows
+    share it. The rank of a cell is 128 bits of a pseudorandom function under the key
+    and the name
+    of its column, of a message that differs for values that do: two rows that differ
+    have sums that differ by an unpredictable amount, and agree with a chance of 2^-128.
 
     Returns: uint64 of shape (rows, 2).
     """
@@ -60,25 +60,27 @@ def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
                 frame.iloc[:, place], bool(frame.attrs.get(READ_AS_TEXT))
             )
             purpose = f"{len(name)} {name} ".encode(errors="surrogatepass")
-            total += np.take(ranked([*messages, b""], purpose, key), codes, axis=0)
+            total += np.take(
+                rank_messages([*messages, b""], purpose, key), codes, axis=0
+            )
     return total
 
 
 def person_ranks(ids: Canonical, key: bytes) -> Ranks:
-    """Return 128 bits per row that identify its person: those without an id are one
-    person together.
+    """Return 128 bits per row that identify its person.
+
+    People without an id count as one person.
     """
     messages = [b"t" + value[1:].encode(errors="surrogatepass") for value in ids.values]
-    return np.take(ranked([*messages, b""], b"person", key), ids.codes, axis=0)
+    return np.take(rank_messages([*messages, b""], b"person", key), ids.codes, axis=0)
 
 
-def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
-    """Return 128 bits of each message: SipHash-2-4 under two keys for this purpose,
-    drawn from the key.
+def rank_messages(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
+    """Return 128 bits of each message by SipHash-2-4, under two keys for a purpose.
 
-    SipHash is a pseudorandom function of 64 bits (Aumasson and Bernstein 2012,
-    "SipHash: a fast short-input PRF"); pandas passes its values through a fixed
-    permutation, which changes nothing about that.
+    The keys are derived from `key`. SipHash is a pseudorandom function of 64 bits
+    (Aumasson and Bernstein 2012, "SipHash: a fast short-input PRF"); pandas passes its
+    values through a fixed permutation, which changes nothing about that.
     """
     keys = (
         blake2b(purpose, digest_size=32, key=key, person=b"rank")
@@ -87,8 +89,8 @@ def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
     )
     column = np.array(messages, dtype=object)
     words = [
-        pd.util.hash_array(column, encoding="latin1", hash_key=each, categorize=False)
-        for each in (keys[:16], keys[16:])
+        pd.util.hash_array(column, encoding="latin1", hash_key=half, categorize=False)
+        for half in (keys[:16], keys[16:])
     ]
     return np.column_stack(words)
 
@@ -96,8 +98,9 @@ def ranked(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
 def _messages(
     column: pd.Series, read_as_text: bool
 ) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """Return the place of each row's message, and those of the distinct values; -1 is a
-    missing value.
+    """Return each row's index into messages, and those of distinct values.
+
+    -1 is a missing value.
     """
     dtype: Any = column.dtype
     if (dtype == "float64" and isinstance(dtype, np.dtype)) or (
@@ -116,9 +119,7 @@ def _messages(
 
 
 def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return the kind and the 8 bytes of each number or time, and which of them have
-    those.
-    """
+    """Return kind and 8 bytes of each number or time, and whether they represent it."""
     records = np.empty(len(distinct), dtype=_WORD)
     kind = distinct.dtype.kind
     if kind == "M":
@@ -127,9 +128,9 @@ def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
         words = stamps.astype("M8[us]")
         records["kind"] = b"d" if zone is None else b"u"
         records["word"] = words.view(np.int64)
-        return records, (words.astype(stamps.dtype) == stamps) & (words >= _FIRST) & (
-            words <= _LAST
-        )
+        return records, (words.astype(stamps.dtype) == stamps) & (
+            words >= _FIRST_TIME
+        ) & (words <= _LAST_TIME)
     numbers = np.asarray(distinct, dtype=f"{kind}8")
     if kind == "f":
         is_whole = numbers == np.trunc(numbers)
@@ -144,12 +145,13 @@ def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
 
 
 def _message(value: str) -> bytes:
-    """Return the bytes of a canonical text: a kind and 8 bytes for most numbers and
-    times, else the text.
+    """Return the bytes of a canonical text, short for most numbers and times.
+
+    These have a kind and 8 bytes; all else is the text.
     """
     text = value[1:]
     if value[0] == "n":
-        # 64 bits have no more digits
+        # no number of 64 bits has more digits
         if len(text) <= 20 and text.lstrip("-").isdigit():
             if -(2**63) <= int(text) < 2**63:
                 return b"i" + struct.pack("<q", int(text))

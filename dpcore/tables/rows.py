@@ -1,6 +1,4 @@
-"""Types of private rows, their distinct tuples, what became of them, and public
-tables.
-"""
+"""Types of private rows, distinct tuples and publications, and of public tables."""
 
 from __future__ import annotations
 
@@ -15,20 +13,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from dpcore.tables.classes import IntArray, ascending, joint_keys, leaves_of
+from dpcore.tables.classes import IntArray, joint_keys, leaves_of, sorting_order
 
-MOST_TEXTS = 5_000_000
-"""Different texts of a column that is coded, at most: whoever has one of more of them
-is as good as named.
+MAX_TEXTS = 5_000_000
+"""Different texts of a coded column, at most.
+
+A text out of more than these is as good as a name.
 """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Microdata:
-    """Private rows about people, which print column names only and are never pickled.
+    """Private rows about people.
 
-    Attributes: key: of the ledger, for what is drawn for each row; empty where nothing
-    is.
+    They print column names only, and are never pickled.
+
+    Attributes:
+        key: of the ledger, for random draws per row; empty if nothing is drawn.
     """
 
     frame: pd.DataFrame
@@ -44,15 +45,14 @@ class Microdata:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Held:
-    """The private relation between tuples and groups of people with the same tuples.
+class TupleOwners:
+    """The private relation of distinct tuples and groups of people with equal tuples.
 
     Attributes:
-        group, place: (pairs,) each group with the place of each tuple that its people
-            hold.
-        people: (groups,) how many they are.
-        sums: (tuples,) uint64: the sum over the rows of a tuple of a number for whose
-            each is, see `tables.hashes`.
+        group, place: (pairs,) each group with the index of each tuple of its people.
+        people: (groups,) number of people.
+        sums: (tuples,) uint64: the sum of the owner hashes over the rows of a tuple,
+            see `tables.hashes`.
     """
 
     group: npt.NDArray[np.int64]
@@ -60,14 +60,14 @@ class Held:
     people: npt.NDArray[np.int64]
     sums: npt.NDArray[np.uint64]
 
-    def among(self, tuples: npt.NDArray[np.bool_]) -> Held:
-        """Return the pairs of the marked tuples."""
+    def select(self, tuples: npt.NDArray[np.bool_]) -> TupleOwners:
+        """Select the pairs of the marked tuples."""
         here = tuples[self.place]
         return replace(self, group=self.group[here], place=self.place[here])
 
-    def within(self, tuples: npt.NDArray[np.bool_]) -> Held:
-        """Return the same for a frame of the marked tuples alone."""
-        pairs = self.among(tuples)
+    def restrict_to(self, tuples: npt.NDArray[np.bool_]) -> TupleOwners:
+        """Select the marked tuples, and renumber them without gaps."""
+        pairs = self.select(tuples)
         return replace(
             pairs, place=(np.cumsum(tuples) - 1)[pairs.place], sums=self.sums[tuples]
         )
@@ -80,24 +80,23 @@ class DistinctRows(Microdata):
     Attributes:
         frame: each tuple once.
         rows: (tuples,) rows of each.
-        people: (tuples,) people of each; the rows where no column names people.
-        held: who holds which of them, where that was asked for.
+        people: (tuples,) people of each; the rows if no column names people.
+        owners: the owners of the tuples, if they were asked for.
     """
 
     rows: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
-    held: Held | None = None
+    owners: TupleOwners | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CodedRows(Microdata):
-    """Some columns of all rows, as private as rows, by codes of their values in as few
-    bytes as these need.
+    """Some columns of all rows as compact codes, as private as rows.
 
     Attributes:
-        frame: (rows,) the code of each value.
+        frame: (rows,) the code of each value, in as few bytes as possible.
         values: column -> the value of each code, sorted; a missing one is the last.
-        person: (rows,) number of the person; None where every row is one.
+        person: (rows,) number of the person; None if every row is one.
         counts: (rows,) how many rows each stands for, all of different people; None for
             one each.
         left_out: columns that are not coded, as they have too many different texts.
@@ -118,7 +117,9 @@ class CodedRows(Microdata):
         """Code columns, one after the other.
 
         Args:
-            frame: gives one with the column of a name.
+            names: of the columns.
+            frame: returns a frame with the column of a name.
+            person: (rows,) number of the person.
 
         Raises: SchemaError for an unknown column, or without rows.
         """
@@ -129,19 +130,22 @@ class CodedRows(Microdata):
             codes[name] = leaves.codes.astype(
                 np.min_scalar_type(int(leaves.codes.max()))
             )
-            own = pd.Series(leaves.values, name=name)
-            values[name] = own.reindex(range(len(own) + leaves.has_missing))
-            del leaves  # before the next column comes
+            distinct = pd.Series(leaves.values, name=name)
+            values[name] = distinct.reindex(range(len(distinct) + leaves.has_missing))
+            # free the memory before the next column is read
+            del leaves
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
-    def in_order(self) -> Self:
-        """Return the rows sorted by their first columns, as many as a key of 32 bits
-        takes.
-        """
-        bounds = accumulate((len(own) for own in self.values.values()), operator.mul)
+    def sort_rows(self) -> Self:
+        """Sort the rows by as many first columns as fit into a key of 32 bits."""
+        bounds = accumulate(
+            (len(distinct) for distinct in self.values.values()), operator.mul
+        )
         first = self.frame.columns[: sum(bound < 2**31 for bound in bounds)]
-        order = ascending(*joint_keys([self.frame[name].to_numpy() for name in first]))
-        codes = {name: own.to_numpy()[order] for name, own in self.frame.items()}
+        order = sorting_order(
+            *joint_keys([self.frame[name].to_numpy() for name in first])
+        )
+        codes = {name: column.to_numpy()[order] for name, column in self.frame.items()}
         frame = pd.DataFrame(codes, copy=False)
         return replace(
             self,
@@ -152,12 +156,12 @@ class CodedRows(Microdata):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Published:
-    """What became of rows that were published where they are. Private.
+    """The result of publishing rows in place. Private.
 
     Attributes:
-        keys, numbers: (keys,) int64: exact sums over the rows, and what each is of, in
-            order.
-        places: where the rows were put, one for each batch.
+        keys: (keys,) int64, sorted.
+        numbers: (keys,) int64: exact sums over the rows.
+        places: location of the rows of each batch.
     """
 
     keys: npt.NDArray[np.int64]
@@ -172,7 +176,7 @@ class Published:
         places: tuple[Any, ...],
     ) -> Published:
         """Add up the numbers of each key."""
-        # quick where two are added, whose keys are in order
+        # a stable sort is quick for two sorted parts
         order = np.argsort(keys, kind="stable")
         keys, first = np.unique(keys[order], return_index=True)
         return cls(
@@ -190,8 +194,6 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """Rows that may be shown and exported, drawn from a release or anonymized by a
-    plan.
-    """
+    """Rows that may be shown and exported: drawn from a release or anonymized."""
 
     frame: pd.DataFrame

@@ -1,16 +1,15 @@
-"""A small keyed sketch of a table, by which a table that was changed a little is
-recognized.
+"""A small keyed sketch of a table, to recognize a slightly changed table.
 
-It holds a bit for each of 4,096 places, which a row's digest flips: two sketches differ
-in the bits of those rows that are in one table only, and their number tells how many
-these are (Mitzenmacher, Pagh, Pham 2014, "Efficient estimation for high similarities
-using odd sketches", section 3). Beside it, a digest of each column, for tables whose
-other columns were renamed, added or replaced. Private: it is kept with the account, and
-tells nothing without the ledger's key.
+It holds 4,096 bits. The digest of each row flips one: two sketches differ in the bits
+of those rows that are in one table only, and the number of differing bits estimates how
+many rows these are (Mitzenmacher, Pagh, Pham 2014, "Efficient estimation for high
+similarities using odd sketches", section 3). It also holds a digest of each column, for
+tables with other columns renamed, added or replaced. Private: it is stored with the
+account, and tells nothing without the ledger's key.
 
-Two tables of other people agree by chance where there are few distinct rows: of those
-that n rows have, another sample of the same law has n too, give or take the root of 2
-n. What agrees no better than that says nothing.
+Two tables of other people agree by chance if there are few distinct rows: if n rows are
+equal, another sample of the same population has n such rows too, give or take the root
+of 2 n. An agreement that is no better says nothing.
 """
 
 from __future__ import annotations
@@ -25,15 +24,14 @@ import pandas as pd
 from dpcore.schema.values import canonical
 from dpcore.tables.digests import column_digest, row_digests
 
-PLACES = 4096
-MOST = 0.45
-"""Part of all bits beyond which the number of rows that differ can no longer be
-told.
-"""
-SELDOM = 3
-"""Standard deviations below what other tables differ by on average."""
-BITS = 16
-"""How unlikely columns of the same content must be to say that two tables are alike."""
+SKETCH_BITS = 4096
+"""Bits of a sketch, each flipped by the rows that fall on it."""
+MAX_ODD_SHARE = 0.45
+"""Share of differing bits beyond which the number of differing rows is unknown."""
+MIN_SDS = 3
+"""Standard deviations below the mean difference of two samples, for likeness."""
+MIN_SURPRISE = 16
+"""Surprise, in bits, of equal columns from which two tables count as alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +39,8 @@ class Likeness:
     """The similarity of two tables.
 
     Attributes:
-        rows: about how many rows are in one of the two only; None where columns differ.
-        columns: how many columns have the same content.
+        rows: estimated rows in one of the two only; None if columns differ.
+        columns: number of columns with the same content.
     """
 
     rows: int | None
@@ -55,7 +53,7 @@ class Sketch:
 
     Attributes:
         columns: column name -> digest of its content, hexadecimal.
-        bits: of all places, hexadecimal.
+        bits: all bits, hexadecimal.
     """
 
     columns: dict[str, str]
@@ -67,86 +65,90 @@ class Sketch:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Sketch:
-        """Read what `to_dict` wrote."""
+        """Read the plain data of `to_dict`."""
         return cls(columns=fields["columns"], bits=fields["bits"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """A table at hand, to be compared with sketches of tables on file.
+class SketchedTable:
+    """A table with its sketch, to be compared with stored sketches.
 
     Attributes:
-        most: rows in one of two tables only, at most, for which they look alike: half
-            of those that another sample would have, and so few that it seldom has.
-        telling: column name -> bits: how unlikely another sample has the same content
+        most: rows in one of two tables only, up to which they look alike: half of those
+            expected for another sample, and so few that it seldom has.
+        surprise: column name -> bits of surprise if another sample had the same content
             there.
     """
 
     sketch: Sketch
     most: float
-    telling: dict[str, float]
+    surprise: dict[str, float]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, key: bytes) -> Seen:
-        """Look at a table, whatever the order of its rows and columns."""
+    def of(cls, frame: pd.DataFrame, key: bytes) -> SketchedTable:
+        """Sketch a table, for any order of its rows and columns."""
         digests = row_digests(frame, key)
         ordered = digests[np.lexsort(digests.T)]
         first = np.flatnonzero(
             np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
         )
         counts = np.diff(np.append(first, len(ordered)))
+        # Equal rows get different places
         again = np.arange(len(ordered)) - np.repeat(first, counts)
         places = (ordered[:, 0] + again.astype(np.uint64) * ordered[:, 1]) % np.uint64(
-            PLACES
+            SKETCH_BITS
         )
-        flipped = np.bincount(places.astype(np.int64), minlength=PLACES) % 2
+        flipped = np.bincount(places.astype(np.int64), minlength=SKETCH_BITS) % 2
         sketch = Sketch(
             columns={
                 str(name): column_digest(frame[name], key) for name in frame.columns
             },
             bits=np.packbits(flipped.astype(np.uint8)).tobytes().hex(),
         )
-        # differences of two Poisson counts of mean n: their mean size is the root of 4
-        # n / pi
+        # The mean absolute difference of two Poisson counts of mean n is the root of
+        # 4 n / pi
         roots = float(np.sqrt(counts).sum())
         spread = math.sqrt((2 - 4 / math.pi) * len(frame))
         return cls(
             sketch=sketch,
-            most=min(roots / 2, math.sqrt(4 / math.pi) * roots - SELDOM * spread),
-            telling={str(name): _bits(frame[name]) for name in frame.columns},
+            most=min(roots / 2, math.sqrt(4 / math.pi) * roots - MIN_SDS * spread),
+            surprise={str(name): _surprise(frame[name]) for name in frame.columns},
         )
 
     def likeness(self, other: Sketch) -> Likeness | None:
-        """Return the similarity to the table of a sketch, or None where they are too
-        different.
+        """Return the similarity to a sketched table, None if they are too different.
 
-        Like are tables of the same columns with at least half of their rows in common,
-        fewer where few are distinct, and tables of which at least half of the columns
-        have the same content.
+        Two kinds are similar: tables of the same columns with at least half of their
+        rows in common (fewer if few are distinct), and tables with the same content in
+        at least half of the columns.
         """
         mine = self.sketch
-        ours, theirs = (
-            np.frombuffer(bytes.fromhex(each.bits), np.uint8) for each in (mine, other)
-        )
+        ours = np.frombuffer(bytes.fromhex(mine.bits), np.uint8)
+        theirs = np.frombuffer(bytes.fromhex(other.bits), np.uint8)
         odd = int(np.unpackbits(ours ^ theirs).sum())
         same = [
             name
             for name, digest in mine.columns.items()
             if other.columns.get(name) == digest
         ]
-        if mine.columns.keys() == other.columns.keys() and odd < MOST * PLACES:
-            differing = round(-PLACES / 2 * math.log(1 - 2 * odd / PLACES))
+        if (
+            mine.columns.keys() == other.columns.keys()
+            and odd < MAX_ODD_SHARE * SKETCH_BITS
+        ):
+            # rows from odd bits (Mitzenmacher, Pagh, Pham 2014, section 3)
+            differing = round(-SKETCH_BITS / 2 * math.log(1 - 2 * odd / SKETCH_BITS))
             if differing <= self.most:
                 return Likeness(rows=differing, columns=len(same))
-        bits = sum(self.telling[name] for name in same)
-        if 2 * len(same) >= max(len(mine.columns), len(other.columns)) and bits >= BITS:
+        bits = sum(self.surprise[name] for name in same)
+        if (
+            2 * len(same) >= max(len(mine.columns), len(other.columns))
+            and bits >= MIN_SURPRISE
+        ):
             return Likeness(rows=None, columns=len(same))
         return None
 
 
-def _bits(column: pd.Series) -> float:
-    """Return the bits of surprise if another sample of one law has each value as
-    often.
-    """
+def _surprise(column: pd.Series) -> float:
+    """Return the surprise, in bits, if another sample has equal counts of values."""
     counts = np.sort(np.bincount(canonical(column).codes + 1))[:-1]
     return float(np.log2(4 * np.pi * counts[counts > 0]).sum() / 2)

@@ -10,30 +10,27 @@ from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Values
 
 GRID = 2**20
-"""Units of a row: what a row adds to a sum is a whole number of units, from -GRID to
-GRID.
-"""
+"""Units of a row: the addend of a row is an integer from -GRID to GRID."""
 
 Integers = npt.NDArray[np.int64]
 Entry = Mapping[str, Integers]
-"""Column -> the level of each of its cells, int64 from -GRID to GRID; the empty entry
-counts rows.
+"""Column -> the level of each of its cells, int64 from -GRID to GRID.
 
-A row adds the product of its levels in units of GRID, cut to a whole number of units.
+A row adds the product of its levels in units of GRID, rounded down to a whole number.
+The empty entry counts rows.
 """
 
 
-def levels(numbers: Values) -> Integers:
-    """Return public numbers, one per cell, clipped to [-1, 1] in whole units of 1 /
-    GRID.
+def to_levels(numbers: Values) -> Integers:
+    """Convert public numbers, one per cell, to integer levels.
+
+    They are clipped to [-1, 1], in units of 1 / GRID.
     """
     return np.rint(np.nan_to_num(np.clip(numbers, -1.0, 1.0)) * GRID).astype(np.int64)
 
 
-def product(factors: list[Integers], rows: int) -> Integers:
-    """Return the addend of each row, int64 from -GRID to GRID, which is GRID without
-    factors.
-    """
+def multiply_levels(factors: list[Integers], rows: int) -> Integers:
+    """Return the addend of each row, int64 from -GRID to GRID; GRID without factors."""
     total = np.full(rows, GRID, dtype=np.int64)
     for factor in factors:
         total = total * factor // GRID
@@ -45,10 +42,10 @@ class NoisySums:
     """Public noisy sums over the rows of each cell of a clique.
 
     Attributes:
-        by: the columns whose cells tell the lines apart; empty for one line over all
+        by: the columns whose cells are summed separately; empty for one sum over all
             rows.
         values: float64 (cells, entries), in rows, unbiased.
-        deviation: of the noise of one entry, in rows.
+        deviation: standard deviation of the noise of one entry, in rows.
     """
 
     by: Clique

@@ -205,8 +205,8 @@ def test_a_suppressed_group_that_meets_the_models_is_published() -> None:
 
 
 def test_everything_suppressed_is_an_answer() -> None:
-    """A limit of 100 % with k above the number of people was refused, where ARX
-    suppresses all.
+    """A limit of 100 % with k above the number of people was refused where a plan
+    keeps suppressed rows, as ARX does; without them the table would be empty.
     """
     frame = few_suppressed()
     assert (
@@ -215,9 +215,19 @@ def test_everything_suppressed_is_an_answer() -> None:
         ]
         == "*"
     ).all()
-    assert len(apply(frame, of_few(models=(KAnonymity(k=200),), limit=1.0))) == 0
+    for limit in (0.5, 1.0):
+        with pytest.raises(InfeasibleError, match="above the number of rows"):
+            apply(frame, of_few(models=(KAnonymity(k=200),), limit=limit))
+
+
+@pytest.mark.parametrize(
+    "method", ["full-domain", "local recoding", "cell suppression", "mondrian"]
+)
+def test_fewer_rows_than_k_are_refused_alike(method: str) -> None:
+    """One of the methods returned an empty table."""
+    plan = of_few(models=(KAnonymity(k=5),), limit=1.0, method=method)
     with pytest.raises(InfeasibleError, match="above the number of rows"):
-        apply(frame, of_few(models=(KAnonymity(k=200),), limit=0.5))
+        apply(few_suppressed().head(3), plan)
 
 
 def test_models_on_a_column_of_many_values_take_little_memory() -> None:

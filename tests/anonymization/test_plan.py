@@ -283,6 +283,11 @@ def test_microaggregation_through_a_plan() -> None:
     ("changes", "error", "message"),
     [
         ({"roles": {"age": "insensitive"}}, SchemaError, "no quasi-identifier"),
+        (
+            {"roles": {"age": "quasi-identifier", "word": "undecided"}},
+            SchemaError,
+            "nobody has decided whether word may be published",
+        ),
         ({"roles": {"age": "secret"}}, ParameterError, "no role secret"),
         ({"models": ()}, ParameterError, "needs a privacy model"),
         ({"limit": 2.0}, ParameterError, "limit"),
@@ -304,6 +309,7 @@ def test_microaggregation_through_a_plan() -> None:
     ],
     ids=[
         "no quasi",
+        "undecided",
         "role",
         "no model",
         "limit",

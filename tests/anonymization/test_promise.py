@@ -359,7 +359,7 @@ def test_all_that_leaves_says_the_same(
             table, schema, budget=budget, ledger=dp.MemoryLedger()
         )
         with monkeypatch.context() as patch:
-            patch.setattr(base, "MOST_ROWS", 1 if number else len(FEW))
+            patch.setattr(base, "MAX_ROWS_IN_MEMORY", 1 if number else len(FEW))
             curator.anonymize_to(tmp_path / f"folder-{number}", plan)
         for file in (tmp_path / f"folder-{number}").glob("*.parquet"):
             told.append(

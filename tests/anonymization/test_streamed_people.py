@@ -37,7 +37,7 @@ from dpcore.engines.tuples import holders
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import texts
 from dpcore.tables.hashes import person_hashes, tuple_hashes
-from dpcore.tables.people import person_of
+from dpcore.tables.people import person_codes
 from dpcore.tables.rows import DistinctRows
 from tests.anonymization.oracle import (
     MODELS,
@@ -75,7 +75,7 @@ def streamed(case: Case) -> Tuples:
         sensitive={SECRET: SECRET_HIERARCHY},
         subset=None if case.subset is None else found.frame["shown"].to_numpy(),
         rows=found.rows,
-        held=found.held,
+        owners=found.owners,
     )
 
 
@@ -293,7 +293,7 @@ def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
             written(frame, other, plan)
     without = replace(
         FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples(searched_columns(plan)),
-        held=None,
+        owners=None,
     )
     with pytest.raises(dp.ParameterError, match="not known who holds"):
         Recoding.of(without, plan)
@@ -307,29 +307,29 @@ def test_holdings_in_many_slices_and_some_at_a_time(
     """
     frame = visits(400)
     whole = distinct(frame, "zip", "ill")
-    assert whole.held is not None
+    assert whole.owners is not None
     by_hand: Bag[frozenset[tuple[str, str]]] = Bag(
         frozenset(zip(rows["zip"], rows["ill"], strict=True))
         for _, rows in frame.groupby("person")
     )
-    monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS", 13)
-    monkeypatch.setattr(holders, "_WAITING", 1)
+    monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS_PER_SLICE", 13)
+    monkeypatch.setattr(holders, "_PENDING_PAIRS", 1)
     monkeypatch.setattr(people, "OWNERS_AT_ONCE", 3)
     cut = distinct(frame, "zip", "ill")
     for found in (whole, cut):
-        assert found.held is not None
+        assert found.owners is not None
         tuples = [*zip(found.frame["zip"], found.frame["ill"], strict=True)]
-        sets: list[set[tuple[str, str]]] = [set() for _ in found.held.people]
-        for group, place in zip(found.held.group, found.held.place, strict=True):
+        sets: list[set[tuple[str, str]]] = [set() for _ in found.owners.people]
+        for group, place in zip(found.owners.group, found.owners.place, strict=True):
             sets[group].add(tuples[place])
         assert len({*map(frozenset, sets)}) == len(sets)
         assert (
-            dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True))
+            dict(zip(map(frozenset, sets), found.owners.people.tolist(), strict=True))
             == by_hand
         )
-    assert Bag(cut.held.sums.tolist()) == Bag(whole.held.sums.tolist())  # type: ignore[union-attr]
+    assert Bag(cut.owners.sums.tolist()) == Bag(whole.owners.sums.tolist())  # type: ignore[union-attr]
     assert len(written(frame, frame, plan_of(limit=0.1, subset="shown"))) > 200
-    monkeypatch.setattr(holders, "MOST_PAIRS", 20)
+    monkeypatch.setattr(holders, "MAX_PAIRS", 20)
     with pytest.raises(dp.LimitError, match="too many different rows"):
         distinct(frame, "zip", "ill")
 
@@ -359,6 +359,6 @@ def test_people_are_told_apart_by_the_texts_of_their_ids() -> None:
         hashes = [tuple(each) for each in person_hashes(column).tolist()]
         assert len({*hashes}) == 10  # as for the promise: texts as they were written
         # each its own person
-        assert person_of(pd.DataFrame({"x": column}), "x") is None
+        assert person_codes(pd.DataFrame({"x": column}), "x") is None
     found, index = tuple_hashes(words.to_frame("x"), ["x"])
     assert len({*found[index].tolist()}) == 8

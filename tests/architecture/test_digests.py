@@ -51,7 +51,7 @@ PUBLIC = {
     ): "numbers inside one piece of work, which go nowhere",
     (
         "dpcore.tables.ranks",
-        "ranked",
+        "rank_messages",
     ): "a function under two keys that the ledger's key gives",
     (
         "workbench.anonymize.view",

@@ -39,6 +39,7 @@ LAYERS = {
     "dpcore.schema": 2,
     "dpcore.accounting": 2,
     "dpcore.registry": 1,
+    "dpcore.json_text": 1,
     "dpcore.errors": 0,
     "dpcore.text": 0,
     "dpcore.roots": 0,

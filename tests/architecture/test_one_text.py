@@ -23,12 +23,13 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.hierarchies.hierarchy": {"str(series.name)"},
         "curator.one_call": {"map(str, table.columns)"},
         "anonymization.hierarchies.suggest": {"str(series.name)"},
-        "io.workbooks": {"str(name)", "repr(sheet)"},
+        "io.workbooks": {"str(name)", "repr(best)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "risk.roles": {"map(str, frame.columns)"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
         "schema.numbers": {"str(base['name'])"},
+        "schema.unit": {"map(str, self.id_column)"},
         "schema.suggest": {"str(name)", "str(duplicated[0])"},
         "model": {"map(repr, model.columns)"},
         "synthesis.discrete.workload": {"map(repr, names)"},
@@ -64,6 +65,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
+        # labels of the codes of SPSS and Stata
+        "io.labels": {"str(label)"},
         "local.question": {"str(protocol)"},
         "evaluation.table.rows_of_people": {"str(QUANTILE_ORDER)"},
     },
@@ -85,7 +88,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.base": {"str(value)", "str(fields['kind'])"},
         "synthesis.closeness": {"str(loss)"},
         "synthesis.release.pooling": {
-            "str(together((Fraction(loss[name]) for loss in losses)))"
+            "str(together((sum((Fraction(loss[name]) for loss in losses)) for "
+            "losses in paid)))"
         },
         "synthesis.release.read": {"str(describe(release.recipe))"},
         "synthesis.discrete.model": {"str(loss.amount)"},

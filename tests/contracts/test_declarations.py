@@ -19,11 +19,13 @@ from dpcore.evaluation.table import cells_of_numbers
 from dpcore.io import read_table
 from dpcore.schema import Column, Schema, suggest
 from dpcore.schema.origin import WORDS, means_missing
+from dpcore.schema.schema import LEFT_OUT
 from dpcore.schema.values import as_text
 from tests.contracts.declarations import (
     BUDGET,
     CHANGES,
     COLUMN,
+    DECLARED,
     EPSILON,
     NUMBERS,
     READINGS,
@@ -111,6 +113,17 @@ def test_how_a_file_was_read_is_the_same_without_her_or_marked(change: Change) -
     differs = check(change, without, with_her)
     assert bool(differs) == bool(change.marks), differs
     assert "reading" in with_her.release.guarantee.from_data[COLUMN]
+
+
+def test_a_release_of_other_columns_is_the_same_if_she_has_one_left_out() -> None:
+    """A mark in one world alone tells in the other one that she is not there."""
+    change = next(each for each in CHANGES if each.marks == (LEFT_OUT,))
+    without, with_her = pair(by_suggestion, change)
+    differs = check(change, without, with_her)
+    assert set(differs) <= set(DECLARED), (
+        "declarations of all columns, and marked there"
+    )
+    assert differs, "she does decide it"
 
 
 @pytest.mark.parametrize("change", NUMBERS, ids=named)

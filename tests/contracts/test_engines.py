@@ -44,10 +44,10 @@ from dpcore.errors import SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role
 from dpcore.schema.values import texts
-from dpcore.tables.digests import fingerprint, first_rows
-from dpcore.tables.people import person_of
+from dpcore.tables.digests import fingerprint, lowest_ranked_rows
+from dpcore.tables.people import person_codes
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
-from dpcore.tables.sums import levels
+from dpcore.tables.sums import to_levels
 from tests.contracts.engine_kinds import (
     ENGINES,
     duckdb_engine,
@@ -316,7 +316,7 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
             (a.values == b.values).all() and a.values.shape == b.values.shape
             for a, b in pairs
         )
-    entry = {names[0]: levels(np.linspace(-1, 1, ALL_KINDS.domain.size(names[0])))}
+    entry = {names[0]: to_levels(np.linspace(-1, 1, ALL_KINDS.domain.size(names[0])))}
     for part in (None, (names[4], "True")):
         for by in ((), names[3:4]):
             sums = [
@@ -325,8 +325,8 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
             assert (sums[0] == sums[1]).all()
         assert reference.texts(names[2], part=part) == other.texts(names[2], part=part)
     assert (
-        reference.assigned(third, 3, names[2:3]).values
-        == other.assigned(third, 3, names[2:3]).values
+        reference.count_by_rule(third, 3, names[2:3]).values
+        == other.count_by_rule(third, 3, names[2:3]).values
     ).all()
     for columns in (names[2:5], HOSTILE[6:], HOSTILE[:2]):
         assert bag(reference.tuples(columns)) == bag(other.tuples(columns))
@@ -334,13 +334,13 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
         frame, names[4:6], HOSTILE[6]
     )
     for columns in (names[:3], HOSTILE[3:]):
-        coded = CodedRows.of(columns, lambda _: frame, person_of(frame, HOSTILE[6]))
-        assert by_person(other.coded(columns)) in (Counter(), by_person(coded))
+        coded = CodedRows.of(columns, lambda _: frame, person_codes(frame, HOSTILE[6]))
+        assert by_person(other.coded_rows(columns)) in (Counter(), by_person(coded))
     assert reference.people() == other.people()
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
-    assert sorted(other.spread(lambda number: number * number, 4)) == [0, 1, 4, 9]
+    assert sorted(other.map_numbers(lambda number: number * number, 4)) == [0, 1, 4, 9]
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
         distinct = read_distinct(other.tuples, plan)
@@ -395,14 +395,14 @@ def by_hand(
 
 def holdings(found: DistinctRows) -> Counter[object]:
     """The same as an engine tells it; a group that is there twice is seen."""
-    assert found.held is not None
+    assert found.owners is not None
     cells = [*zip(*(texts(found.frame[name]) for name in found.frame), strict=True)]
-    sets: list[set[object]] = [set() for _ in found.held.people]
-    for group, place in zip(found.held.group, found.held.place, strict=True):
+    sets: list[set[object]] = [set() for _ in found.owners.people]
+    for group, place in zip(found.owners.group, found.owners.place, strict=True):
         sets[group].add(cells[place])
     assert len({*map(frozenset, sets)}) == len(sets)
     return Counter(
-        dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True))
+        dict(zip(map(frozenset, sets), found.owners.people.tolist(), strict=True))
     )
 
 
@@ -445,9 +445,9 @@ def test_a_choice_by_place_is_seen(
         person: np.ndarray, digests: np.ndarray, number: int
     ) -> tuple[np.ndarray, dict[int, int]]:
         places = np.arange(len(digests), dtype=np.uint64)
-        return first_rows(person, np.column_stack([places, places]), number)
+        return lowest_ranked_rows(person, np.column_stack([places, places]), number)
 
-    monkeypatch.setattr(kept_rows, "first_rows", by_place)
+    monkeypatch.setattr(kept_rows, "lowest_ranked_rows", by_place)
     twin = ENGINES["parquet"][1](tmp_path, frame, ALL_KINDS, key=KEY)
     cliques = [ALL_KINDS.domain.names[:3]]
     reference = FrameEngine(frame, ALL_KINDS, key=KEY).counts(cliques)[0].values

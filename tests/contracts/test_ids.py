@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import io
+import json
 import os
 import pickle
 import re
@@ -32,7 +33,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.tasks import Mark
+from dpcore.engines.spark.tasks import MarkTask
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
@@ -458,12 +459,12 @@ def test_two_ids_are_two_people_to_workers_of_spark(rows: int, tmp_path: Path) -
         .orderBy("x")
         .toArrow()
     )
-    mark = Mark(names=("person", "x"), declared=("c1",), person="person", key=KEY)
+    mark = MarkTask(names=("person", "x"), declared=("c1",), person="person", key=KEY)
 
     def counts(some: pa.Table) -> np.ndarray:
         marked = pa.Table.from_batches(mark(some.combine_chunks().to_batches()))
         if marked["p"].null_count:
-            raise pickle.loads(marked["d"][0].as_py()).raised()
+            raise pickle.loads(marked["d"][0].as_py()).to_error()
         kept = marked.to_pandas().sort_values("d").groupby("p").head(rows)["c1"]
         return np.array([(kept == cell).sum() for cell in "ab"])
 
@@ -476,3 +477,20 @@ def test_two_ids_are_two_people_to_workers_of_spark(rows: int, tmp_path: Path) -
         except DpcoreError as error:
             found[kind] = letter_of(error)
     assert found == {kind: EXPECTED[kind]["spark"] for kind in kinds}
+
+
+def test_an_id_of_several_columns_is_refused_by_name() -> None:
+    """Of people who are numbered anew in each hospital, only one column would be read,
+    or the library would ask for "the name of a column".
+    """
+    columns = ("hospital", "patient_no")
+    unit: dict[str, Any] = {"max_rows": 2, "id_column": columns}
+    with pytest.raises(DpcoreError, match="not by 2: hospital, patient_no"):
+        dp.PrivacyUnit(**unit)
+    schema = dp.Schema(
+        columns=(dp.Integer("x", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=2)
+    )
+    written = json.loads(schema.to_json())
+    written["unit"]["id_column"] = list(columns)
+    with pytest.raises(DpcoreError, match="not by 2: hospital, patient_no"):
+        dp.Schema.from_json(json.dumps(written))

@@ -27,7 +27,7 @@ import dpcore as dp
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import Loss
 from dpcore.curator.measuring import measurer_of
-from dpcore.engines.remembered import Remembered
+from dpcore.engines.remembered import CountCache
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.schema.domain import Clique
 from dpcore.tables.sums import GRID
@@ -95,7 +95,7 @@ def curator_of(rows: int) -> dp.Curator:
     )
     engine = curator._engine
     known = {
-        part: Remembered(partial(engine.counts, part=part)) for part in (None, PART)
+        part: CountCache(partial(engine.counts, part=part)) for part in (None, PART)
     }
     engine.counts = lambda cliques, *, part, groups: known[part](cliques, groups=groups)
     return curator

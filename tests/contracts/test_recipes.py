@@ -147,7 +147,7 @@ def test_one_release_has_one_number(name: str, loss: AnyLoss) -> None:
         *((name,) for each in release.marginals for name in each),
     ]:
         told = release.answer(clique)
-        assert told.measured
+        assert told.is_measured
         assert (told.values >= 0).all()
         assert (told.low >= 0).all()
         assert (told.low <= told.values).all()

@@ -20,12 +20,12 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import base, work
-from dpcore.engines.joint import joint, passes
-from dpcore.engines.work import Counting
+from dpcore.engines.joint import group_passes, joint_tables
+from dpcore.engines.work import CountJob
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Domain
 from dpcore.tables.counts import MAX_CELLS_TOGETHER, check_cells
-from dpcore.tables.sums import levels
+from dpcore.tables.sums import to_levels
 from tests.contracts import random_runs
 from tests.contracts.engine_kinds import ENGINES
 
@@ -122,7 +122,7 @@ def passes_of(
     def watched(asked: Any, **options: Any) -> Any:
         what = (
             [asked.domain, asked.part, [*map(tuple, asked.cliques)]]
-            if isinstance(asked, Counting)
+            if isinstance(asked, CountJob)
             else []
         )
         seen.append((type(asked).__name__, what))
@@ -141,7 +141,7 @@ def passes_of(
     engine.counts([(), *itertools.combinations(names, 1), *pairs])
     engine.counts(pairs, part=("c3", "1"))
     engine.counts(pairs, groups=halves)
-    entry = {names[-1]: levels(np.linspace(-1, 1, schema.domain.size(names[-1])))}
+    entry = {names[-1]: to_levels(np.linspace(-1, 1, schema.domain.size(names[-1])))}
     engine.sums(names[-1:], [entry] * 3)
     return seen
 
@@ -154,7 +154,7 @@ def test_neighbours_take_the_same_passes(
     needs.
     """
     # so that there are several passes
-    monkeypatch.setattr(base, "MOST_AT_ONCE", 100_000)
+    monkeypatch.setattr(base, "MAX_CELLS_PER_PASS", 100_000)
     without, with_her, schema = neighbours()
     make = functools.partial(ENGINES[kind][1], tmp_path)
     expected = passes_of(make, without, schema)
@@ -173,10 +173,10 @@ def test_passes_that_follow_exact_facts_are_seen(
     def planted(frame: pd.DataFrame) -> Callable[..., Any]:
         def cut(cliques: Any, domain: Domain, most: int) -> Any:
             if fact == "rows":
-                return joint(cliques, domain, len(frame) // 4)
-            return joint(cliques, domain, 10 * (int(frame.to_numpy().max()) + 1))
+                return joint_tables(cliques, domain, len(frame) // 4)
+            return joint_tables(cliques, domain, 10 * (int(frame.to_numpy().max()) + 1))
 
-        monkeypatch.setattr(base, "joint", cut)
+        monkeypatch.setattr(base, "joint_tables", cut)
         return functools.partial(ENGINES["frame"][1], tmp_path)
 
     without, with_her, schema = neighbours()
@@ -194,7 +194,7 @@ def test_a_pass_holds_few_cells() -> None:
             names=names, sizes=tuple(rng.integers(1, 60, len(names)).tolist())
         )
         tables = list(dict.fromkeys(itertools.combinations(names, 2)))
-        groups = passes(tables, domain, 5_000)
+        groups = group_passes(tables, domain, 5_000)
         assert [table for group in groups for table in group] == tables
         assert all(
             sum(map(domain.cells, group)) <= 5_000 or len(group) == 1
@@ -244,7 +244,7 @@ def test_large_tables_are_counted_in_place(monkeypatch: pytest.MonkeyPatch) -> N
     make = functools.partial(ENGINES["frame"][1], Path())
     cliques = [("c15", "c16"), ("c16", "c15"), ("c3", "c15", "c12")]
     found = make(with_her, schema, key=KEY).counts(cliques)
-    monkeypatch.setattr(work, "_SMALL", 10**7)
+    monkeypatch.setattr(work, "_SMALL_TABLE", 10**7)
     again = make(with_her, schema, key=KEY).counts(cliques)
     for one, other in zip(found, again, strict=True):
         assert (one.values == other.values).all()
@@ -266,14 +266,14 @@ def test_a_run_that_fails_because_of_rows_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test above would hold whatever fails."""
-    put = work._put
+    put = work._add_rows
 
     def planted(table: Any, places: Any) -> None:
         if len(places) > 2:
             raise ValueError("too many rows")
         put(table, places)
 
-    monkeypatch.setattr(work, "_put", planted)
+    monkeypatch.setattr(work, "_add_rows", planted)
     ends, faults = random_runs.run_many(12, 4, tmp_path)
     assert any(end.endswith("failed after the charge") for end in ends)
     assert faults

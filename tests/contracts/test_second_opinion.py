@@ -108,7 +108,7 @@ def opened(place: Path, kind: pa.DataType) -> dict[str, Callable[[dp.Schema], En
             key=KEY,
         ),
         "frame": lambda schema: FrameEngine(
-            pq.read_table(place).to_pandas(types_mapper=arrow.nullable().get),
+            pq.read_table(place).to_pandas(types_mapper=arrow.nullable_dtypes().get),
             schema,
             key=KEY,
         ),
@@ -167,7 +167,7 @@ def test_a_cast_to_floats_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second opinion that agrees with decimals as floats is none."""
-    plain = arrow.plain
+    plain = arrow.to_plain
 
     def cast(column: Any) -> Any:
         return (
@@ -176,7 +176,7 @@ def test_a_cast_to_floats_is_seen(
             else plain(column)
         )
 
-    monkeypatch.setattr(arrow, "plain", cast)
+    monkeypatch.setattr(arrow, "to_plain", cast)
     monkeypatch.setattr(
         "tests.contracts.test_second_opinion.KINDS", {"prices": KINDS["prices"]}
     )

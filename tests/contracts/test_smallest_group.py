@@ -60,7 +60,7 @@ def test_the_table_that_leaves_is_judged(
     engine = ENGINES[kind][1](tmp_path, FRAME, SCHEMA, key=ledger.key)
     # as if the rows did not fit into memory: recoded where they are
     if kind != "frame":
-        monkeypatch.setattr(base, "MOST_ROWS", 1)
+        monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 1)
     curator = dp.Curator.open(
         engine,
         SCHEMA,

@@ -108,7 +108,7 @@ def test_the_nightly_backup_holds_the_ledger(tmp_path: Path) -> None:
     assert _run(cleaning).returncode == 0
     (backup,) = kept.iterdir()
     again = _run(
-        f"python -m workbench.store restore {backup}",
+        f"python -m workbench restore {backup}",
         WORKBENCH_DATA_DIR=str(tmp_path / "other"),
         WORKBENCH_KEY=KEY,
     )
@@ -120,23 +120,25 @@ def test_the_nightly_backup_holds_the_ledger(tmp_path: Path) -> None:
 
 
 COMMANDS = {
-    "make backup TO=folder KEY_TO=other": "python -m workbench.store backup {0}/b1 {0}/k1",
+    "make backup TO=folder KEY_TO=other": "python -m workbench backup {0}/b1 {0}/k1",
     # with WORKBENCH_KEY: the nightly backup
-    "python -m workbench.store backup /data/backup-1": None,
-    "make restore FROM=folder KEY_FROM=other": "python -m workbench.store restore {0}/b1 {0}/k1",
-    "python -m workbench.store restore /data/backup-1": None,
-    "python -m workbench.store check": "python -m workbench.store check",
-    "python -m workbench.store adopt ada@example.org": "python -m workbench.store adopt ada@example.org",
-    "make rekey": "python -m workbench.store rekey",
+    "python -m workbench backup /data/backup-1": None,
+    "make restore FROM=folder KEY_FROM=other": "python -m workbench restore {0}/b1 {0}/k1",
+    "python -m workbench restore /data/backup-1": None,
+    "python -m workbench check": "python -m workbench check",
+    "python -m workbench adopt ada@example.org": "python -m workbench adopt ada@example.org",
+    "make rekey": "python -m workbench rekey",
     # tests/workbench/store/test_sturdy.py
-    "python -m workbench.store rekey /a/safe/place/new.key": None,
-    "make accept": "python -m workbench.store accept",
+    "python -m workbench rekey /a/safe/place/new.key": None,
+    "make accept": "python -m workbench accept",
     "python -m workbench --help": "python -m workbench --help",
+    "python -m workbench": None,  # as the beginning of the others
     "make app": None,  # every test that serves
     "make app FILES=folder": None,  # test_admission.py
     "make app PORT=8502": None,  # Streamlit's own option
     "make app LISTEN=0.0.0.0": None,  # Streamlit's own option
     "make engines": None,  # installs packages
+    "make wheel": None,  # tests/test_package.py builds it
     # test_commands.py
     "python -m workbench release job.json --to r.json --as ada@example.org": None,
     "python -m workbench link TABLE": None,  # test_commands.py

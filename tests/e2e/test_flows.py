@@ -78,7 +78,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     downloads_have_content(person)
     the_way_back_is_not_a_trap(person)
     person.page.reload()
-    person.sees("What is promised").sees("rows not here").go("Ledger")
+    person.sees("What is promised").sees("rows not loaded: bring the file").go("Ledger")
     person.sees("spent 0.5 · held 0 · left 2.5")
     person.page.goto(person.server.url)  # no address to come from: the list leads back
     person.sees("My data sets").rest().press("Continue with table2").sees("The rows")

@@ -100,7 +100,7 @@ def main(folder: Path) -> None:
         hierarchies=suggest_together(frame, ["age"]),
         models=(KAnonymity(k=1_500),),
     )
-    base.MOST_ROWS = ROWS - 1
+    base.MAX_ROWS_IN_MEMORY = ROWS - 1
     marker.write_text(".out.*/rows/*")
     answer["written"] = curator.anonymize_to(folder / "out", plan)
     answer["killed in writing"] = not marker.exists()

@@ -32,13 +32,13 @@ from dpcore.engines import base
 from dpcore.engines import work as work_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.remembered import Remembered
+from dpcore.engines.remembered import CountCache
 from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.streaming.engine import ArrowEngine, sample_of
+from dpcore.engines.streaming.engine import ArrowEngine, read_sample
 from dpcore.engines.streaming.spool import Spool
 from dpcore.engines.tuples.slices import Slices
-from dpcore.engines.work import Counting, Digesting, Summing
+from dpcore.engines.work import CountJob, DigestJob, SumJob
 from dpcore.evaluation import (
     AuditQuestion,
     CountsQuestion,
@@ -295,7 +295,7 @@ def test_a_duckdb_file_is_nobody_elses_while_it_is_open(tmp_path: Path) -> None:
         [sys.executable, "-c", write], capture_output=True, text=True, check=False
     )
     assert "lock" in other.stderr
-    with engine.held():
+    with engine.hold_state():
         assert len(engine.rows().frame) == engine.counts([()])[0].values == 1
 
 
@@ -348,9 +348,9 @@ def test_more_rows_than_32_bits_hold() -> None:
     would be negative.
     """
     batch = Batch(FRAME, SCHEMA)
-    counting = Counting(domain=SCHEMA.domain, cliques=[("age",), ()])
-    digesting = Digesting(key=KEY)
-    summing = Summing(domain=SCHEMA.domain, by=(), entries=[{}])
+    counting = CountJob(domain=SCHEMA.domain, cliques=[("age",), ()])
+    digesting = DigestJob(key=KEY)
+    summing = SumJob(domain=SCHEMA.domain, by=(), entries=[{}])
     counts = counting.of(batch)
     digest = digesting.of(batch)
     sums = summing.of(batch)
@@ -383,7 +383,7 @@ def test_rows_that_do_not_fit(
         budget=dp.PureDP(epsilon="1"),
         ledger=dp.MemoryLedger(),
     )
-    monkeypatch.setattr(base, "MOST_ROWS", 399)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 399)
     engine = opened(kind, folder)
     with pytest.raises(dp.LimitError, match="more than 399 rows"):
         engine.rows()
@@ -500,7 +500,7 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
     )
     for ask in (
         lambda: duckdb_engine(source, SCHEMA, key=KEY, on_rows=leave),
-        lambda: sample_of(DuckDBReader(source), 5, leave),
+        lambda: read_sample(DuckDBReader(source), 5, leave),
     ):
         with pytest.raises(Gone):
             ask()
@@ -523,7 +523,7 @@ def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     engine = parquet_engine(folder, SCHEMA, key=KEY)
     assert (engine.counts([("age", "sex")])[0].values == expected).all()
     monkeypatch.undo()
-    monkeypatch.setattr(work_module, "MOST_BYTES", 799)
+    monkeypatch.setattr(work_module, "MAX_SPOOL_BYTES", 799)
     assert (
         parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
         == expected
@@ -541,7 +541,7 @@ def test_what_a_run_has_counted_is_not_counted_again() -> None:
         asked.append(len(cliques))
         return engine.counts(cliques, groups=groups)
 
-    remembered = Remembered(counts)
+    remembered = CountCache(counts)
     halves = {"age": np.arange(10) // 2}
     for groups in (
         {},
@@ -615,7 +615,7 @@ def test_an_anonymized_table_that_does_not_fit(
     )
     tables = []
     for most in (400, 399):
-        monkeypatch.setattr(base, "MOST_ROWS", most)
+        monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", most)
         ledger = dp.MemoryLedger()
         curator = dp.Curator.open(
             opened("parquet", folder),
@@ -659,7 +659,7 @@ def test_a_source_that_gives_other_rows_the_second_time(
     """A table named k = 25 would have groups of 21: the first look decides, the second
     one writes.
     """
-    monkeypatch.setattr(base, "MOST_ROWS", 99)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 99)
     query = "SELECT * FROM source WHERE random() < 0.5"
     curator = dp.Curator.open(
         duckdb(kind="parquet", location=str(folder), query=query, declared_by="Ada"),

@@ -18,7 +18,7 @@ from dpcore.engines import base
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import CellTables, cell_type, cells_of
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.joint import joint
+from dpcore.engines.joint import joint_tables
 from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.domain import Domain
@@ -58,7 +58,7 @@ def test_joint_tables_hold_what_they_stand_for() -> None:
             for _ in range(rng.integers(1, 30))
         ]
         most = int(rng.choice([0, 10, 1000, 65_535]))
-        blocks = joint(cliques, domain, most)
+        blocks = joint_tables(cliques, domain, most)
         for clique, block in zip(cliques, blocks, strict=True):
             assert set(clique) <= set(block)
             assert domain.cells(block) <= most or set(clique) == set(block)
@@ -71,9 +71,16 @@ def test_pairs_share_tables() -> None:
     sizes = (98, 4, 8, 16, 5, 10, 6, 5, 2, 10, 66, 7, 2, 40)
     pairs = list(itertools.combinations(names, 2))
     assert (
-        len(set(joint(pairs, Domain(names=names, sizes=sizes), base.MOST_JOINT))) <= 20
+        len(
+            set(
+                joint_tables(
+                    pairs, Domain(names=names, sizes=sizes), base.MAX_JOINT_CELLS
+                )
+            )
+        )
+        <= 20
     )
-    assert joint(pairs, Domain(names=names, sizes=(100,) * 14), 10_000) == pairs
+    assert joint_tables(pairs, Domain(names=names, sizes=(100,) * 14), 10_000) == pairs
 
 
 @pytest.fixture

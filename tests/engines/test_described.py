@@ -87,7 +87,7 @@ def rows_of(source: DuckDBSource, attached: Any, data: Any) -> Counter[tuple[Any
             attached.executemany(
                 f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows
             )
-    source._using(attached)
+    source._prepare(attached)
     return Counter(attached.sql(f"SELECT * FROM {source.rows}").fetchall())
 
 

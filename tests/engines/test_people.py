@@ -58,7 +58,7 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
     )
     tables = []
     for most in (600, 599):
-        monkeypatch.setattr(base, "MOST_ROWS", most)
+        monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", most)
         ledger = dp.MemoryLedger()
         curator = dp.Curator.open(
             source, schema, budget=dp.PureDP(epsilon="1"), ledger=ledger
@@ -75,7 +75,7 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
             FrontierQuestion(plan=plan, ks=(20, 140, 151), limits=(0.02,))
         ).content
     ]
-    monkeypatch.setattr(base, "MOST_ROWS", 600)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 600)
     points.append(
         curator.evaluate(
             FrontierQuestion(plan=plan, ks=(20, 140, 151), limits=(0.02,))
@@ -83,7 +83,7 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
     )
     assert [point.k for point in points[0]] == [20, 140]
     assert points[0] == points[1]
-    monkeypatch.setattr(base, "MOST_ROWS", 599)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 599)
     with pytest.raises(dp.SchemaError, match="two households"):
         curator.anonymize_to(
             tmp_path / "other", dataclasses.replace(plan, household="sex")

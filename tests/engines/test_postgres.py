@@ -201,7 +201,7 @@ def test_a_run_reads_one_state(
     def insert(rows: int) -> None:
         do(f"INSERT INTO {place} SELECT * FROM {place} LIMIT 1")
 
-    with engine.held():
+    with engine.hold_state():
         engine._on_rows = insert
         found = [sum(engine.texts("job").values()) for _ in range(2)]
     assert (found == [400, 400]) == (level == "REPEATABLE READ")

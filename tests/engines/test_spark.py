@@ -24,9 +24,9 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.engine import SparkEngine, _packed
-from dpcore.engines.spark.tasks import Coding, Each, Mark, Task, merged
-from dpcore.engines.work import Counting
+from dpcore.engines.spark.engine import SparkEngine, _pack_library
+from dpcore.engines.spark.tasks import CellsJob, EachTask, MarkTask, Task, merge_blocks
+from dpcore.engines.work import CountJob
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
 from tests.needs import need_spark
@@ -70,20 +70,22 @@ def test_what_workers_do_without_spark() -> None:
     unit = dp.PrivacyUnit(max_rows=2, id_column="person")
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
     rows = pa.Table.from_pandas(frame, preserve_index=False)
-    mark = Mark(
+    mark = MarkTask(
         names=("age", "person", "x"), declared=("c0",), person="person", key=KEY
     )
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
-    work = Counting(domain=schema.domain, cliques=[("age",), ()])
+    work = CountJob(domain=schema.domain, cliques=[("age",), ()])
     task = pickle.loads(pickle.dumps(Task(work=work, names=("age",), schema=schema)))
-    counts, number = task.whole(added(task, kept.to_batches(max_chunksize=50)))
+    counts, number = task.from_pairs(added(task, kept.to_batches(max_chunksize=50)))
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    code = Each(work=Coding(reads=("age",)), names=("age",), schema=schema)
+    code = EachTask(work=CellsJob(reads=("age",)), names=("age",), schema=schema)
     kept_cells = list(code(kept.to_batches(max_chunksize=50)))
-    cells, again = task.whole(added(dataclasses.replace(task, names=None), kept_cells))
+    cells, again = task.from_pairs(
+        added(dataclasses.replace(task, names=None), kept_cells)
+    )
     assert again == number
     assert cells.tolist() == counts.tolist()
 
@@ -93,7 +95,9 @@ def added(task: Task, batches: list[pa.RecordBatch]) -> pa.Table:
     block.
     """
     half = len(batches) // 2
-    return pa.Table.from_batches(merged([*task(batches[:half]), *task(batches[half:])]))
+    return pa.Table.from_batches(
+        merge_blocks([*task(batches[:half]), *task(batches[half:])])
+    )
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:
@@ -485,7 +489,7 @@ def test_workers_load_the_library_from_its_archive(tmp_path: Path) -> None:
         "dpcore.engines.spark.tasks as loaded"
     )
     program += "; print(loaded.__file__)"
-    archive = f"{_packed().name}/dpcore.zip"
+    archive = f"{_pack_library().name}/dpcore.zip"
     ended = subprocess.run(
         [sys.executable, "-c", program, archive],
         capture_output=True,

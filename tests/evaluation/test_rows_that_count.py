@@ -60,6 +60,6 @@ def test_what_is_compared_with_a_release_is_what_it_counted(
     engine = parquet_engine(tmp_path / "a.parquet", SCHEMA, key=b"k" * 32)
     whole = evaluation.read(engine, SCHEMA).frame
     assert whole["id"].value_counts().tolist() == [2] * PEOPLE
-    monkeypatch.setattr(base, "MOST_ROWS", len(ROWS) - 1)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", len(ROWS) - 1)
     some = evaluation.read(FirstRows(engine, 10 * OF_EACH), SCHEMA).frame
     assert some["id"].value_counts().tolist() == [2] * 10

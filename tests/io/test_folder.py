@@ -22,7 +22,7 @@ from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.io import mixing
 from dpcore.io.folder import unfinished_name, write_folder, write_mixed
-from dpcore.tables.arrow import frame_of
+from dpcore.tables.arrow import to_frame
 from dpcore.tables.rows import PublicTable
 from tests.statistical import laws
 
@@ -179,7 +179,7 @@ def test_types_do_not_depend_on_the_first_rows(
     found = set()
     for first in batches:
         order = [first, *(name for name in batches if name != first)]
-        frames = [frame_of(pa.record_batch({"a": batches[name]})) for name in order]
+        frames = [to_frame(pa.record_batch({"a": batches[name]})) for name in order]
         write_mixed(
             lambda put, frames=frames: [put(each) for each in frames],
             tmp_path / first,

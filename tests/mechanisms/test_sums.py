@@ -17,7 +17,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.engines.frame import FrameEngine
 from dpcore.mechanisms import measurer as measuring
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.tables.sums import GRID, levels, product
+from dpcore.tables.sums import GRID, multiply_levels, to_levels
 from tests.statistical import laws
 from tests.statistical.test_max_norm import full_law, p_value
 
@@ -27,8 +27,8 @@ COLUMNS = (
     dp.Categorical("sex", categories=("F", "M")),
     dp.Real("size", low=0, high=3, bin_width=1),
 )
-AGE = levels(np.linspace(-1, 1, 5))
-SIZE = levels(np.array([-1.0, 0.3, 1.0]))
+AGE = to_levels(np.linspace(-1, 1, 5))
+SIZE = to_levels(np.array([-1.0, 0.3, 1.0]))
 ENTRIES: list[Mapping[str, np.ndarray]] = [
     {},
     {"age": AGE},
@@ -99,7 +99,7 @@ def test_levels_stay_in_bounds() -> None:
     """A public number beyond [-1, 1], or none at all, must not let a row count for
     more.
     """
-    assert levels(np.array([5.0, -5.0, np.nan, np.inf])).tolist() == [
+    assert to_levels(np.array([5.0, -5.0, np.nan, np.inf])).tolist() == [
         GRID,
         -GRID,
         0,
@@ -107,7 +107,7 @@ def test_levels_stay_in_bounds() -> None:
     ]
     extreme = [np.array([a], dtype=np.int64) for a in (GRID, -GRID)]
     for first, second in itertools.product(extreme, extreme):
-        assert np.abs(product([first, second], 1)).max() <= GRID
+        assert np.abs(multiply_levels([first, second], 1)).max() <= GRID
 
 
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.7"), dp.ZCDP(rho="0.03")])
@@ -217,7 +217,7 @@ def test_views_add_up_the_same_rows() -> None:
     loss = dp.PureDP(epsilon=10**6)
     merged = measurer(loss).coarsen({"age": np.array([0, 0, 1, 1, 1])})
     lines = merged.sums(
-        ("age",), [{}, {"age": levels(np.array([-1.0, 1.0]))}], loss
+        ("age",), [{}, {"age": to_levels(np.array([-1.0, 1.0]))}], loss
     ).values
     assert np.rint(lines).tolist() == [[2, -2], [4, 4]]
     by_two = (

@@ -169,6 +169,38 @@ def test_a_role_is_changed_in_the_grid(app: Tab) -> None:
     assert smallest(made(app), "age", "sex", "zip", "visits") >= 5
 
 
+def test_columns_of_which_nothing_is_known_are_asked_about(app: Tab) -> None:
+    """First names under an unknown header would be published with one click."""
+    words = ["Zofia", "Jan", "Ewa"] * 100
+    page(app, people(kolumna=words, antwort=words))
+    assert app.session.own(AnonymizeState).undecided == ["kolumna", "antwort"]
+    assert "Decide about kolumna, antwort first" in app.text
+    assert app.button(MAKE).disabled
+    app.set("multiselect", "Publish as they are", ["antwort"])
+    app.press("Leave out kolumna")
+    assert app.errors == ""
+    app.press(MAKE)
+    assert list(made(app).columns) == [
+        "age",
+        "sex",
+        "zip",
+        "diagnosis",
+        "visits",
+        "antwort",
+    ]
+
+
+def test_a_change_of_columns_leaves_out_what_nobody_knows(app: Tab) -> None:
+    """The plan that the Audit page hands over would publish first names."""
+    page(app, people(kolumna=["Zofia", "Jan", "Ewa"] * 100))
+    note = session.TakeColumns(known=("age", "sex"), secret=(), labels={"age": 3})
+    app.session.slots[session.TakeColumns] = note
+    app.go("anonymize")
+    assert "Left out, since nothing says what they hold" in app.text
+    app.press(MAKE)
+    assert "kolumna" not in made(app).columns
+
+
 def test_no_quasi_identifier(app: Tab) -> None:
     """Taking all roles away would end in a traceback, with no way back."""
     page(app)

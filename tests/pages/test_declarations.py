@@ -8,9 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
+from dpcore.schema.schema import LEFT_OUT
 from tests.contracts.declarations import (
     CHANGES,
     EPSILON,
+    ROWS,
     Change,
     Outcome,
     check,
@@ -27,17 +29,30 @@ YES = (
     "Join them",
     "Yes, this is plainly public",
     "Use the round bounds",
-    "Leave it as taken from this table",
+    "No, keep the warning",
 )
 """What a person in a hurry presses, as long as it is there."""
 FIRST = ("words for missing", "printed labels", "limits of detection")
 ORDERED = sorted(CHANGES, key=lambda change: change.name not in FIRST)
 
 
-def through_the_page(tab: Tab, change: Change, *, with_her: bool) -> Outcome:
-    """Upload, say yes to all that is proposed, open, release."""
+def through_the_page(
+    tab: Tab,
+    change: Change,
+    *,
+    with_her: bool,
+    describe: Callable[[Tab], None] | None = None,
+) -> Outcome:
+    """Upload, say yes to all that is proposed, open, release.
+
+    Args:
+        describe: what is done with the form of the columns before that.
+    """
     content = change.table(with_her=with_her).to_csv(index=False).encode()
     tab.go("upload").upload(content, "table.csv")
+    if describe is not None:
+        tab.set("button_group", "Describe the columns", "one")
+        describe(tab)
     for _step in range(12):
         labels = [button.label for button in tab.at.button]
         answer = next((label for label in YES if label in labels), None)
@@ -74,6 +89,58 @@ def test_a_yes_is_the_same_without_her_or_marked(
         with_her = through_the_page(new_tab(), change, with_her=True)
     check(change, without, with_her)
     check_texts(change, with_her)
+
+
+CODES = [f"w{place:03d}" for place in range(ROWS)]
+
+
+def take_in(tab: Tab) -> None:
+    """Take in a column that was left out; do what the box says of its values."""
+    tab.set("selectbox", "Kind", "categorical")
+    tab.at.text_area[0].set_value(" | ".join(CODES)).run()
+    if tab.errors:
+        tab.set("checkbox", "Cell for missing", True)
+
+
+def trust_a_list(tab: Tab) -> None:
+    """Type a list and its source; do what the box says of other values."""
+    tab.at.text_area[0].set_value("good | bad").run()
+    tab.set("text_input", "Known from", "the questionnaire")
+    if tab.errors:
+        tab.at.text_area[0].set_value("good | bad | Zzyzx").run()
+
+
+CORRECTIONS = [
+    (
+        take_in,
+        Change(name="taken in", values=CODES, hers="NA", marks=("missing", LEFT_OUT)),
+    ),
+    (
+        trust_a_list,
+        Change(
+            name="a list with a source",
+            values=["good", "bad"] * (ROWS // 2),
+            hers="Zzyzx",
+            marks=("categories",),
+        ),
+    ),
+]
+"""What is changed in the form because of the check, and the value that the check met."""
+
+
+@pytest.mark.parametrize(
+    ("describe", "change"), CORRECTIONS, ids=["taken in", "a list with a source"]
+)
+def test_what_is_changed_because_of_the_check_is_marked(
+    describe: Callable[[Tab], None], change: Change, new_tab: Callable[[], Tab]
+) -> None:
+    """The page showed that one value had no cell, and her cell passed as known."""
+    with same_noise() as again:
+        without = through_the_page(new_tab(), change, with_her=False, describe=describe)
+        again()
+        with_her = through_the_page(new_tab(), change, with_her=True, describe=describe)
+    assert check(change, without, with_her)
+    assert without.release.guarantee.from_data.get(change.column, ()) == ()
 
 
 def test_an_answer_that_clears_every_mark_is_seen(

@@ -26,7 +26,7 @@ def test_a_table_for_learning(opened):
     assert "expected signal-to-noise ratio, for 100 rows" in opened.text
     opened.set("number_input", "exactly", 0.001)
     # too small for the dimension: said before paying
-    assert "Noise will drown this" in opened.text
+    assert "Too noisy to use" in opened.text
     error, ratio = re.search(
         r"10,000 rows: ± ([\d.]+)\u202f%, ([\d.]+) to 1", opened.text
     ).groups()

@@ -132,7 +132,7 @@ def test_a_survey_from_design_to_estimate(served):
         "text_area", "Possible answers", "yes\nno"
     )
     served.set("number_input", "exactly", 8.0).press("Make 30 links")
-    assert "only their digests are stored" in served.text
+    assert "they cannot be shown again" in served.text
     key, tokens = served.session.own(LocalState).invitations
     assert len(tokens) == 30
     book = session.surveys()

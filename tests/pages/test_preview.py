@@ -23,7 +23,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     ).open_draft()
     app.go("synthesize").press("A whole table")
     warning = app.at.warning[0].value
-    assert "Noise will drown this" in warning
+    assert "Too noisy to use" in warning
     assert "about 400 rows" in warning
     charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
     assert any("c0 and 14 like it" in alt for alt in charts), (
@@ -97,12 +97,12 @@ def test_columns_that_noise_drowns_can_be_left_out(app):
     app.set("multiselect", "Columns that should", ["big", "small"]).set(
         "radio", "Table", "one"
     )
-    assert "Noise will drown this" in app.text
+    assert "Too noisy to use" in app.text
     app.press("Leave out big")
     assert next(
         each.value for each in app.at.multiselect if each.label.startswith("Columns")
     ) == ["small"]
-    assert "Noise will drown this" not in app.text
+    assert "Too noisy to use" not in app.text
 
 
 def test_a_wanted_error_says_of_what(app):

@@ -54,7 +54,7 @@ SAME_EVERYWHERE = {
 OWN_NAMES = re.compile("|".join([*languages().values(), r"\(missing\)"]))
 """Languages in the switch; the label of a cell, as files have it."""
 BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦columns⟧", "⟦cells⟧"}
-BOOK |= {"⟦rows that would have to change⟧", "⟦off by, beside the rows of a mean cell⟧"}
+BOOK |= {"⟦rows that would have to change⟧", ("⟦error as a share of an average cell⟧")}
 """Columns of the guided example, and of the lesson that names columns of the invented
 census: data.
 """

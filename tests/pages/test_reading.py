@@ -71,9 +71,11 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     """
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
+    assert app.session.draft.told_options == frozenset()
     read_again(app, "text_input", "Names of the columns", "age, workclass, n")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
+    assert app.session.draft.told_options == {"names"}
     read_again(app, "checkbox", "The first line names", True)
     assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
 

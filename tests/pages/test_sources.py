@@ -50,7 +50,7 @@ def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     monkeypatch.setenv("WORKBENCH_OUTPUT", str(tmp_path / "out"))
     settings.read_settings.cache_clear()
-    monkeypatch.setattr(base, "MOST_ROWS", ROWS - 1)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", ROWS - 1)
     return app.go("upload")
 
 

@@ -247,7 +247,7 @@ def test_a_start_is_never_above_its_end(app):
     assert present.any()
     assert (codes["start"] <= codes["end"])[present].all()
     job, reading = job_of(app.session.data_set, release)
-    assert "'columns': ['start', 'end']" in script(job, reading)
+    assert 'columns=("start", "end")' in script(job, reading)
     app.press("Release something else").press("Remove")
     assert "start ≤ end" not in app.text
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpcore.errors import ParameterError
 from dpcore.risk import disclosure
 from dpcore.risk.disclosure import attribute_risk
-from dpcore.tables.classes import dense, equivalence_classes, leaves_of
+from dpcore.tables.classes import equivalence_classes, leaves_of, renumber
 
 
 @given(
@@ -31,8 +31,8 @@ def test_against_the_definitions(
     """Broken: a figure is not what its definition, applied class by class, gives; some
     or all at once.
     """
-    classes = dense(np.array([row[0] for row in rows]), 4)
-    secret = dense(np.array([row[1] for row in rows]), 6)
+    classes = renumber(np.array([row[0] for row in rows]), 4)
+    secret = renumber(np.array([row[1] for row in rows]), 6)
     values = range(int(secret.max()) + 1)
     n = len(rows)
     prior = np.bincount(secret) / n

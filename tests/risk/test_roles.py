@@ -106,7 +106,29 @@ def test_free_text_is_left_out_and_long_categories_are_not() -> None:
         f"Machine operators, assemblers and inspectors of group {i % 3}"
         for i in range(40)
     ]
-    assert role_of("duties", kinds) == "insensitive"
+    assert role_of("duties", kinds) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("cells", "role"),
+    [
+        (["Zofia", "Jan", "Ewa"], "undecided"),
+        (["王", "李", "张"], "undecided"),
+        (["AB", "C1", "D2"], "undecided"),
+        (["yes", "no", "yes"], "insensitive"),
+        (["ja", "Nein", None], "insensitive"),
+        (["male", "female", "other"], "insensitive"),
+        (["0-4", "5-9", "10-14"], "insensitive"),
+        (["A", "B1", "C"], "insensitive"),
+        ([True, False, None], "insensitive"),
+        ([1.5, 2.5, None], "insensitive"),
+    ],
+)
+def test_texts_of_which_nothing_is_known_are_not_decided(
+    cells: list[object], role: str
+) -> None:
+    """First names under an unknown header would be published as they are."""
+    assert role_of("kolumna", cells * 10) == role
 
 
 def test_contact_data_are_left_out_whatever_they_are_called() -> None:

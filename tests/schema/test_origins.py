@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.errors import ParameterError
-from dpcore.release import _digest
+from dpcore.errors import BudgetError, ParameterError
+from dpcore.release import PrivateReport, _digest, check_origins
 from dpcore.schema import Schema
 from dpcore.schema.origin import (
     CENSORED,
@@ -28,7 +28,8 @@ from dpcore.schema.origin import (
     label_of,
     means_missing,
 )
-from workbench.language.wording import found_sentences
+from dpcore.schema.values import MISSING, OTHER_LABEL
+from workbench.language.wording import found_sentences, from_data_words
 from workbench.store.links.shares import SharedPage
 
 FRAME = pd.DataFrame(
@@ -88,6 +89,28 @@ def test_each_fact_has_an_origin() -> None:
         == BY_HAND.column("sex").origin("missing")
         == Origin.TOLD
     )
+
+
+def test_a_rule_declares_one_thing_and_not_its_opposite() -> None:
+    """What the owner changed for one person's cell was called a public rule."""
+    age = SCHEMA.column("age")
+    assert age.origin("unreadable_is_missing") == Origin.RULE
+    refused = dataclasses.replace(age, unreadable_is_missing=False)
+    assert refused.origin("unreadable_is_missing") == Origin.TOLD
+    never = dataclasses.replace(refused, missing=False)
+    assert never.origin("missing") == Origin.TOLD
+    younger = dataclasses.replace(age, high=99)
+    assert (younger.origin("high"), younger.origin("low")) == (Origin.TOLD, Origin.RULE)
+
+
+def test_a_highest_age_of_an_earlier_file_is_read_as_from_the_data() -> None:
+    """A file of a program that called 99 a rule could not be opened."""
+    younger = dataclasses.replace(SCHEMA.column("age"), high=99)
+    content = fields(dataclasses.replace(SCHEMA, columns=(younger,)))
+    assert content["columns"][0].pop("known_from") == "declared"
+    assert read(content).column("age").from_data == ("kind", "high")
+    content["columns"][0]["known_from"] = "a law"
+    assert read(content).column("age").from_data == ("kind",)
 
 
 def test_a_schema_written_by_hand_means_what_it_says() -> None:
@@ -264,6 +287,10 @@ def found_labels(content: dict[str, Any]) -> None:
     content["columns"][1] |= {"found": "epsilon 1/20"}
 
 
+def joined_by_nobody(content: dict[str, Any]) -> None:
+    content["columns"][1] |= {"rules": [WORDS, SPELLINGS]}
+
+
 def unknown_rule(content: dict[str, Any]) -> None:
     content["columns"][1] |= {"rules": ["words for missing 99"]}
 
@@ -287,6 +314,7 @@ def other_ages(content: dict[str, Any]) -> None:
         (ages_of_another_name, "salary"),
         (found_labels, "sex"),
         (unknown_rule, "sex"),
+        (joined_by_nobody, "'sex'.*spellings"),
         (other_ages, "age"),
     ],
 )
@@ -320,6 +348,40 @@ def test_cells_that_nobody_paid_for_are_refused() -> None:
         dp.Curator.open(FRAME, with_found(again, other), ledger=ledger, **PURE)
     with pytest.raises(ParameterError, match=r"'pay' .* nothing was charged"):
         dp.Curator.open(FRAME, again, ledger=dp.MemoryLedger(), **PURE)
+
+
+@pytest.mark.parametrize("cell", ["missing", "other"])
+def test_a_cell_that_the_table_asked_for_is_no_public_part(cell: str) -> None:
+    """One person's label decided that there is such a part, and its charge was put
+    beside those of others.
+    """
+    label = {"missing": MISSING, "other": OTHER_LABEL}[cell]
+    for marks in ((), (cell,)):
+        sex = dp.Categorical(
+            "sex", categories=("F", "M"), missing=True, other=True, from_data=marks
+        )
+        schema = Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
+        assert schema.public_part({"sex": "F"}) == ("sex", "F")
+        if marks:
+            with pytest.raises(BudgetError, match="'sex'"):
+                schema.public_part({"sex": label})
+        else:
+            assert schema.public_part({"sex": label}) == ("sex", label)
+
+
+def test_joined_spellings_are_somebodys_word_in_a_file() -> None:
+    """A codebook would call it a public rule that somebody's spelling was the reason
+    for.
+    """
+    sex = dp.Categorical(
+        "sex",
+        categories=("F", "M"),
+        rules=(SPELLINGS,),
+        from_data=("kind", "categories"),
+    )
+    content = fields(Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1)))
+    assert content["columns"][0]["known_from"] == "declared"
+    assert read(content).column("sex").from_data == ("kind", "categories")
 
 
 def with_found(schema: Schema, found: CellSearch) -> Schema:
@@ -376,16 +438,25 @@ def test_texts_of_before_about_a_search_are_read() -> None:
     found = curator.schema.column("pay").found
     assert found is not None
     content = fields(curator.schema)
-    assert pay(content)["found"] == {"epsilon": "1/20", "search": found.id}
+    assert pay(content)["found"] == {
+        "epsilon": "1/20",
+        "search": found.id,
+        "columns": ["pay"],
+    }
     pay(content)["found"] = f"epsilon 1/20 #{found.id}"
-    assert read(content).found == {"pay": found}
+    before = read(content)
+    assert before.found == {"pay": dataclasses.replace(found, columns=())}
+    again = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
+    assert again.schema.found == {"pay": found}, "the ledger knows all its columns"
     release = curator.run(dp.Histogram("pay"), dp.PureDP(epsilon=1))
     text = release.to_json()
-    written = json.dumps({"epsilon": "1/20", "search": found.id})
+    written = json.dumps(found.to_json())
     assert text.count(written) == 2, "in the schema and in the guarantee"
     old = json.loads(text.replace(written, f'"epsilon 1/20 #{found.id}"'))
     old["digest"] = _digest(old)
-    assert dp.Release.from_dict(old).to_json() == text
+    before_release = dp.Release.from_dict(old)
+    assert before_release.guarantee.found == before.found
+    assert dp.Release.from_json(before_release.to_json()).schema.found == before.found
 
 
 @pytest.mark.parametrize(
@@ -420,10 +491,55 @@ def test_a_guarantee_names_the_columns_that_the_table_left_out() -> None:
     release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
     assert release.guarantee.from_data["note"] == ("left out",)
     content = json.loads(release.to_json())
-    assert dp.Release.from_dict(content).schema.left_out == schema.left_out
+    named = ("age", "note", "pay")
+    assert set(release.guarantee.from_data) == {"sex", *named}
+    read_again = dp.Release.from_dict(content).schema.left_out
+    assert tuple(column.name for column in read_again) == named
     content.pop("digest")
     content["guarantee"]["from_data"].pop("note")
     with pytest.raises(ParameterError, match="'note'"):
+        dp.Release.from_dict(content)
+
+
+@pytest.mark.parametrize("her", ["w00", "Quokka"])
+def test_a_release_of_other_columns_tells_not_whether_one_is_left_out(her: str) -> None:
+    """Who knows the header and saw no mark would know that she is not there."""
+    codes = [f"w{place % 50:02d}" for place in range(100)]
+    table = pd.DataFrame({"diag": [*codes, her], "sex": [*"FM" * 50, "F"]})
+    schema = dp.suggest_schema(table)
+    assert bool(schema.excluded) == (her == "Quokka")
+    curator = dp.Curator.open(table, schema, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["diag"] == ("left out",)
+    assert [column.name for column in release.schema.left_out] == ["diag"]
+    assert "diag (whether left out)" in from_data_words(release.guarantee.from_data)
+
+
+@pytest.mark.parametrize("hers", [5.0, 2.5])
+def test_a_release_names_all_columns_of_its_search(hers: float) -> None:
+    """One number made the search cover another column, which halves what each gets."""
+    loads = np.random.default_rng(3).gamma(3, 20, 4_000).round(1)
+    table = pd.DataFrame(
+        {"x": [*loads, 5.0], "y": [*[1.0, 2.0, 7.0, 3.0] * 1_000, hers]}
+    )
+    names = ["x", "y"] if hers == 2.5 else ["x"]
+    schema = Schema(
+        columns=(
+            dp.Real("x", low=0, high=1_000, bin_width=10),
+            dp.Real("y", low=0, high=1_000, bin_width=10),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    curator = dp.open_with_cells(table, schema, names, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Histogram("x"), dp.PureDP(epsilon=1))
+    assert release.guarantee.found["x"].columns == tuple(names)
+    (sentence,) = found_sentences(release.guarantee.found)
+    assert f"the cells of {', '.join(names)}." in sentence
+    assert dp.Release.from_json(release.to_json()).guarantee == release.guarantee
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    content["guarantee"]["found"]["x"]["columns"] = ["z"]
+    with pytest.raises(ParameterError, match="'x'"):
         dp.Release.from_dict(content)
 
 
@@ -444,6 +560,99 @@ def test_a_release_that_says_less_than_its_schema_is_refused(change: Any) -> Non
     change(content)
     with pytest.raises(ParameterError, match="'sex'"):
         dp.Release.from_dict(content)
+
+
+SEVEN_ROWS = Schema(
+    columns=(
+        dp.Categorical("sex", categories=("F", "M"), known_from="a law"),
+        dp.Integer("pay", low=0, high=5000, bin_width=500),
+    ),
+    unit=dp.PrivacyUnit(max_rows=7, id_column="person", from_data=True),
+)
+
+
+def contradicted(content: dict[str, Any], change: str) -> None:
+    """Change one thing that the guarantee or the schema of a release says."""
+    guarantee = content["guarantee"]
+    schema = content["schema"]
+    if change == "unit":
+        guarantee["unit"] = "add or remove one person (one row)"
+    if change == "mark of the unit":
+        guarantee["unit"] = (
+            "add or remove one person (at most 7 rows, named by 'person')"
+        )
+    if change == "no source":
+        guarantee["known_from"] = {}
+    if change == "another source":
+        guarantee["known_from"] = {"sex": "a law", "pay": "the census bureau"}
+    if change == "declared by":
+        schema["declared_by"] = "Mr X"
+    if change == "stands on":
+        guarantee["stands_on"] = [{"epsilon": "9"}]
+    if change == "stands on rho":
+        guarantee["stands_on"] = [{"rho": "1/9"}]
+    if change == "left out without a mark":
+        schema["left_out"] = [{"name": "zip", "from_data": []}]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("unit", "who is protected"),
+        ("mark of the unit", "who is protected"),
+        ("no source", "known from"),
+        ("another source", "known from"),
+        ("declared by", "declared the rows"),
+        ("stands on", "stands on"),
+        ("stands on rho", "stands on"),
+        ("left out without a mark", "'zip'"),
+    ],
+)
+def test_a_guarantee_that_contradicts_its_file_is_refused(
+    change: str, says: str
+) -> None:
+    """A page would print a promise that the same file denies."""
+    people = FRAME.assign(person=[f"p{place % 100}" for place in range(600)])
+    curator = dp.Curator.open(people, SEVEN_ROWS, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    assert dp.Release.from_dict(content).guarantee == release.guarantee
+    contradicted(content, change)
+    with pytest.raises(ParameterError, match=says) as refused:
+        dp.Release.from_dict(content)
+    assert refused.value.remedy
+
+
+def test_an_older_guarantee_says_what_its_schema_says() -> None:
+    """Earlier guarantees had other words for units and named no sources: they would be
+    refused, or pass as promises that their schema denies.
+    """
+    people = FRAME.assign(person=[f"p{place % 100}" for place in range(600)])
+    curator = dp.Curator.open(people, SEVEN_ROWS, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    content["schema"]["version"] = 1
+    content["guarantee"]["unit"] = "add or remove one person (at most 7 rows)"
+    content["guarantee"].pop("known_from")
+    guarantee = dp.Release.from_dict(content).guarantee
+    assert guarantee.unit == str(SEVEN_ROWS.unit)
+    assert guarantee.known_from == {"sex": "a law", "pay": "declared"}
+
+
+def test_losses_that_a_release_stands_on_are_within_its_own() -> None:
+    """A release of today, with the loss of an earlier one in it, would be refused."""
+    curator = dp.Curator.open(
+        FRAME, SCHEMA, budget=dp.ZCDP(rho=3), ledger=dp.MemoryLedger()
+    )
+    release = curator.run(dp.Histogram("sex"), dp.ZCDP(rho="1/3"))
+    for stands_on in ({"rho": "1/3"}, {"epsilon": "1/2"}):
+        carried = dataclasses.replace(release.guarantee, stands_on=(stands_on,))
+        check_origins(carried, release.schema)
+    too_much = dataclasses.replace(release.guarantee, stands_on=({"rho": "1/2"},))
+    with pytest.raises(ParameterError, match="stands on"):
+        check_origins(too_much, release.schema)
 
 
 def test_texts_in_an_older_release_file_are_not_handed_on() -> None:
@@ -511,8 +720,12 @@ def test_joined_spellings_of_an_older_file_are_read_as_from_the_data() -> None:
     content = joined()
     old = read(content)
     assert {"spellings", "synonyms"} <= set(old.from_data["ward"])
-    assert json.loads(old.to_json()) == content, "and it stands on the same requests"
-    assert old.plan_text == json.dumps(content, ensure_ascii=False, indent=1)
+    again = Schema.from_json(old.to_json())
+    assert again == old, "the file of today has the marks"
+    for schema in (old, again):
+        assert schema.plan_text == json.dumps(content, ensure_ascii=False, indent=1), (
+            "and it stands on the same requests"
+        )
     assert "theatre" not in old.shared().to_json()
     for marks in ((), ("categories",)):
         asked = read(joined(known_from="plainly public", from_data=marks))
@@ -533,8 +746,9 @@ def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
         "sex": ("kind", "categories"),
     }
     assert old.taken == ("age", "sex")
-    assert json.loads(old.to_json()) == content
-    assert old.plan_text == BY_HAND.plan_text
+    again = Schema.from_json(old.to_json())
+    assert again.from_data == old.from_data
+    assert old.plan_text == again.plan_text == BY_HAND.plan_text
     assert "many" not in old.shared().to_json()
 
 
@@ -546,8 +760,45 @@ def test_an_older_release_of_a_schema_written_by_hand_carries_the_marks() -> Non
     fields["guarantee"] |= {"known_from": {}, "from_data": {}}
     release = dp.Release.from_dict(fields)
     assert release.guarantee.from_data == {"age": ("kind", "missing", "low", "high")}
+    written = json.loads(release.to_json())
+    assert written["schema"]["version"] == 2
+    assert written["guarantee"]["from_data"] == {
+        "age": ["kind", "missing", "low", "high"]
+    }
+    assert written["schema"]["columns"][0]["from_data"] == [
+        "kind",
+        "missing",
+        "low",
+        "high",
+    ]
     again = dp.Release.from_json(release.to_json())
     assert again.guarantee == release.guarantee
+
+
+def test_an_older_report_of_a_search_carries_the_marks_of_its_columns() -> None:
+    """It would say that only the kind was read, and repeat a reason with her word."""
+    schema = Schema(
+        columns=(dp.Real("pay", low=0, high=10_000, bin_width=10, missing=True),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    ledger = dp.MemoryLedger()
+    curator = dp.open_with_cells(FRAME, schema, ["pay"], ledger=ledger, **PURE)
+    search = next(line for line in curator.lines() if line.content.get("report"))
+    report = curator.report(search.request_id)
+    content = json.loads(report.to_json())
+    (column,) = content["report"]["content"]["columns"]
+    column.update(
+        missing_tokens=["unBekannt"],
+        from_data=["kind", "missing", "missing_tokens"],
+        reason="because 1 of 600 says unBekannt",
+    )
+    content["report"]["guarantee"]["from_data"] = {"pay": ["kind"]}
+    read_again = PrivateReport.from_json(json.dumps(content))
+    marks = ("kind", "missing", "missing_tokens")
+    assert read_again.guarantee.from_data == {"pay": marks}
+    assert "unBekannt" not in read_again.to_json()
+    unchanged = PrivateReport.from_json(report.to_json())
+    assert unchanged == report
 
 
 def counted(schema: Schema, missing: float) -> dp.Release:

@@ -25,7 +25,7 @@ from dpcore.schema.values import (
     texts,
     texts_of,
 )
-from dpcore.tables.arrow import frame_of
+from dpcore.tables.arrow import to_frame
 from dpcore.tables.digests import row_digests
 from tests.tiers import but_first, examples
 
@@ -225,7 +225,7 @@ def test_decimals_keep_every_digit_and_have_the_text_of_their_number() -> None:
         ]
         kind = (pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale)
         found = canonical(
-            frame_of(pa.record_batch({"x": pa.array([*numbers, None], kind)}))["x"]
+            to_frame(pa.record_batch({"x": pa.array([*numbers, None], kind)}))["x"]
         )
         texts = [found.values[code] for code in found.codes[:-1]]
         assert found.codes[-1] == -1

@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.remembered import Remembered
+from dpcore.engines.remembered import CountCache
 from dpcore.mechanisms import measurer
 from dpcore.mechanisms.measurer import Measurer
 from tests.statistical import laws
@@ -31,7 +31,7 @@ ESTIMATES = {("a",): np.array([0.0, 1.0]), ("b",): np.array([2.0, 2.0])}
 
 
 COUNTS = {
-    id(frame): Remembered(FrameEngine(frame, SCHEMA, key=b"k" * 32).counts)
+    id(frame): CountCache(FrameEngine(frame, SCHEMA, key=b"k" * 32).counts)
     for frame in (WITH_HER, WITHOUT)
 }
 

@@ -14,8 +14,8 @@ from dpcore.schema import Clique, Domain
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.tables.counts import Counts, Marginal, aligned, project
-from dpcore.tables.sums import Entry, product
+from dpcore.tables.counts import Counts, Marginal, align, project
+from dpcore.tables.sums import Entry, multiply_levels
 
 NAMES = tuple("abcdefgh")
 
@@ -67,7 +67,9 @@ class Table:
             np.add.at(
                 found[:, i],
                 line,
-                product([each[self.codes[name]] for name, each in entry.items()], rows),
+                multiply_levels(
+                    [each[self.codes[name]] for name, each in entry.items()], rows
+                ),
             )
         return found
 
@@ -111,7 +113,7 @@ def brute_force(
     """The whole table, multiplied out."""
     whole = np.ones(domain.sizes)
     for clique, table in factors:
-        whole = whole * aligned(table, clique, domain.names)
+        whole = whole * align(table, clique, domain.names)
     return whole * (total / whole.sum())
 
 

@@ -327,13 +327,13 @@ def test_intervals_hold_the_true_counts() -> None:
         model = fitted(Tree(), table, dp.ZCDP(rho="0.1"))
         for name in table.domain.names:
             answer = model.answer((name,), level=0.9)
-            assert answer.measured
+            assert answer.is_measured
             truth = table.count((name,), {})
             held += int(np.sum((answer.low <= truth) & (truth <= answer.high)))
             cells += answer.values.size
     assert laws.at_least(held, cells, 0.9)
     assert held / cells < 0.97, "wider than its noise says"
-    assert not model.answer(("c0", "c1", "c2")).measured
+    assert not model.answer(("c0", "c1", "c2")).is_measured
 
 
 @pytest.mark.parametrize(
@@ -384,4 +384,4 @@ def test_chosen_rows_have_no_interval_of_their_own() -> None:
     table = random_table(np.random.default_rng(21), 3000, (5, 4))
     answer = fitted(Tree(), table, dp.ZCDP(rho=1)).given({"c0": 1}).answer(("c1",))
     assert np.all(np.isinf(answer.high))
-    assert not answer.measured
+    assert not answer.is_measured

@@ -18,7 +18,7 @@ from dpcore.synthesis.relations import (
     share_kept,
     weakest_kept,
 )
-from dpcore.tables.sums import levels
+from dpcore.tables.sums import to_levels
 
 LOUD = dp.ZCDP(rho="0.00001")
 QUIET = dp.ZCDP(rho="0.5")
@@ -124,7 +124,9 @@ def test_the_recipe_is_given_the_rows_of_the_invented_table() -> None:
     merged = measurer.coarsen({"b": np.array([0, 0, 1])})
     (counts,) = merged.measure([("b", "a")], loss.share(0.5))
     signs = (1.0, -1.0)
-    sums = measurer.sums(("b",), [{}, {"a": levels(np.array(signs))}], loss.share(0.5))
+    sums = measurer.sums(
+        ("b",), [{}, {"a": to_levels(np.array(signs))}], loss.share(0.5)
+    )
     for cell in range(2):
         for a in range(2):
             exact = sum((b // 2, first) == (cell, a) for first, b in rows)

@@ -10,7 +10,7 @@ from dpcore.tables import classes
 from dpcore.tables.classes import (
     class_index,
     class_sizes,
-    counted_pairs,
+    count_pairs,
     joint_classes,
     joint_keys,
     leaves_of,
@@ -66,7 +66,7 @@ def test_pairs_are_counted(rows: list[tuple[int, int]]) -> None:
     """Broken: the sparse and the dense way of counting pairs differ."""
     groups, codes = (np.array(column) for column in zip(*rows, strict=True))
     found = list(
-        zip(*(part.tolist() for part in counted_pairs(groups, codes)), strict=True)
+        zip(*(part.tolist() for part in count_pairs(groups, codes)), strict=True)
     )
     assert found == [(*pair, rows.count(pair)) for pair in sorted(set(rows))]
 
@@ -113,8 +113,8 @@ def test_classes_of_many_rows_are_those_of_few(
     )
     for most in (rows, 0):
         monkeypatch.setattr(classes, "MANY_ROWS", most)
-        monkeypatch.setattr(classes, "_AT_ONCE", 7 if most == 0 else 2**20)
-        order = classes.ascending(keys, bound)
+        monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 7 if most == 0 else 2**20)
+        order = classes.sorting_order(keys, bound)
         made = np.arange(rows)[order].tolist()
         assert (
             classes.share_alone(columns),
@@ -122,8 +122,8 @@ def test_classes_of_many_rows_are_those_of_few(
             made,
         ) == expected
         if most == 0:
-            monkeypatch.setattr(classes, "_AT_ONCE", 70)
-        pairs = counted_pairs(columns[0].astype(np.int64), columns[1])
+            monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 70)
+        pairs = count_pairs(columns[0].astype(np.int64), columns[1])
         told = dict(
             zip(
                 zip(*(each.tolist() for each in pairs[:2]), strict=True),

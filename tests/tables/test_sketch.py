@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from dpcore.tables.sketch import Likeness, Seen, Sketch
+from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
 
 KEY = b"k" * 32
 
@@ -24,8 +24,10 @@ def table(rows: int = 5_000, seed: int = 0) -> pd.DataFrame:
 
 
 def likeness(old: pd.DataFrame, new: pd.DataFrame, key: bytes = KEY) -> Likeness | None:
-    kept = Sketch.from_dict(json.loads(json.dumps(Seen.of(old, KEY).sketch.to_dict())))
-    return Seen.of(new, key).likeness(kept)
+    kept = Sketch.from_dict(
+        json.loads(json.dumps(SketchedTable.of(old, KEY).sketch.to_dict()))
+    )
+    return SketchedTable.of(new, key).likeness(kept)
 
 
 def test_a_changed_table_is_recognized() -> None:
@@ -90,5 +92,5 @@ def test_a_sketch_is_small_and_keyed() -> None:
     """It is kept with the account: it must tell nothing to whoever has no key, and grow
     with no table.
     """
-    assert len(json.dumps(Seen.of(table(), KEY).sketch.to_dict())) < 1_500
+    assert len(json.dumps(SketchedTable.of(table(), KEY).sketch.to_dict())) < 1_500
     assert likeness(table(), table(), key=b"another" * 5) is None

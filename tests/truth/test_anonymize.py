@@ -39,6 +39,7 @@ from tests.truth.groups import People, text
 from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, Odd, opened
 from workbench import session
+from workbench.anonymize.state import AnonymizeState
 
 REPORT = "Report to sign (HTML, internal)"
 FILE = "Download as one HTML file"
@@ -66,8 +67,8 @@ def deviation(cells: pd.Series) -> float:
 
 KEPT = (
     "The smallest group has {k} {whom}, the average group {average}. Information "
-    "loss, which the search "
-    "makes small: {loss}. {share} of the {whom} have a suppressed row."
+    "loss (the search minimizes it): {loss}. {share} of the {whom} have a "
+    "suppressed row."
 )
 CHOSEN = (
     "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups."
@@ -125,8 +126,8 @@ READY = (
 )
 LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
 AGAIN = (
-    "Unique again for somebody who also knows the columns left as they are: {share} "
-    "of the {whom}.|share"
+    "Still unique if somebody also knows the unchanged columns: {share} of the "
+    "{whom}.|share"
 )
 PAGE = {
     "{number} rows|number": lambda t: t.cap,
@@ -383,6 +384,14 @@ ASKED = {
 """Fields by a short name; the others are sliders by their label."""
 
 
+def publish_undecided(tab: MarkedTab) -> None:
+    """Answer the question about texts of which nothing is known: as they are."""
+    names = tab.session.own(AnonymizeState).undecided
+    if names:
+        tab.set("multiselect", "Publish as they are", names)
+        tab.press("Publish them as they are")
+
+
 def after_making(
     odd: Odd,
     monkeypatch: pytest.MonkeyPatch,
@@ -394,6 +403,7 @@ def after_making(
     if odd.name in NOTED:
         tab.session.slots[session.TakeColumns] = NOTED[odd.name]
     tab.go("anonymize")
+    publish_undecided(tab)
     for label, value in demanded.items():
         tab.set(*ASKED.get(label, ("slider", label)), value)
     tab.set("select_slider", "suppressed, at most", WALKED.get(odd.name, 0.05)).press(
@@ -475,7 +485,7 @@ TRIED = [
     ("name", "places", "named", "wrong"),
     [
         # rows in place of people
-        ("visits", TRIED, "person_of", lambda frame, column: None),
+        ("visits", TRIED, "person_codes", lambda frame, column: None),
         # visible groups alone
         ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),
         # share of rows

@@ -17,7 +17,7 @@ import pytest
 
 from dpcore.anonymization import closeness, methods, models
 from dpcore.anonymization.coding import Coding
-from dpcore.anonymization.partition.microaggregation import published
+from dpcore.anonymization.partition.microaggregation import publish_means
 from dpcore.evaluation.table import trial
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
@@ -302,12 +302,12 @@ def _never(_model: Any, classes: Any, *_kept: Any) -> Any:
 
 def _flat(counts: Any, secret: Any) -> Any:
     """The flow through a hierarchy in which all values meet at the top."""
-    return len(secret.parents) * counts.moved(secret.counts)
+    return len(secret.parents) * counts.scaled_distance(secret.counts)
 
 
 def _narrow(columns: Any, *given: Any) -> Any:
     """Means of which each is said to stand for itself."""
-    recoded = published(columns, *given)
+    recoded = publish_means(columns, *given)
     alone = [dataclasses.replace(each, ncp=0 * each.ncp) for each in recoded.columns]
     return dataclasses.replace(recoded, columns=tuple(alone))
 
@@ -325,7 +325,7 @@ def _narrow(columns: Any, *given: Any) -> Any:
         (
             "0.2-closeness of days (hierarchical distance)",
             closeness,
-            "_moved_in_tree",
+            "_tree_flow",
             _flat,
         ),
         pytest.param(
@@ -338,12 +338,12 @@ def _narrow(columns: Any, *given: Any) -> Any:
         pytest.param(
             "average risk of at most 0.04",
             models.AverageRisk,
-            "among",
+            "violations_among",
             _never,
             marks=pytest.mark.proof,
         ),
         ("5-map; (0.1, 0.6)-presence", models.DeltaPresence, "violations", _never),
-        ("means", methods, "published", _narrow),
+        ("means", methods, "publish_means", _narrow),
     ],
 )
 def test_a_wrong_demand_is_caught(

@@ -403,7 +403,7 @@ def test_every_figure_is_of_the_people(
     ("place", "wrong"),
     [
         # rows in place of people
-        ("dpcore.evaluation.table.audit.person_of", lambda frame, column: None),
+        ("dpcore.evaluation.table.audit.person_codes", lambda frame, column: None),
         (
             "dpcore.evaluation.table.verdict.unique_share",  # a share of rows
             lambda columns, person, rows=None: float(
@@ -705,7 +705,7 @@ def test_a_wrong_base_of_rows_is_caught(
 ) -> None:
     """The test above would not see rows in place of people."""
     monkeypatch.setattr(
-        "dpcore.evaluation.table.row_risk.person_of", lambda frame, column: None
+        "dpcore.evaluation.table.row_risk.person_codes", lambda frame, column: None
     )
     seen, _file, t = row_walk(marking, monkeypatch, 200)
     with pytest.raises(AssertionError, match="not true"):

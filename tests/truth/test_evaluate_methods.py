@@ -233,7 +233,7 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Poin
     """The page with a comparison on the public table; what is true of its points."""
     in_this_process(monkeypatch)
     made: Made = {}
-    right = methods.run
+    right = methods.run_in_memory
 
     def record(recipe: Any, loss: Any, schema: Any, train: pd.DataFrame) -> Any:
         release = right(recipe, loss, schema, train)

@@ -637,7 +637,7 @@ def without_tables(name: str) -> tuple[Release, dict[str, Any], pd.DataFrame]:
         TABLES["visits"].frame, schema, budget=budget, ledger=dp.MemoryLedger()
     )
     release = curator.run(LISTED[name], dp.PureDP(epsilon=str(EPSILON)))
-    rows = curator._engine.counted(curator._engine.rows()).frame
+    rows = curator._engine.limit_rows(curator._engine.rows()).frame
     assert (
         rows.groupby("patient_id")
         .size()
@@ -842,7 +842,7 @@ def test_the_page_of_an_anonymized_table(
 def all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Warnings that count rows in place of people."""
     for module in TRIED:
-        monkeypatch.setattr(module, "person_of", lambda frame, column: None)
+        monkeypatch.setattr(module, "person_codes", lambda frame, column: None)
 
 
 def some_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import socket
+import sys
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -164,6 +167,56 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     )
     assert drawn == {"rows": 1234}
     assert pq.read_table(place / "drawn").num_rows == 1234
+
+
+def test_a_job_on_a_source_reads_it_once(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The stored release of a large table would take as long as a new one."""
+    schema = replace(SCHEMA, unit=dp.PrivacyUnit(max_rows=2, id_column="who"))
+    (place / "schema.json").write_text(schema.to_json())
+    (place / "visits.parquet").write_bytes(PEOPLE)
+    parts = ("--schema", place / "schema.json", "--recipe", place / "recipe.json")
+    job = run(capsys, "job", "Visits", *parts, "--epsilon", "0.5", "--budget", "1")
+    (place / "job.json").write_text(job)
+    asked = ("release", place / "job.json", "--to", place / "release.json")
+    first = run(capsys, *asked)
+    made = (place / "release.json").read_text()
+    (place / "visits.parquet").unlink()
+    assert run(capsys, *asked) == first
+    assert (place / "release.json").read_text() == made
+    for change in ({"epsilon": "0.25"}, {"budget": "2"}):
+        losses = {"epsilon": "0.5", "budget": "1"} | change
+        options = [f"--{name}={value}" for name, value in losses.items()]
+        (place / "job.json").write_text(run(capsys, "job", "Visits", *parts, *options))
+        assert commands.main([*map(str, asked)]) == 1
+        said = capsys.readouterr().err
+        assert ("no file" if "epsilon" in change else "another budget") in said
+
+
+def test_the_ledger_is_printed_without_what_rows_tell(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file's name, the sketch of its rows and what was declared of its columns
+    would be on whatever the output is sent to.
+    """
+    file = place / "hiv-clinic.csv"
+    FRAME.to_csv(file, index=False)
+    curator = commands.opened(
+        str(file),
+        dp.Schema.from_json((place / "schema.json").read_text()),
+        dp.PureDP(epsilon=1),
+        None,
+        None,
+    )
+    assert curator is not None
+    shown = run(capsys, "ledger", file)
+    whole = run(capsys, "ledger", file, "--internal")
+    assert len(json.loads(shown)) == len(json.loads(whole))
+    assert "hiv-clinic" in whole
+    assert "sketch" in whole
+    assert "hiv-clinic" not in shown
+    assert "sketch" not in shown
 
 
 def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -361,18 +414,18 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
     monkeypatch.setattr(
         commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=10))
     )
-    monkeypatch.setattr(base, "MOST_ROWS", 10)
-    monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
-    monkeypatch.setattr(many_texts, "_WAITING", 10)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
+    monkeypatch.setattr(many_texts, "MAX_TEXTS", 100)
+    monkeypatch.setattr(many_texts, "_PENDING_HASHES", 10)
     monkeypatch.setattr(commands, "TOLD_EVERY", 0.0)
     looked_at: list[tuple[str, ...]] = []
-    coded = ArrowEngine.coded
+    coded = ArrowEngine.coded_rows
 
     def look(engine: ArrowEngine, columns: Sequence[str]) -> CodedRows:
         looked_at.append(tuple(columns))
         return coded(engine, columns)
 
-    monkeypatch.setattr(ArrowEngine, "coded", look)
+    monkeypatch.setattr(ArrowEngine, "coded_rows", look)
     asked = ["audit", str(file), "--schema", str(place / "schema.json"), "--known"]
     assert commands.main([*asked, "age", "sex"]) == 0
     told = capsys.readouterr()
@@ -535,7 +588,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     assert start.ledger().datasets() == before
     run(capsys, *again, "--new-account", "same")
     assert len(start.ledger().datasets()) == len(before) + 1
-    lines = json.loads(run(capsys, "ledger", place / "again.csv"))
+    lines = json.loads(run(capsys, "ledger", place / "again.csv", "--internal"))
     assert [line["people"] for line in lines if "people" in line] == ["same"]
     assert [line["alike"] for line in lines if "alike" in line] == before
     run(capsys, *again)  # it has an account now
@@ -830,3 +883,51 @@ def test_a_check_of_a_table_on_file_leaves_a_line(
     lines = json.loads(run(capsys, "ledger", hospital))
     assert lines[-1]["evaluation"] == "published criterion"
     assert lines[-1]["about"] == ["hipaa-safe-harbor"]
+
+
+def test_the_server_is_started_with_what_was_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An option of the command would not reach the server, or Streamlit would ask for
+    an address of e-mail at its first start.
+    """
+    started: list[tuple[list[str], dict[str, str]]] = []
+
+    def execve(program: str, words: list[str], environment: dict[str, str]) -> None:
+        assert program == words[0] == sys.executable
+        started.append((words, environment))
+        raise SystemExit(0)  # as this process ends there
+
+    monkeypatch.setattr(os, "execve", execve)
+    for name in ("WORKBENCH_DEMO", "WORKBENCH_FILES"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    options: list[list[str]] = [
+        [],
+        ["--demo", "--no-browser"],
+        ["--files", str(tmp_path)],
+    ]
+    for words in options:
+        with pytest.raises(SystemExit):
+            commands.main(["serve", "--port", port, *words])
+    opens, demo, files = started
+    assert opens[0][1:4] == ["-m", "streamlit", "run"]
+    assert Path(opens[0][4]).samefile(settings.TOP / "app.py")
+    assert {f"--server.port={port}", "--server.showEmailPrompt=false"} <= {*opens[0]}
+    assert "--server.headless=false" in opens[0]
+    assert "--server.headless=true" in demo[0]
+    assert demo[1]["WORKBENCH_DEMO"] == "1"
+    assert files[1]["WORKBENCH_FILES"] == str(tmp_path)
+    for _, environment in (opens, files):
+        assert "WORKBENCH_DEMO" not in environment
+    assert all(environment["PYTHONMALLOC"] == "malloc" for _, environment in started)
+
+
+@pytest.mark.parametrize("port", ["70000", "-1"])
+def test_a_port_that_is_none_is_refused(
+    port: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A traceback of the socket."""
+    assert commands.main(["serve", f"--port={port}"]) == 1
+    assert f"Port {port} cannot be used." in capsys.readouterr().err

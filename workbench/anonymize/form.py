@@ -14,6 +14,7 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import _, capital, commas, translate
 from workbench.language.wording import ROLE_WORDS, plain
 from workbench.report.files import file_name
+from workbench.server.workers import reading
 from workbench.ui import file_view, widgets
 
 
@@ -43,6 +44,31 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
         )
         if current.set_roles(dict(zip(grid["column"], grid["role"], strict=True))):
             st.rerun()
+
+
+def ask_undecided(current: AnonymizeState) -> None:
+    """Ask which undecided columns may be published as they are."""
+    names = current.undecided
+    st.warning(
+        _(
+            "**Decide about {columns} first.** Nothing says what these texts are, and "
+            "they may name people. Look at them on the Data page if you are not sure."
+        ).format(columns=plain(commas(names), at_most=300)),
+    )
+    published = st.multiselect(
+        _("Publish as they are"),
+        names,
+        format_func=plain,
+        key=f"anonymize-undecided-{current.version}",
+        help=_("The other columns are left out. You can change every role below."),
+    )
+    rest = [name for name in names if name not in published]
+    label = (
+        _("Leave out {columns}").format(columns=plain(commas(rest), at_most=100))
+        if rest
+        else _("Publish them as they are")
+    )
+    st.button(label, type="primary", on_click=current.decide, args=(published,))
 
 
 def hierarchies(current: AnonymizeState) -> None:
@@ -88,7 +114,7 @@ def hierarchies(current: AnonymizeState) -> None:
         )
         if file is not None:
             with widgets.errors_shown():
-                _import(current, name, state.read_hierarchy(file.getvalue()))
+                _import(current, name, reading.read_hierarchy(file.getvalue()))
 
 
 def load_plan(current: AnonymizeState) -> None:
@@ -101,7 +127,7 @@ def load_plan(current: AnonymizeState) -> None:
         )
         if file is not None:
             with widgets.errors_shown():
-                current.load(file.getvalue().decode("utf-8-sig", errors="replace"))
+                current.load(reading.read_plan(file.getvalue()))
                 st.rerun()
 
 

@@ -80,8 +80,8 @@ MESSAGES = {
         "that they belong together."
     ),
     "unique again": N_(
-        "Unique again for somebody who also knows the columns left as they are: "
-        "{share} of the {whom}."
+        "Still unique if somebody also knows the unchanged columns: {share} of the "
+        "{whom}."
     ),
     "changed at random": N_(
         "{columns}: cells were changed at random (PRAM). This has no epsilon. Tables "
@@ -103,9 +103,9 @@ MESSAGES = {
         "likely (t = {t})."
     ),
     "groups": N_(
-        "The smallest group has {k} {whom}, the average group {average}. Information "
-        "loss, which the search makes small: {loss}. {share} of the {whom} have a "
-        "suppressed row."
+        "The smallest group has {k} {whom}, the average group {average}. "
+        "Information loss (the search minimizes it): {loss}. {share} of the {whom} "
+        "have a suppressed row."
     ),
     "ready": N_(
         "The anonymized table is ready: {models}. The ledger notes it, outside "

@@ -15,7 +15,6 @@ from dpcore.evaluation.table.proposals import (
     RolesQuestion,
     default_plan,
 )
-from dpcore.io.encoding import decode
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
@@ -63,6 +62,19 @@ class AnonymizeState(session.OfDataSet):
         return [name for name, role in self.roles.items() if role == "sensitive"]
 
     @property
+    def undecided(self) -> list[str]:
+        """Columns that a person has to decide about."""
+        return [name for name, role in self.roles.items() if role == "undecided"]
+
+    def decide(self, published: Iterable[str]) -> None:
+        """Publish these undecided columns as they are, and leave the others out."""
+        self.set_roles(
+            self.roles
+            | dict.fromkeys(self.undecided, "identifier")
+            | dict.fromkeys(published, "insensitive")
+        )
+
+    @property
     def hierarchy_columns(self) -> list[str]:
         """Columns with a hierarchy: generalized, or compared by one."""
         return [
@@ -105,6 +117,14 @@ class AnonymizeState(session.OfDataSet):
         self.take_columns(note.known, note.secret, note.left_out)
         names = self.quasi_identifiers
         if note.labels and names:
+            if self.undecided:
+                self.notes = (
+                    _(
+                        "Left out, since nothing says what they hold: {columns}. Give "
+                        "them another role below to publish them."
+                    ).format(columns=commas(self.undecided)),
+                )
+                self.decide(())
             self.complete(curator, names)
             trees = {name: self.hierarchies[name] for name in names}
             plan = default_plan(self.roles, trees, k=2, limit=1.0).counting_people(
@@ -154,13 +174,11 @@ class AnonymizeState(session.OfDataSet):
         self.version += 1
         session.own(session.AnonymizeResult).table = None
 
-    def load(self, text: str) -> None:
+    def load(self, plan: Plan) -> None:
         """Use a plan made earlier in place of the choices on the page.
 
-        Raises: ParameterError when the text is no plan, SchemaError when its columns
-            are others.
+        Raises: SchemaError when its columns are others.
         """
-        plan = Plan.from_json(text)
         if others := {*plan.roles, *filter(None, (plan.subset, plan.household))} ^ set(
             self.roles
         ):
@@ -212,17 +230,11 @@ def state(curator: Curator) -> AnonymizeState:
     if not current.roles:
         proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
         current.roles = {proposal.column: proposal.role for proposal in proposed}
+        person = curator.schema.unit.id_column
+        if current.roles.get(person or "") == "undecided":
+            current.roles[str(person)] = "identifier"
     current.complete(curator, current.quasi_identifiers)
     return current
-
-
-def read_hierarchy(data: bytes) -> Hierarchy:
-    """Read a hierarchy, in whatever encoding tables are read in.
-
-    Raises: ReadError when the bytes are no text; HierarchyError when the text is no
-        hierarchy.
-    """
-    return Hierarchy.from_csv(decode(data)[0])
 
 
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:

@@ -88,7 +88,8 @@ def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
     with left:
         st.subheader(_("What attackers can expect"))
         text = findings.linkage_words(report, listed) or _(
-            "No list was given, or it shares no column."
+            "You gave no list of people to compare with, or it shares no column "
+            "with the table."
         )
         st.write(plain(text, at_most=600))
         st.markdown(

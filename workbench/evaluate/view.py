@@ -87,8 +87,8 @@ def overview(
             capital("impossible pairs"),
             score_words(similarity, measures.IMPOSSIBLE),
             _(
-                "Rows with two values that never go together in the original, "
-                "although chance would do it."
+                "Rows with a pair of values that never occurs in the original, "
+                "although chance would produce it."
             ),
         ),
         (_("Learning"), *_learning_words(candidate)),

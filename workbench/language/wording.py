@@ -16,7 +16,7 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.schema.origin import CellSearch
-from dpcore.schema.schema import taken_facts
+from dpcore.schema.schema import LEFT_OUT, taken_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.language.messages import (
@@ -61,6 +61,7 @@ ROLE_WORDS = {
     "quasi-identifier": N_("quasi-identifier"),
     "sensitive": N_("sensitive"),
     "insensitive": N_("insensitive"),
+    "undecided": N_("not decided"),
 }
 COUNTED_WORDS = {
     "people": N_("people"),
@@ -107,7 +108,7 @@ FACTS = {
     "false_label": N_("text for false"),
     "ordered": N_("order"),
     "reading": N_("how its numbers or dates are written"),
-    "left out": N_("left out because of what the table holds"),
+    LEFT_OUT: N_("whether left out"),
 }
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
@@ -395,10 +396,14 @@ def from_data_words(
     taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain
 ) -> str:
     """Write the sentence about facts that were taken from the data, by column."""
-    columns = (
+    columns = [
         f"{shown(name)} ({commas(map(fact_words, facts))})"
         for name, facts in taken.items()
-    )
+        if tuple(facts) != (LEFT_OUT,)
+    ]
+    not_read = [name for name, facts in taken.items() if tuple(facts) == (LEFT_OUT,)]
+    if not_read:
+        columns.append(f"{commas(map(shown, not_read))} ({fact_words(LEFT_OUT)})")
     words = _("Not covered, because it was taken from the data itself: {facts}.")
     return words.format(facts="; ".join(columns))
 
@@ -431,7 +436,7 @@ def found_sentences(
     """Name them for a schema or guarantee, one sentence per search."""
     return [
         found_words(
-            [name for name, own in found.items() if own == search],
+            search.columns or [name for name, own in found.items() if own == search],
             search.loss,
             shown=shown,
         )

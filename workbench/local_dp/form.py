@@ -194,8 +194,8 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     root = link_addresses.link_root(str(st.context.url), "answer")
     widgets.show_link_ready(
         _(
-            "The survey is open. Keep the links and the key now: only their digests "
-            "are stored, and nobody can show them again."
+            "The survey is open. Save the links and the key now: they cannot be "
+            "shown again."
         ),
         root,
     )

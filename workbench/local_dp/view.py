@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 import dpcore.local as dl
+from dpcore.local.base import Reports
 from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.language.messages import _, capital, minute, name_and_text
@@ -21,6 +22,7 @@ from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
 from workbench.report.charts import PRIVATE, bars
 from workbench.report.files import file_name
+from workbench.server.workers import reading
 from workbench.store.links.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 
@@ -219,7 +221,7 @@ def _survey(key: str, survey: Survey) -> None:
                 _("Close the survey"), on_click=session.surveys().close, args=(key,)
             )
     if survey.answered:
-        show_estimates(lines)
+        show_estimates(*dl.from_lines(lines))
 
 
 def decode_upload() -> None:
@@ -231,15 +233,14 @@ def decode_upload() -> None:
     )
     if file is None:
         return
-    show_estimates(file.getvalue())
+    question, reports = session.compute_once(
+        ("reports file", file.file_id), lambda: reading.read_reports(file.getvalue())
+    )
+    show_estimates(question, reports)
 
 
-def show_estimates(lines: str | bytes) -> None:
-    """Show the estimates of collected reports.
-
-    Raises: DpcoreError for lines that are no reports of one question.
-    """
-    question, reports = dl.from_lines(lines)
+def show_estimates(question: dl.Question, reports: Reports) -> None:
+    """Show the estimates of collected reports."""
     estimate = question.protocol.estimate(reports)
     st.subheader(plain(question.text, at_most=200))
     st.caption(

@@ -28,7 +28,7 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
-                _("values"): _(ORIGINS[column.values_origin]),
+                _("where values are from"): _(ORIGINS[column.values_origin]),
                 _("taken from the data"): commas(map(fact_words, column.from_data))
                 or _("no"),
                 _("known from"): column.known_from,

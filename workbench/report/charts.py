@@ -237,7 +237,7 @@ def fold_cells(
 ) -> tuple[list[str], Answer]:
     """Add up neighboring cells of one column until at most `most` are left."""
     width = -(-len(labels) // most)
-    return fold_labels(labels, most), answer if width == 1 else answer.folded(width)
+    return fold_labels(labels, most), answer if width == 1 else answer.fold(width)
 
 
 def counts(

@@ -52,7 +52,7 @@ def columns(release: Release, earlier: Release) -> list[str]:
         for name in singles(release)
         if name in singles(earlier)
         and len({one.schema.column(name).labels for one in both}) == 1
-        and all(one.answer((name,)).measured for one in both)
+        and all(one.answer((name,)).is_measured for one in both)
     ]
     if not names or len({(one.schema.unit.max_rows, one.part) for one in both}) > 1:
         raise ParameterError(
@@ -147,7 +147,7 @@ def loss(release: Release, earlier: Release) -> str:
     per person are included, each search once.
     """
     added: dict[frozenset[str], dict[str, Fraction]] = {}
-    for paid in (*_paid_for(release), *_paid_for(earlier)):
+    for paid in (*release.losses_paid, *earlier.losses_paid):
         total = added.setdefault(frozenset(paid), dict.fromkeys(paid, Fraction(0)))
         for name, amount in paid.items():
             total[name] += Fraction(amount)
@@ -160,11 +160,3 @@ def loss(release: Release, earlier: Release) -> str:
     ).format(
         loss=join([*map(loss_words, losses)]),
     )
-
-
-def _paid_for(release: Release) -> list[dict[str, str]]:
-    """Return every loss charged for the content of a release."""
-    guarantee = release.guarantee
-    rows = release.schema.unit.found
-    searches = [search.loss for search in dict.fromkeys(guarantee.found.values())]
-    return [dict(guarantee.loss), *searches, *([{"epsilon": rows}] if rows else [])]

@@ -95,7 +95,7 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
     )
     each = 1 - (1 - level) / (column.size + runs)
     counts = release.answer((name,), level=each)
-    if not counts.measured or total.low <= 0:
+    if not counts.is_measured or total.low <= 0:
         return None
     if (
         runs

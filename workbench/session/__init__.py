@@ -44,12 +44,13 @@ from workbench.session.run import Runs
 from workbench.store import start
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Declaration
+from workbench.store.settings import TOP
 
 # files on their way in stay in memory: no temporary file holds rows
 MultiPartParser.spool_max_size = 2**40
 Result = TypeVar("Result")
 Value = TypeVar("Value")
-PAGES = Path(__file__).resolve().parents[2] / "pages"
+PAGES = TOP / "pages"
 """The scripts of the pages.
 
 `workbench/navigation.py` is not beside them: Streamlit takes a folder named pages/

@@ -8,6 +8,7 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
+from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
@@ -23,6 +24,7 @@ class RowFacts:
             declaration and column that names people.
         unread: texts of cells that cannot be read.
         joined: spellings that a column joins.
+        doubts: what is doubtful about a column's values.
     """
 
     outside: dict[Column, Outside] = field(default_factory=dict)
@@ -31,6 +33,21 @@ class RowFacts:
     )
     unread: dict[Column, tuple[str, ...]] = field(default_factory=dict)
     joined: dict[Column, tuple[str, ...]] = field(default_factory=dict)
+    doubts: dict[Column, tuple[Doubt, ...]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class ShownColumns:
+    """Declarations at the moments after which a change may follow the rows.
+
+    Attributes:
+        first: columns that were not proposed, as they were when the check against the
+            table was first shown.
+        at_source: columns as they were when the source was typed that they name now.
+    """
+
+    first: dict[str, Column] = field(default_factory=dict)
+    at_source: dict[str, Column] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -40,16 +57,20 @@ class FactAnswers:
     Attributes:
         as_taken: columns that stay as they were taken from the table.
         one_by_one: whether bounds are asked about column by column.
+        settled: column and text of each doubt about values that was answered.
         undo: lines of the grid before the last answer; None if there is none to undo.
+        shown: what changes of the grid are compared with.
     """
 
     as_taken: set[str] = field(default_factory=set)
     one_by_one: bool = False
+    settled: set[tuple[str, str]] = field(default_factory=set)
     undo: pd.DataFrame | None = None
+    shown: ShownColumns = field(default_factory=ShownColumns)
 
 
 @dataclass(kw_only=True)
-class CellSearch:
+class CellSearchChoice:
     """The choice to find the cells of numbers privately when the table is opened.
 
     Attributes:
@@ -112,7 +133,7 @@ class Draft:
     cap_seen: bool = False
     row_facts: RowFacts = field(default_factory=RowFacts)
     answers: FactAnswers = field(default_factory=FactAnswers)
-    search: CellSearch = field(default_factory=CellSearch)
+    search: CellSearchChoice = field(default_factory=CellSearchChoice)
     audit: DraftAudit | None = None
 
     @property
@@ -147,12 +168,14 @@ class FileDraft(Draft):
         read: result of reading the file; None for a sample.
         data: bytes of a text file, to read it with other options; dropped with the
             draft.
+        told_options: names of the options of reading that a person changed.
         sample: key of the sample; empty for a file.
         alike: a table on file that it looks like.
     """
 
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
+    told_options: frozenset[str] = frozenset()
     sample: str = ""
     alike: Alike | None = None
 
@@ -166,7 +189,11 @@ class FileDraft(Draft):
     def declaration(self, schema: Schema) -> Declaration:
         options = self.read.options if self.read else None
         return Declaration(
-            name=self.name, schema=schema, reading=options, sample=self.sample
+            name=self.name,
+            schema=schema,
+            reading=options,
+            told_options=self.told_options,
+            sample=self.sample,
         )
 
 

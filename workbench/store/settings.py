@@ -13,10 +13,23 @@ from urllib.parse import urlsplit
 from dpcore.errors import ParameterError
 from dpcore.io.checks import DEFAULT_LIMITS, Limits
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+PACKAGES = Path(__file__).resolve().parents[2]
+"""Where `workbench` and `dpcore` are imported from."""
+_INSTALLED = PACKAGES / "workbench" / "installed"
+TOP = _INSTALLED if _INSTALLED.exists() else PACKAGES
+"""The folder of `app.py`, `pages/` and `.streamlit/`.
 
+It is the checkout; in a wheel `setup.py` puts them into `workbench/installed`.
+"""
+DATA_DIR = PACKAGES / "var" if TOP == PACKAGES else Path.home() / ".privacy-workbench"
+"""Where the ledger is kept unless a setting names a folder.
+
+An installed program would lose it with its next version beside its own files.
+"""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SECRET_NAMES = ("WORKBENCH_KEY", "DATABASE_URL")
+"""Variables that only the server itself needs."""
 LEVELS = ("debug", "info", "warning", "error")
 FRAMES = ("none", "self")
 CLOUD = ".streamlit.app"
@@ -67,7 +80,7 @@ class Settings:
         output: folder in which tables of any size are written; None where none are.
     """
 
-    data_dir: Path = CHECKOUT / "var"
+    data_dir: Path = DATA_DIR
     database_url: str = field(default="", repr=False)
     key: bytes | None = field(default=None, repr=False)
     lock_timeout: float = 30.0
@@ -190,7 +203,10 @@ def settings_from(values: Mapping[str, str]) -> Settings:
                 "does "
                 "not last would be lost"
             ),
-            remedy="set WORKBENCH_KEY, or WORKBENCH_DEMO=0 where the data folder lasts",
+            remedy=(
+                "set WORKBENCH_KEY; or WORKBENCH_DEMO=0 if the data folder is kept "
+                "across restarts"
+            ),
         )
     folder = values.get("WORKBENCH_DATA_DIR")
     if is_demo and not (folder and _can_be_written(Path(folder))):
@@ -270,10 +286,15 @@ def unreadable(file: str) -> ParameterError:
 def read_settings() -> Settings:
     """Return the settings of this process.
 
-    Streamlit's secrets go before the environment.
+    Streamlit's secrets go before the environment. The key of the ledger and the address
+    of its database leave the environment, so that no worker, JVM or executor that this
+    process starts inherits them.
     """
     texts = {name: value for name, value in secrets().items() if isinstance(value, str)}
-    return settings_from({**os.environ, **texts})
+    settings = settings_from({**os.environ, **texts})
+    for name in SECRET_NAMES:
+        os.environ.pop(name, None)
+    return settings
 
 
 def secrets() -> Mapping[str, Any]:
@@ -285,6 +306,9 @@ def secrets() -> Mapping[str, Any]:
     import streamlit as st
 
     if st.secrets.load_if_toml_exists():
+        for name in SECRET_NAMES:
+            if name in st.secrets:  # Streamlit writes them into the environment
+                os.environ.pop(name, None)
         return st.secrets
     if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
         raise unreadable("secrets.toml")

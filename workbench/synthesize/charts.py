@@ -34,7 +34,7 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     length = (
         altair.X(
             "share:Q",
-            title=_("off by, beside the rows of a mean cell"),
+            title=_("error as a share of an average cell"),
             axis=altair.Axis(format="%"),
         )
         if rows

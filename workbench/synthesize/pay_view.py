@@ -17,7 +17,7 @@ from workbench.report.files import file_name
 from workbench.session.run import Run
 from workbench.store.sources.job import Job
 from workbench.synthesize.preview import Preview
-from workbench.synthesize.script import reading_of, script
+from workbench.synthesize.script import PLAN_ROWS, reading_of, script
 from workbench.synthesize.state import planning_curator
 from workbench.ui import charged, file_view, kept_view, releases, verdict, widgets
 
@@ -235,7 +235,7 @@ def _take_along(preview: Preview) -> None:
         part=next(iter(preview.part.items()), None),
     )
     files = (
-        (_("Script (Python)"), script(job, reading_of(job.table)), "py"),
+        (_("Script (Python)"), script(job, reading_of(job.table), PLAN_ROWS), "py"),
         (_("Download as a job (JSON)"), job.to_json(), "job.json"),
         (f"{_('Codebook')} (JSON)", job.schema.shared().to_json(), "codebook.json"),
     )

@@ -150,9 +150,7 @@ def _warn(preview: Preview) -> None:
         st.info(facts, icon=":material/blur_on:")
         return
     st.warning(
-        _("**Noise will drown this.** {facts} Nothing is charged yet.").format(
-            facts=facts
-        ),
+        _("**Too noisy to use.** {facts} Nothing is charged yet.").format(facts=facts),
         icon=":material/warning:",
     )
     with st.container(horizontal=True):

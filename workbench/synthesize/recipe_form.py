@@ -76,8 +76,8 @@ class RecipeForm(Registered, ABC):
         pairs = list(itertools.combinations(recipe.reads(domain), 2))
         return [
             _(
-                "The bars are the error of single columns. Which pairs are measured "
-                "is decided on the way."
+                "Bars: error of single columns. The program picks the pairs while "
+                "it runs."
             ),
             _(
                 "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes "

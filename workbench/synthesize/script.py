@@ -3,25 +3,38 @@
 import io
 import re
 import zipfile
+from dataclasses import asdict
+from fractions import Fraction
 from pathlib import PurePath
 
-from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_fields, loss_from_fields
+from dpcore.accounting.loss import (
+    AnyLoss,
+    ApproxDP,
+    PureDP,
+    loss_fields,
+    loss_from_fields,
+)
 from dpcore.io.export import to_csv
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
-from dpcore.synthesis import load_recipe
+from dpcore.synthesis import Categories, Statistics, load_recipe
+from dpcore.synthesis.base import Recipe
 from dpcore.tables.rows import PublicTable
 from workbench.store.ledger.datasets import DataSet, Declaration
 from workbench.store.sources.job import Job
+from workbench.synthesize.constructors import Constructors, write_exactly
 from workbench.ui import releases
 from workbench.ui.notebooks import Cell, write_notebook
 
-IMPORTS = """\
-from pathlib import Path
+SHOWN_TABLES = 3
+"""Noisy tables that a script prints, of those of a release."""
+SHOWN_CELLS = 10
+"""Lines of each that it prints."""
+PLAN_ROWS = 1_000
+"""Synthetic rows of a plan.
 
-import dpcore as dp
-from dpcore.io import ReadOptions, read_table
-from dpcore.synthesis import load_recipe"""
+Nobody knows yet whether its noisy counts will tell how many there are.
+"""
 
 
 def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
@@ -44,19 +57,29 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
     return job, _reading(declaration, data_set.account.source)
 
 
-def script(job: Job, reading: str) -> str:
+def script(job: Job, reading: str, rows: int | None = None) -> str:
     """Return a Python program that does a job.
 
     Args:
         reading: the lines that read its table.
+        rows: how many to draw; None for as many as the noisy counts say.
     """
-    about, *cells = _cells(job, reading)
-    return f'"""{about[1]}"""\n\n' + "\n\n".join(text for _kind, text in cells) + "\n"
+    about, *cells = _cells(job, reading, rows)
+    steps = "\n\n".join(text for _kind, text in cells)
+    return f'"""{about[1]}\n"""\n\n{steps}\n'
 
 
-def notebook(job: Job, reading: str) -> str:
+def notebook(job: Job, reading: str, rows: int | None = None) -> str:
     """Return the program as a notebook (nbformat 4)."""
-    return write_notebook(_cells(job, reading))
+    return write_notebook(_cells(job, reading, rows))
+
+
+def rows_to_draw(release: Release) -> int | None:
+    """Return how many rows a script draws of a release like this.
+
+    None for as many as the noisy counts say, unless noise alone would decide it.
+    """
+    return None if release.tells_rows else max(1, round(release.model.total))
 
 
 def counts_file(release: Release) -> bytes:
@@ -76,35 +99,111 @@ def counts_file(release: Release) -> bytes:
     return out.getvalue()
 
 
-def _cells(job: Job, reading: str) -> list[Cell]:
-    recipe = job.recipe.to_dict()
-    what = releases.describe(recipe).replace("\\", "").replace('"', "'")
+def _cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
+    """Return the steps of a job, each with a comment."""
+    what = releases.describe(job.recipe.to_dict()).replace("\\", "").replace('"', "'")
     about = (
         f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count "
-        "both releases. "
-        "The ledger below is kept in memory and forgets; the workbench keeps its own."
+        "both releases.\nThe ledger below is kept in memory and forgets; the workbench "
+        "keeps its own.\nThis runs in any Python that has Privacy Workbench installed."
     )
-    part = "" if job.part is None else f", part={dict([job.part])!r}"
+    writer = Constructors()
+    schema = writer.write(
+        job.schema.shared(), before="schema = ", leave_out=("version", "unsaid")
+    )
+    try:
+        recipe = writer.write(job.recipe, before="recipe = ")
+    except TypeError:  # a recipe that somebody added holds what no call makes
+        writer.imports.add("from dpcore.synthesis import load_recipe")
+        recipe = f"recipe = load_recipe({job.recipe.to_dict()!r})"
+    part = "" if job.part is None else writer.write(dict([job.part]), before=", part=")
+    code = [
+        f"# Read the table.\n{reading}",
+        "# Say what is publicly known about it, and who is protected.\n"
+        f"{_comment_on_schema(job)}{schema}",
+        f"{_comment_on_rule(job.loss)}"
+        f"budget = {_loss(job.budget)}\nloss = {_loss(job.loss)}",
+        f"# Choose what is released.\n{recipe}",
+        "# Open the table, and see the price and the expected errors. This reads no "
+        "row.\n"
+        "curator = dp.Curator.open("
+        "frame, schema, budget=budget, ledger=dp.MemoryLedger())\n"
+        "quote = curator.quote(recipe, loss)\n"
+        "print(quote)",
+        "# Pay, and draw the noise. The file can be opened on the page Ledger.\n"
+        f"release = curator.run(recipe, loss{part})\n"
+        'Path("release.json").write_text(release.to_json(), encoding="utf-8")',
+        *_results(job.recipe, rows),
+    ]
+    imports, code = _collect_imports(code, writer.imports)
+    return [("markdown", about), *(("code", text) for text in (imports, *code))]
+
+
+def _comment_on_schema(job: Job) -> str:
+    if not job.schema.taken:
+        return ""
+    return (
+        "# Marked facts were taken from the table itself: the promise does not cover "
+        "them.\n"
+    )
+
+
+def _comment_on_rule(loss: AnyLoss) -> str:
+    """Return what the chosen rule of composition means for budget and loss."""
+    if isinstance(loss, PureDP):
+        return (
+            "# The rule is basic composition: the epsilons of all releases add up to "
+            "at most the\n# budget. The loss is what this release spends of it.\n"
+        )
+    return (
+        "# The rule is zCDP: the rhos of all releases add up, and come to at most the "
+        "budget,\n# an epsilon with a delta. The loss is what this release spends of "
+        "it.\n"
+    )
+
+
+def _results(recipe: Recipe, rows: int | None) -> list[str]:
+    """Return the steps that show a release and write a table of it.
+
+    Args:
+        recipe: of the release.
+        rows: how many to draw; None for as many as the noisy counts say.
+    """
+    table = "# Write them as a table.\ntable = {}\nprint(table)\ntable.to_csv({})"
+    if isinstance(recipe, Categories):
+        counts = 'pd.Series(release.model.counts, name="rows").rename_axis("category")'
+        return [table.format(counts, '"categories.csv"')]
+    if isinstance(recipe, Statistics):
+        figures = "pd.DataFrame(release.model.figures)"
+        return [table.format(figures, '"figures.csv", index=False')]
+    number = "as many as the noisy counts say" if rows is None else f"{rows:,}"
     return [
-        ("markdown", about),
-        ("code", IMPORTS),
-        ("code", reading),
-        ("code", f"schema = dp.Schema.from_json({job.schema.shared().to_json()!r})"),
-        ("code", f"budget = {_loss(job.budget)}\nloss = {_loss(job.loss)}"),
-        ("code", f"recipe = load_recipe({recipe!r})"),
-        (
-            "code",
-            "curator = dp.Curator.open(frame, schema, budget=budget, "
-            "ledger=dp.MemoryLedger())\n"
-            "print(curator.quote(recipe, loss))  # reads no data\n"
-            f"release = curator.run(recipe, loss{part})",
-        ),
-        (
-            "code",
-            "for clique, marginal in release.marginals.items():\n"
-            "    print(clique, marginal.values, marginal.half_width())\n"
-            'Path("release.json").write_text(release.to_json())',
-        ),
+        "# Look at noisy counts: rows of each cell, and what bounds them in 95 of 100 "
+        "cases.\n"
+        f"for columns in list(release.marginals)[:{SHOWN_TABLES}]:\n"
+        f"    print(release.table(columns).head({SHOWN_CELLS}))",
+        f"# Draw synthetic rows, {number}. This is free.\n"
+        f"synthetic = release.sample({'' if rows is None else f'rows={rows}'})\n"
+        'synthetic.to_csv("synthetic.csv", index=False)\n'
+        "print(synthetic.head())",
+    ]
+
+
+def _collect_imports(code: list[str], imports: set[str]) -> tuple[str, list[str]]:
+    """Return the imports of all steps as a block, and the steps without them."""
+    lines = [line for step in code for line in step.splitlines()]
+    ours = {line for line in lines if line.startswith("from ")} | imports
+    steps = [
+        "\n".join(line for line in step.splitlines() if line not in ours)
+        for step in code
+    ]
+    text = "\n".join(steps)
+    ours.add("import dpcore as dp")
+    others = ["from pathlib import Path"]
+    theirs = ["import pandas as pd"] if "pd." in text else []
+    blocks = (others, theirs, sorted(ours, key=lambda line: line.split()[1]))
+    return "\n\n".join("\n".join(block) for block in blocks if block), [
+        re.sub("\n\n+", "\n", step) for step in steps
     ]
 
 
@@ -123,19 +222,25 @@ def _reading(declaration: Declaration, source: str | None) -> str:
             f"from workbench.samples import {declaration.sample}\n\nframe = "
             f"{declaration.sample}()"
         )
-    # what was seen from the file may tell of a row, and is seen again from it
-    given = (declaration.reading or ReadOptions()).told()
+    given = {
+        name: value
+        for name, value in asdict(declaration.reading or ReadOptions()).items()
+        if name in declaration.told_options
+    }
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return reading_of(f"table{PurePath(declaration.name).suffix}", options)
 
 
 def reading_of(name: str, options: str = "") -> str:
     """Return the code that reads a file. Args: options: how, in Python."""
-    return (
-        f"name = {name!r}  # the file of the table\n"
-        "frame = read_table(Path(name).read_bytes(), name, "
-        f"options=ReadOptions({options})).frame"
-    )
+    before = Constructors().write(name, before="name = ")
+    lines = [f"{before}  # the file of the table"]
+    given = ""
+    if options:
+        lines.append(f"options = dp.ReadOptions({options})")
+        given = ", options=options"
+    lines.append(f"frame = dp.read_table(Path(name).read_bytes(), name{given}).frame")
+    return "\n".join(lines)
 
 
 def _loss(loss: AnyLoss) -> str:
@@ -143,4 +248,7 @@ def _loss(loss: AnyLoss) -> str:
     fields = loss_fields(loss)
     if isinstance(loss, ApproxDP):
         fields.pop("rho")
-    return f"dp.{type(loss).__name__}({', '.join(f'{name}={text!r}' for name, text in fields.items())})"
+    numbers = (
+        f'{name}="{write_exactly(Fraction(text))}"' for name, text in fields.items()
+    )
+    return f"dp.{type(loss).__name__}({', '.join(numbers)})"

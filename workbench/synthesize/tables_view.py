@@ -56,7 +56,7 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
     labels, counts = release.chart_cells(counts)
     if len(counts.clique) == 1:
         cells, counts = charts.fold_cells(labels[0], counts)
-    if counts.measured:
+    if counts.is_measured:
         st.markdown(
             _(
                 "**Each of {cells:,} counts is within {half} rows of the truth in 95 "
@@ -71,7 +71,7 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
                 "interval says by how much."
             )
         )
-    ends = (counts.low, counts.high) if counts.measured else None
+    ends = (counts.low, counts.high) if counts.is_measured else None
     if len(counts.clique) == 1:
         chart = charts.counts(
             cells, counts.values, counts.low, counts.high, column=counts.clique[0]

@@ -14,8 +14,8 @@ from workbench.ui import charged, epsilon_view, verdict, widgets
 NOTICE = "verdict"
 MESSAGES = {
     "offer": N_(
-        "It compares the release with the rows, with noise of its own, and may be "
-        "shown to anybody."
+        "It compares the release with the original, with noise added: you may "
+        "publish the answer."
     ),
     "too small": N_(
         "At this size and loss a verdict would be noise alone. Decide by what is "
@@ -33,12 +33,12 @@ def show(curator: Curator | None, release: Release) -> None:
             _offer(curator, release) if report is None else _show_bought(
                 curator, release, report
             )
-    with st.expander(_("Why? What the rows say is internal")):
+    with st.expander(_("Compare with the original (internal)")):
         st.write(
             _(
-                "Nobody has paid for what this page shows. Understand a release by "
-                "it; whoever chooses one by it, or draws again until it looks well, "
-                "gives away what no loss covers."
+                "This page is not covered by the budget. Use it to understand a "
+                "release. Do not pick a release by it, or draw again until one "
+                "looks good: that would leak something that no budget counts."
             )
         )
         if st.button(_("How good is it?"), icon=":material/balance:"):

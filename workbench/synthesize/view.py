@@ -32,7 +32,13 @@ from workbench.synthesize import (
     tables_view,
     verdict_view,
 )
-from workbench.synthesize.script import counts_file, job_of, notebook, script
+from workbench.synthesize.script import (
+    counts_file,
+    job_of,
+    notebook,
+    rows_to_draw,
+    script,
+)
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import (
     file_view,
@@ -120,9 +126,20 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         )
         job = job_of(data_set, release)
         if job is not None:
-            offer(_("Script (Python)"), lambda: script(*job), "script", "py", "code")
+            rows = rows_to_draw(release)
             offer(
-                _("Notebook"), lambda: notebook(*job), "notebook", "ipynb", "menu_book"
+                _("Script (Python)"),
+                lambda: script(*job, rows),
+                "script",
+                "py",
+                "code",
+            )
+            offer(
+                _("Notebook"),
+                lambda: notebook(*job, rows),
+                "notebook",
+                "ipynb",
+                "menu_book",
             )
             offer(
                 _("Download as a job (JSON)"),

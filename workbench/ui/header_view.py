@@ -45,7 +45,7 @@ def header(*, declaring: bool) -> None:
         unexpected.show_error(error)
         st.stop()
     words = unit_words(data_set.unit) + (
-        "" if tab.curator else " · " + _("rows not here")
+        "" if tab.curator else " · " + _("rows not loaded: bring the file")
     )
     unit = plain(words, at_most=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")

@@ -24,7 +24,8 @@ OF_RELEASE = {
     "good": N_("Good enough, on average."),
     "poor": N_("Not fit for what it was made for."),
     "open": N_(
-        "This cannot be told: the noise of the verdict is as large as what it is about."
+        "Not clear: the noise of this verdict is as large as the difference "
+        "that it measures."
     ),
 }
 Level = Literal["good", "mixed", "poor", "open"]
@@ -129,7 +130,7 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
             )
         )
     if given.reveals:
-        sentences.append(_("Some groups give away what should stay unknown."))
+        sentences.append(_("Some groups reveal what should stay unknown."))
     return sentences
 
 
@@ -160,9 +161,9 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 def search_sentence() -> str:
     """Return the sentence that says which changes were searched."""
     return _(
-        "Of all ways to leave out, or to make coarser, one column or two: the least "
-        "loss of detail after which the answer is better; where none is, the fewest "
-        "people who are unique."
+        "Searched: leaving out one or two columns, or making them coarser. Shown: "
+        "the change that loses least detail and improves the answer; if none does, "
+        "the one that leaves the fewest people unique."
     )
 
 

@@ -18,7 +18,6 @@ from workbench.upload.grid import (
     KINDS,
     LEAVE_OUT,
     LONGEST_SOURCE,
-    from_grid,
     kind_title,
 )
 
@@ -135,7 +134,8 @@ def _what_is_clipped(
     draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str
 ) -> None:
     """Show how many rows keep their value under this declaration; internal."""
-    schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
+    line = edited[edited["column"] == name]
+    schema, problems = opening.read_grid(draft, line, unit)
     if name in problems:
         widgets.error_box(problems[name])
     if schema is None or not schema.columns:

@@ -40,17 +40,17 @@ DOORS = {
     "share": (
         N_("Share numbers or a table"),
         N_(
-            "Noisy counts, or invented rows with the same relations, for people who "
-            "may not see yours. A page to send in some minutes. You see the error "
-            "before you decide."
+            "Noisy counts, or made-up rows with the same patterns, for people who "
+            "may not see yours. In a few minutes you have a page to send. You see "
+            "the error before you decide."
         ),
     ),
     "collect": (
         N_("Collect answers"),
         N_(
             "A survey in which every answer is changed at random before it leaves "
-            "the person. Links to hand out in a minute. Nobody learns anybody's "
-            "answer."
+            "the person. Links to hand out in a minute. Nobody learns who answered "
+            "what."
         ),
     ),
 }
@@ -127,21 +127,20 @@ def _say_who_reads() -> None:
     if person.is_shared():
         st.info(
             _(
-                "**Whoever runs this server could read what you upload.** A file "
-                "stays in its memory until its table is opened or put aside, the "
-                "table while this tab is open, and may stay a while after. This "
-                "program writes neither to disk. If that is too much, plan without "
-                "the rows: nothing is uploaded then."
+                "**Whoever runs this server could read what you upload.** Your file "
+                "stays in its memory while this tab is open, and for a short time "
+                "after. This program does not write it to disk. If that is too "
+                "much, plan from the column names: nothing is uploaded then."
             ),
             icon=":material/visibility:",
         )
     else:
         st.caption(
             _(
-                "A file stays in the memory of this server until its table is opened "
-                "or put aside, the table while this tab is open, and may stay a "
-                "while after. This program writes neither to disk. Whoever runs the "
-                "server could read both; on your own computer that is you."
+                "Your file stays in the memory of this server while this tab is "
+                "open, and for a short time after. This program does not write it "
+                "to disk. Whoever runs the server could read it; on your own "
+                "computer that is you."
             )
         )
 

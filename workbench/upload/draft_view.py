@@ -191,9 +191,9 @@ def _about_the_file(draft: Draft) -> None:
         with st.expander(_("Show the first rows (private)")):
             widgets.internal_badge()
             widgets.show_rows(draft.frame.head(20))
-    with st.expander(_("Declare it by a codebook that was saved earlier")):
+    with st.expander(_("Load a saved codebook")):
         file_view.file_uploader(
-            _("Declare it by a codebook that was saved earlier"),
+            _("Load a saved codebook"),
             type=["json"],
             key=session.file_field(opening.CODEBOOK).key,
             on_change=opening.take_codebook,

@@ -13,6 +13,7 @@ from dpcore.evaluation.table.cells_of_numbers import with_public_cells
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
+from dpcore.schema.doubts import Doubt, find_doubts, settle
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import READ, SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
@@ -265,6 +266,30 @@ def _rare_texts(
     return draft.row_facts.rare[key]
 
 
+def open_doubts(draft: Draft, schema: Schema) -> list[Doubt]:
+    """Return what the owner has to say about the values, computed once. Private."""
+    found = list[Doubt]()
+    for column in schema.columns:
+        if column not in draft.row_facts.doubts:
+            values = draft.frame[column.name]
+            draft.row_facts.doubts[column] = find_doubts(values, column)
+        found += draft.row_facts.doubts[column]
+    return [
+        doubt
+        for doubt in found
+        if (doubt.column, doubt.text) not in draft.answers.settled
+    ]
+
+
+def settle_doubt(draft: Draft, schema: Schema, doubt: Doubt, *, is_true: bool) -> None:
+    """Note an answer; if the doubt is true, change the declaration of the column."""
+    draft.answers.settled.add((doubt.column, doubt.text))
+    if is_true:
+        column = schema.column(doubt.column)
+        changed = settle(doubt, draft.frame[doubt.column], column)
+        put_columns(draft, [changed])
+
+
 def _as_list(column: Column) -> Categorical | None:
     """Return a column's labels as a categorical; None if it has no list."""
     if isinstance(column, Categorical):
@@ -385,6 +410,12 @@ def put_public(
             values = facts.intersection(VALUES)
             notes = [grid.told_note(column, fact) for fact in sorted(facts)]
             if values:
+                notes += [
+                    grid.told_note(column, fact)
+                    for fact in column.facts
+                    if fact in VALUES and fact not in facts
+                ]
+            if values or "spellings" in facts:
                 line["known from"] = known_from
                 notes.append(grid.source_note(known_from))
             line["told"] = join(
@@ -404,29 +435,39 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
 
     They still follow those of the table, so they stay marked.
     """
+    columns = list(columns)
+    draft.answers.as_taken |= {column.name for column in columns}
+    put_columns(draft, columns)
+
+
+def put_ages(draft: Draft, columns: Iterable[Column]) -> None:
+    """Write usual ages into the grid, as told by the owner.
+
+    A second press follows the check of the first, so its bound is marked, and pressing
+    cannot be undone without a trace.
+    """
     lines = {}
     for column in columns:
-        notes = (
-            *split_parts(_line(draft, column.name)["told"]),
-            grid.rounded_note(column),
-        )
+        before = split_parts(_line(draft, column.name)["told"])
+        note = grid.told_note(column, "high")
+        is_second = any(text.startswith("high ") for text in before)
+        notes = before if is_second else (*before, note)
         lines[column.name] = grid.line(column) | {"told": join(notes)}
-    draft.answers.as_taken |= set(lines)
     _put_lines(draft, lines)
+    draft.answers.undo = None
 
 
 def put_missing(draft: Draft, can_be_missing: bool) -> None:
-    """Declare for all columns whether a cell can be empty."""
+    """Declare for all columns whether a cell can be empty.
+
+    That it was once answered with no stays in the line: a yes after that follows the
+    check against the table.
+    """
     edited = draft.edited.copy()
     for place in edited.index:
-        notes = [
-            note
-            for note in split_parts(edited.at[place, "told"])
-            if note != grid.NEVER_MISSING
-        ]
-        edited.at[place, "told"] = join(
-            notes if can_be_missing else [*notes, grid.NEVER_MISSING]
-        )
+        if not can_be_missing:
+            notes = (*split_parts(edited.at[place, "told"]), grid.NEVER_MISSING)
+            edited.at[place, "told"] = join(dict.fromkeys(notes))
         edited.at[place, "missing"] = (
             can_be_missing and edited.at[place, "kind"] != grid.LEAVE_OUT
         )

@@ -31,7 +31,7 @@ from workbench.store.policy import read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import HELP_TEXTS
-from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, from_grid, kind_title
+from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, kind_title
 
 GRID = "grid"
 ONE_BY_ONE = "one"
@@ -75,8 +75,9 @@ def ask_schema(
     st.markdown(
         _(
             "Bounds and categories should be known without looking at this table. "
-            "Those that were read from it say nothing under *known from*: correct "
-            "them or say from where, or every guarantee says so."
+            "Those that were read from it, or changed beside the check below, need a "
+            "word under *known from*: correct them first, then say from where. "
+            "Otherwise every guarantee says so."
         ),
         help=_(GLOSSARY["domain"]),
     )
@@ -106,7 +107,7 @@ def ask_schema(
     draft.edited = grid = (
         column_view.ask(draft, unit) if way == ONE_BY_ONE else _grid(draft)
     )
-    schema, problems = from_grid(grid, draft.schema, unit)
+    schema, problems = opening.read_grid(draft, grid, unit)
     with search:
         draft.search.columns = (
             _ask_search(draft, schema, budget)

@@ -6,7 +6,14 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import DpcoreError, ParameterError
-from dpcore.schema import Column, Excluded, Integer, PrivacyUnit, Schema
+from dpcore.schema import (
+    Categorical,
+    Column,
+    Excluded,
+    Integer,
+    PrivacyUnit,
+    Schema,
+)
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import (
     AGES,
@@ -22,6 +29,7 @@ from dpcore.schema.origin import (
 )
 from workbench.language.columns import ColumnForm, form_of, join, split_parts
 from workbench.language.messages import _, translate
+from workbench.session.draft import ShownColumns
 
 LEAVE_OUT = "leave out"
 LONGEST_SOURCE = 200  # characters of a public source that is typed
@@ -46,7 +54,7 @@ marked.
 """
 # facts that are answered one by one; a column's public source says nothing of them
 ASKED_FACTS = (*TEXTS, "spellings")
-# facts that people change after the check against the table
+# cells that people ask for after the check against the table
 _BY_LOOKING = ("other", "missing", "unreadable_is_missing")
 
 
@@ -72,13 +80,19 @@ def from_grid(
     grid: pd.DataFrame,
     suggested: Schema,
     unit: PrivacyUnit,
+    shown: ShownColumns | None = None,
 ) -> tuple[Schema | None, dict[str, DpcoreError]]:
     """Read a schema from the grid; return also the errors by column.
 
-    A fact that a person changed no longer counts as taken from the data, nor does
-    one of a column with a named source. Texts that mean missing, or count as
-    others, were typed after the table was shown: they count as taken until they are
-    answered about.
+    The check against the table is shown beside the grid, and people change a line for
+    what it shows. So a fact that differs from what was shown first counts as taken from
+    the data, until it is answered about or a source is typed, which answers for what
+    the line says at that moment. Texts that mean missing, or count as others, count as
+    taken until they are answered about.
+
+    Args:
+        shown: lines as they were at these moments; it is brought up to date. None if
+            no rows are shown beside the grid.
     """
     before = {column.name: column for column in suggested.columns}
     left_out = {column.name: column.from_data for column in suggested.excluded}
@@ -103,7 +117,7 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        column = _mark_taken(column, before.get(name), line)
+        column = _mark_taken(column, before.get(name), line, shown)
         if READ in (
             *getattr(before.get(name), "from_data", ()),
             *left_out.get(name, ()),
@@ -126,7 +140,7 @@ def line(column: Column) -> dict[str, Any]:
         "column": column.name,
         "kind": column.kind,
         "missing": column.missing,
-        "known from": column.known_from or ("" if column.from_data else _("declared")),
+        "known from": _source_text(column),
         "means missing": join(column.missing_tokens),
         "counts as": join(f"{text} = {value}" for text, value in column.synonyms),
         "reason": translate(column.reason),
@@ -152,10 +166,9 @@ def source_note(known_from: str) -> str:
     return f"known from {known_from}"
 
 
-def rounded_note(column: Column) -> str:
-    """Return the note that these bounds are rounded ones of the table."""
-    cells = form_of(column).cells(column)
-    return f"rounded {cells['low']} {cells['high']}"
+def _source_text(column: Column) -> str:
+    """Return where a column is known from, as its line says it at first."""
+    return column.known_from or ("" if column.from_data else _("declared"))
 
 
 def _left_out(column: Excluded) -> dict[str, Any]:
@@ -170,6 +183,8 @@ def _left_out(column: Excluded) -> dict[str, Any]:
 def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     kind: Any = Column.of_kind(line["kind"])
     facts = ColumnForm.of_kind(line["kind"]).facts(line)
+    if isinstance(suggested, Categorical) and kind is Categorical:
+        facts["ordered"] = suggested.ordered  # which the grid does not show
     column: Column = kind(
         name=line["column"],
         missing=bool(line["missing"]),
@@ -202,35 +217,42 @@ def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[st
 
 
 def _mark_taken(
-    column: Column, suggested: Column | None, line: dict[str, Any]
+    column: Column,
+    suggested: Column | None,
+    line: dict[str, Any],
+    shown: ShownColumns | None,
 ) -> Column:
-    """Mark facts that came from the data.
-
-    Marks outlast a change of kind or of some categories.
-    """
+    """Mark facts that came from the data, and note what the line says now."""
     known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
     answered = split_parts(line["told"])
+    column = dataclasses.replace(column, known_from=known_from)
+    first = _shown_first(column, suggested, shown)
     is_typed = (
-        known_from != getattr(suggested, "known_from", "")
+        known_from not in ("", first.known_from)
         and source_note(known_from) not in answered
     )
-    is_known = suggested is None or bool(known_from and is_typed)
-    is_rounded = "low" in column.facts and rounded_note(column) in answered
+    at_source = _shown_at_source(column, shown, is_typed=is_typed)
     marks = [
         fact
         for fact in column.facts
         if told_note(column, fact) not in answered
         and (
-            _answered_otherwise(column, fact, answered)
+            _answered_otherwise(column, fact, answered, at_source)
             or (
-                (not is_known or fact in ASKED_FACTS)
-                and _follows_table(column, suggested, fact, is_rounded=is_rounded)
+                _is_new_or_taken(column, suggested, fact)
+                if fact in ASKED_FACTS
+                else _differs(column, at_source or first, fact)
+                or (at_source is None and fact in first.from_data)
             )
         )
     ]
     if NEVER_MISSING in answered and not column.missing:
         marks = [fact for fact in marks if fact not in MISSING_FACTS]
-    if not is_typed and set(VALUES).intersection(marks):
+    is_of_spellings = {
+        told_note(column, "spellings"),
+        source_note(known_from),
+    } <= set(answered)
+    if set(VALUES).intersection(marks) and not is_of_spellings:
         known_from = ""  # the answer was about other values
     same = all(
         getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
@@ -245,44 +267,61 @@ def _mark_taken(
     return dataclasses.replace(column, from_data=tuple(marks), known_from=known_from)
 
 
-def _answered_otherwise(column: Column, fact: str, answered: tuple[str, ...]) -> bool:
+def _shown_first(
+    column: Column, suggested: Column | None, shown: ShownColumns | None
+) -> Column:
+    """Return a column as it was when the check against the table was first shown."""
+    if suggested is not None:
+        return dataclasses.replace(suggested, known_from=_source_text(suggested))
+    if shown is None:
+        return column
+    return shown.first.setdefault(column.name, column)
+
+
+def _shown_at_source(
+    column: Column, shown: ShownColumns | None, *, is_typed: bool
+) -> Column | None:
+    """Return a column as it was when its source was typed; None if none was typed."""
+    sources = {} if shown is None else shown.at_source
+    if not is_typed:
+        sources.pop(column.name, None)
+        return None
+    before = sources.get(column.name)
+    if before is None or before.known_from != column.known_from:
+        sources[column.name] = column
+    return sources[column.name]
+
+
+def _differs(column: Column, before: Column, fact: str) -> bool:
+    """Return whether a fact is another one than before, as the grid writes it."""
+    if fact not in before.facts:
+        defaults = {field.name: field.default for field in dataclasses.fields(column)}
+        return bool(getattr(column, fact) != defaults.get(fact))
+    return told_note(column, fact) != told_note(before, fact)
+
+
+def _answered_otherwise(
+    column: Column, fact: str, answered: tuple[str, ...], at_source: Column | None
+) -> bool:
     """Return whether an answer about this fact was later changed by hand.
 
-    People change it for what the check against the table showed.
+    People change it for what the check against the table showed. A source that is typed
+    answers for values anew.
     """
     if fact in MISSING_FACTS and NEVER_MISSING in answered:
         return bool(getattr(column, fact))
-    return fact in _BY_LOOKING and any(note.startswith(f"{fact} ") for note in answered)
+    asked = _BY_LOOKING if at_source is not None else (*VALUES, *_BY_LOOKING)
+    return fact in asked and any(note.startswith(f"{fact} ") for note in answered)
 
 
-def _follows_table(
-    column: Column, suggested: Column | None, fact: str, *, is_rounded: bool
-) -> bool:
-    """Return whether a fact follows the table if nothing was answered."""
-    if fact == "spellings":
-        return (
-            suggested is None
-            or SPELLINGS not in suggested.rules
-            or fact in suggested.from_data
-        )
-    now = getattr(column, fact, None)
-    before = getattr(suggested, fact, None)
-    if fact in TEXTS:
-        changed = bool(now) and now != before
-        return changed or (suggested is not None and fact in suggested.from_data)
-    if suggested is None:
-        return False
-    if fact in _BY_LOOKING:
-        return fact in suggested.from_data or (
-            hasattr(suggested, fact) and now != before
-        )
-    if fact not in suggested.from_data:
-        return False
-    if is_rounded:
+def _is_new_or_taken(column: Column, suggested: Column | None, fact: str) -> bool:
+    """Return whether texts or joined spellings are marked, or not those suggested."""
+    if suggested is not None and fact in suggested.from_data:
         return True
-    if isinstance(now, tuple):
-        return bool(set(map(str, now)) & set(map(str, before or ())))
-    return bool(now == before)
+    if fact == "spellings":
+        return suggested is None or SPELLINGS not in suggested.rules
+    now = getattr(column, fact)
+    return bool(now) and now != getattr(suggested, fact, None)
 
 
 def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:

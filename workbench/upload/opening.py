@@ -12,7 +12,7 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
-from dpcore.errors import SchemaError, no_rows
+from dpcore.errors import DpcoreError, SchemaError, no_rows
 from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
@@ -21,9 +21,15 @@ from dpcore.schema.source import Source
 from workbench import session
 from workbench.language.messages import N_, _
 from workbench.server.web import holders
-from workbench.server.workers import process
+from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import report_rows
-from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
+from workbench.session.draft import (
+    Draft,
+    FileDraft,
+    NamesDraft,
+    ShownColumns,
+    SourceDraft,
+)
 from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
@@ -37,7 +43,7 @@ page.
 """
 NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
-    "title": N_("Plan without the rows"),
+    "title": N_("Nothing may be uploaded? Plan from the column names"),
 }
 ALIKE_FIELD = session.Widget[str]("alike")
 
@@ -75,11 +81,22 @@ def read_again(options: ReadOptions) -> None:
     If it cannot be read, the draft stays.
     """
     draft = session.session().draft
-    if isinstance(draft, FileDraft):
-        _read_file(draft.data, draft.name, options)
+    if isinstance(draft, FileDraft) and draft.read is not None:
+        changed = {
+            name
+            for name, value in dataclasses.asdict(options).items()
+            if name not in ("columns", "seen")
+            and value != getattr(draft.read.options, name)
+        }
+        _read_file(draft.data, draft.name, options, draft.told_options | changed)
 
 
-def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
+def _read_file(
+    data: bytes,
+    name: str,
+    options: ReadOptions,
+    told_options: frozenset[str] = frozenset(),
+) -> None:
     file = file_view.read_table(
         data, name, notice=NOTICE, key=session.ledger().key, options=options
     )
@@ -88,7 +105,7 @@ def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
         text = b"" if file.table.kind == "parquet" else data
         session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
         _make_draft(
-            partial(FileDraft, read=file.table, data=text),
+            partial(FileDraft, read=file.table, data=text, told_options=told_options),
             name,
             file.table.frame,
             None,
@@ -107,9 +124,7 @@ def take_codebook() -> None:
     session.renew_file_fields()
     session.drop_uploads()
     with session.noticing(NOTICE):
-        codebook = Schema.from_json(
-            file.getvalue().decode("utf-8-sig", errors="replace")
-        )
+        codebook = reading.read_codebook(file.getvalue())
         header = [str(name) for name in draft.frame.columns]
         if codebook.unit.id_column not in (None, *header):
             raise SchemaError(
@@ -136,6 +151,7 @@ def take_codebook() -> None:
         )
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
+        draft.answers.shown = ShownColumns()
         draft.version += 1
 
 
@@ -215,6 +231,17 @@ def count_outside(draft: Draft, column: Column) -> Outside:
     if column not in counted:
         counted[column] = column.check(draft.frame[column.name])
     return counted[column]
+
+
+def read_grid(
+    draft: Draft, lines: pd.DataFrame, unit: PrivacyUnit
+) -> tuple[Schema | None, dict[str, DpcoreError]]:
+    """Read a schema from lines of a draft's grid; return also the errors by column.
+
+    What is changed beside the rows after now is compared with what the lines say now.
+    """
+    shown = draft.answers.shown if draft.has_rows else None
+    return grid.from_grid(lines, draft.schema, unit, shown)
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:

@@ -126,7 +126,10 @@ def _ask_search(table: str, start: str) -> str:
 
 def _ask_cap(table: str, start: int | None) -> int | None:
     """Ask for the rows per person, from a public list; None while it is open."""
-    names = {OTHER_NUMBER: _("another number"), FIND_PRIVATELY: _("find it privately")}
+    names = {
+        OTHER_NUMBER: _("another number"),
+        FIND_PRIVATELY: _("let it be found with noise"),
+    }
     options = [*CAPS, *names]
     cap: int | None = st.segmented_control(
         _("Rows of one person that count, at most"),

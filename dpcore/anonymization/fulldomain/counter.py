@@ -20,7 +20,7 @@ from dpcore.anonymization.fulldomain.members import Members
 from dpcore.anonymization.fulldomain.people import people_sums_of
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import SensitiveColumn
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts
 from dpcore.tables.value_counts import ValueCounts
 
 MAX_NUMBERS_PER_TUPLE = 8
@@ -31,7 +31,7 @@ It is twice that if people have several rows.
 MAX_CACHED_LABELS = 60_000_000
 """Labels that a counter keeps at most: 240 MB of int32."""
 MAX_GROUP_COMBINATIONS = 16_384
-"""Label combinations of a group of columns whose steps are tabulated."""
+"""Label combinations of a group of columns, at most, for a table of their steps."""
 EXACT_BELOW = 2**52
 """Sums of weights below it are exact as float64."""
 INT32_NUMBERS = 2**31
@@ -236,7 +236,7 @@ class CodedClasses:
         return self._sensitive_values[column]
 
     def corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
-        """Return keys at which a view counts people too often, and what to add.
+        """Return keys with too many people in a view, and corrections to add.
 
         They are those of a coarser node.
         """
@@ -469,7 +469,7 @@ class CountedClasses:
             order = cells.argsort()
             cells = cells[order]
             figures = figures[order]
-            starts = starts_of(cells)
+            starts = run_starts(cells)
             cells = cells[starts]
             figures = np.add.reduceat(figures, starts)
             cells = cells[figures > 0]

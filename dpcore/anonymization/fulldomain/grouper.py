@@ -10,7 +10,7 @@ from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.people import people_sums_of
 from dpcore.anonymization.fulldomain.tuples import PUBLISHED_BIT, WORD, Tuples
 from dpcore.anonymization.groups import SensitiveColumn
-from dpcore.tables.classes import IntArray, starts_of
+from dpcore.tables.classes import IntArray, run_starts
 from dpcore.tables.value_counts import ValueCounts
 
 
@@ -39,7 +39,7 @@ class Classes:
     @cached_property
     def starts(self) -> IntArray:
         """The index in `keys` of the first key of each class."""
-        return starts_of(self.keys >> self.table.tail)
+        return run_starts(self.keys >> self.table.tail)
 
     @cached_property
     def class_keys(self) -> IntArray:
@@ -114,7 +114,7 @@ class Classes:
             cells = cells[order]
             counts = counts[order]
         if len(self.table.fields) > 1 or self.table.has_subset:
-            starts = starts_of(cells)
+            starts = run_starts(cells)
             cells = cells[starts]
             counts = np.add.reduceat(counts, starts)
             cells = cells[counts > 0]
@@ -180,14 +180,14 @@ class Grouper:
             packed.sort()
             keys = packed >> self._count_bits
             counts = packed & ((1 << self._count_bits) - 1)
-            starts = starts_of(keys)
+            starts = run_starts(keys)
             return Classes(
                 self.table, node, keys[starts], np.add.reduceat(counts, starts)
             )
         order = keys.argsort()
         keys = keys[order]
         counts = classes.counts[order]
-        starts = starts_of(keys)
+        starts = run_starts(keys)
         keys = keys[starts]
         counts = np.add.reduceat(counts, starts)
         if classes.views is None or classes.pending is None:

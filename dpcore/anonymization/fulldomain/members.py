@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpcore.tables.classes import BoolArray, IntArray, starts_of
+from dpcore.tables.classes import BoolArray, IntArray, run_starts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +33,7 @@ class Members:
     ) -> Members:
         """Build from pairs in any order, possibly repeated."""
         pairs = np.sort(person * entries + entry)
-        pairs = pairs[starts_of(pairs)]
+        pairs = pairs[run_starts(pairs)]
         return cls(person=pairs // entries, entry=pairs % entries, alike=alike)
 
     @property
@@ -54,11 +54,11 @@ class Members:
         """Count the people with a row in a marked entry."""
         person = self.person.take(np.flatnonzero(entries.take(self.entry)))
         if self.alike is not None:
-            return int(self.alike[person[starts_of(person)]].sum())
+            return int(self.alike[person[run_starts(person)]].sum())
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return the least number of people who can have so many pairs."""
+        """Return the least number of people behind each number of pairs."""
         # People with most pairs first: fewer people cannot have so many pairs
         sizes, people_before, pairs_before = self._by_size
         place = np.searchsorted(pairs_before, pairs, side="right") - 1

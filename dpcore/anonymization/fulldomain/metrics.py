@@ -63,9 +63,15 @@ class Separable(Metric):
     def added_by_suppression(
         self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
     ) -> float:
-        """Return how much suppressing so many rows of classes adds to a column.
+        """Return what suppression adds to the term of a column.
 
         Specializations that suppress the same rows add no less.
+
+        Args:
+            classes: of a node.
+            column: its number.
+            marked: numbers of classes.
+            rows: suppressed rows of each.
         """
 
     @abstractmethod
@@ -87,7 +93,13 @@ class Separable(Metric):
     def least_bounds(
         self, table: Tuples, nodes: IntArray, suppressed: IntArray
     ) -> FloatArray:
-        """(nodes,) lower bounds of scores, if the nodes suppress so many rows."""
+        """(nodes,) lower bounds of scores, given the suppressed rows.
+
+        Args:
+            table: the distinct tuples.
+            nodes: by index.
+            suppressed: (nodes,) rows.
+        """
         total = np.zeros(len(nodes))
         for column, levels in enumerate(table.lattice.levels(nodes)):
             for level in np.unique(levels).tolist():

@@ -24,9 +24,9 @@ from dpcore.anonymization.groups import (
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
-from dpcore.tables.people import person_of
-from dpcore.tables.rows import Held
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts
+from dpcore.tables.people import person_codes
+from dpcore.tables.rows import TupleOwners
 
 WORD = 63
 """Bits of a key in int64; the sign bit stays unused, so that keys sort as they are."""
@@ -41,7 +41,7 @@ class Bits:
 
     @classmethod
     def at(cls, shift: int, numbers: int) -> Bits:
-        """Make room for so many different numbers, at least one bit."""
+        """Return the bits for this many different numbers, at least one bit."""
         return cls(shift=shift, mask=(1 << _bit_width(numbers)) - 1)
 
     def of(self, keys: IntArray) -> IntArray:
@@ -50,16 +50,18 @@ class Bits:
 
 
 def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
-    """Return so many empty keys, as Python integers if columns exceed one word."""
+    """Return empty keys, as Python integers if the columns exceed one word."""
     top = columns[0]
     is_wide = top.shift + top.mask.bit_length() > WORD
     return np.zeros(number, dtype=object if is_wide else np.int64)
 
 
 def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Lay out columns with so many numbers each above `below` other bits.
+    """Lay out columns side by side, the last one lowest.
 
-    The last column is the lowest.
+    Args:
+        sizes: different numbers in each column.
+        below: other bits below all columns.
     """
     widths = list(map(_bit_width, sizes))
     shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
@@ -69,7 +71,7 @@ def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
 
 
 def _bit_width(values: int) -> int:
-    """Return the number of bits for codes of so many values, at least one."""
+    """Return the number of bits for the codes of `values` values, at least one."""
     return max(1, (values - 1).bit_length())
 
 
@@ -127,7 +129,7 @@ class Tuples:
         )
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return a lower bound of the people behind so many pairs.
+        """Return a lower bound of the people behind each number of pairs.
 
         A pair is a person and one of their classes.
         """
@@ -315,7 +317,7 @@ class Tuples:
     @cached_property
     def _distinct(self) -> IntArray:
         """One key of each quasi-identifier tuple."""
-        return self.keys[starts_of(self.keys >> self.tail)] if self.tail else self.keys
+        return self.keys[run_starts(self.keys >> self.tail)] if self.tail else self.keys
 
     @cached_property
     def _labels(self) -> dict[tuple[int, int], IntArray]:
@@ -381,7 +383,7 @@ class Tuples:
         subset: BoolArray | None = None,
         person: str | None = None,
         rows: IntArray | None = None,
-        held: Held | None = None,
+        owners: TupleOwners | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -395,7 +397,7 @@ class Tuples:
                 person.
             rows: (rows of the frame,) how many rows of the table each stands for, if
                 the frame has distinct ones.
-            held: who holds which of those; None if every row is a person.
+            owners: who holds which of those; None if every row is a person.
 
         Rows with `*` in all quasi-identifiers were suppressed before; they are in no
         class.
@@ -422,7 +424,7 @@ class Tuples:
                 "every row is suppressed in these columns",
                 remedy="choose another column",
             )
-        whose = person_of(frame, person)
+        whose = person_codes(frame, person)
         places = kept.nonzero()[0]
         # Rows suppressed before may be published too: they count in the distribution
         # of the whole table, with which t-closeness compares
@@ -445,7 +447,7 @@ class Tuples:
                 person=whose,
                 published=counted,
                 weights=rows,
-                held=held,
+                owners=owners,
             )
             numbers.append(codes)
         # Put the numbers side by side into one key for each row, and count the keys
@@ -458,12 +460,12 @@ class Tuples:
         distinct, counts = count_keys(keys, None if rows is None else rows[places])
         # Who owns the entries
         members = None
-        if held is not None:
+        if owners is not None:
             entry = np.zeros(len(frame), dtype=np.int64)
             entry[places] = np.searchsorted(distinct, keys)
-            here = held.among(kept)
+            here = owners.select(kept)
             members = Members.of(
-                here.group, entry[here.place], len(distinct), held.people
+                here.group, entry[here.place], len(distinct), owners.people
             )
         elif whose is not None:
             members = Members.of(
@@ -502,11 +504,11 @@ def count_keys(
     """Count the distinct keys, ascending, each by its occurrences or by `rows`."""
     if rows is None:
         ordered = np.sort(keys)
-        starts = starts_of(ordered)
+        starts = run_starts(ordered)
         return ordered[starts], np.diff(starts, append=len(ordered))
     order = keys.argsort()
     ordered = keys[order]
-    starts = starts_of(ordered)
+    starts = run_starts(ordered)
     return ordered[starts], np.add.reduceat(rows[order], starts)
 
 

@@ -274,7 +274,10 @@ def _leaves(values: Iterable[object]) -> list[str]:
 
 
 def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
-    """Return a function that names a value's group of so many neighbors."""
+    """Return a function of a value and a size: the name of the value's group.
+
+    Groups have `size` neighbors each.
+    """
     position = {value: place for place, value in enumerate(values)}
 
     def label(value: str, size: int) -> str:

@@ -148,10 +148,11 @@ class Hierarchy:
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
         """Read `value;level 1;...;*`, one line per leaf, no header.
 
-        A byte order mark and repeated lines are skipped.
+        A byte order mark, repeated lines, blanks around labels, and a separator at the
+        end of every line are skipped.
 
-        Raises: HierarchyError when lines differ in length or the paths are no
-            hierarchy.
+        Raises: HierarchyError when lines differ in length, the first one is a header,
+            or the paths are no hierarchy.
         """
         content = text.removeprefix("\ufeff")
         if separator is not None:
@@ -233,10 +234,36 @@ def _read_csv(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
     ]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         raise _wrong_lines()
+    if len(rows[0]) > 1 and not any(row[-1].strip() for row in rows):
+        rows = [row[:-1] for row in rows]  # a separator at the end of every line
+    if all(row[0].endswith(" ") for row in rows):
+        rows = [(row[0].rstrip(), *row[1:]) for row in rows]
+    rows = [(row[0], *(label.strip() for label in row[1:])) for row in rows]
     rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
+    try:
+        return _of_lines(kind, rows)
+    except HierarchyError:
+        if _is_header(rows):
+            raise HierarchyError(
+                "the first line of the hierarchy is a header",
+                remedy="delete it: every line is of one value",
+            ) from None
+        raise
+
+
+def _of_lines(kind: type[Hierarchy], lines: Sequence[tuple[str, ...]]) -> Hierarchy:
     return kind(
-        values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True))
+        values=tuple(line[0] for line in lines), levels=tuple(zip(*lines, strict=True))
     )
+
+
+def _is_header(lines: Sequence[tuple[str, ...]]) -> bool:
+    """Return whether all lines but the first are a hierarchy that ends in `*`."""
+    if len(lines) < 2 or lines[0][-1] == SUPPRESSED or lines[1][-1] != SUPPRESSED:
+        return False
+    with suppress(HierarchyError):
+        return bool(_of_lines(Hierarchy, lines[1:]))
+    return False
 
 
 def _separator(text: str) -> str:

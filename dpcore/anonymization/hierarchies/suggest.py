@@ -39,6 +39,7 @@ More remain only if no hierarchy has an inner level to spare.
 """
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
+_ZIP = r"\d{5}(-\d{4})?"
 _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
@@ -142,12 +143,28 @@ def _is_code(series: pd.Series, shown: pd.Series) -> bool:
 
 
 def _mask_codes(shown: pd.Series) -> Hierarchy:
+    """Mask codes from the end; of ZIP codes first the four digits behind the dash."""
+    if shown.str.fullmatch(_ZIP).all() and shown.str.contains("-").any():
+        return _mask_zip_codes(shown)
     width = int(shown.str.len().mode().iloc[0])
     step = math.ceil(width / 5)
     return mask(
         shown,
         tuple(range(step, width, step)),
         reason="Codes of one length: the last characters are masked first",
+    )
+
+
+def _mask_zip_codes(shown: pd.Series) -> Hierarchy:
+    """Join 02134-1234 with 02134, then 0213*, 021**, ..."""
+    areas = [code[:5] for code in shown]
+    masked = mask(areas, (1, 2, 3, 4))
+    of_area = dict(zip(masked.values, zip(*masked.levels, strict=True), strict=True))
+    levels = zip(*(of_area[area] for area in areas), strict=True)
+    return Hierarchy(
+        values=tuple(shown),
+        levels=(tuple(shown), *levels),
+        reason="ZIP codes: the digits behind the dash are cut off first",
     )
 
 

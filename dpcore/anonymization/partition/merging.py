@@ -9,7 +9,7 @@ partner in one round, which takes few rounds.
 import numpy as np
 
 from dpcore.anonymization.partition.admission import Gate
-from dpcore.tables.classes import FloatArray, IntArray, dense
+from dpcore.tables.classes import FloatArray, IntArray, renumber
 
 
 def merge_clusters(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
@@ -50,4 +50,4 @@ def _join_nearest(points: FloatArray, clusters: IntArray, broken: IntArray) -> I
         nearest = int((free_distance if has_free else distance).argmin())
         owner[owner == owner[cluster]] = owner[nearest]
         free[[cluster, nearest]] = False
-    return dense(owner, len(owner))
+    return renumber(owner, len(owner))

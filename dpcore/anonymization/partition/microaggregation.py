@@ -6,6 +6,10 @@ rows, people are clustered by the means of their rows, and a person's rows stay
 together. Ties are decided by the content of the rows, never by their order. Source:
 Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14; Domingo-Ferrer, Torra (2005), Algorithm
 MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
+
+Rows in which the same numbers are missing are clustered apart. Where they are fewer than
+k, a missing number lies far from all others, and a cluster that holds one is published
+without a number in this column.
 """
 
 from collections.abc import Sequence
@@ -16,8 +20,14 @@ import pandas as pd
 from dpcore.anonymization.partition.admission import Gate
 from dpcore.anonymization.partition.merging import merge_clusters
 from dpcore.anonymization.recoded import PublishedColumn, Recoded
-from dpcore.errors import not_all_numbers
-from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
+from dpcore.errors import not_numbers
+from dpcore.tables.classes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    class_index,
+    leaves_of,
+)
 
 EXACT_ROWS = 100_000
 """Rows above which a table is clustered in blocks."""
@@ -27,6 +37,9 @@ BLOCK_ROWS = 4_000
 
 MAX_ONE_BY_ONE = 12
 """Largest k for which the nearest rows are found one by one, which is faster."""
+MISSING_DISTANCE = 10.0
+"""Distance of missing numbers from the largest one, in ranges of the column."""
+
 QUALITY_BINS = 20
 """Bins of equal shares in which the change of a distribution is measured."""
 
@@ -41,7 +54,7 @@ def microaggregate(
 
     Returns: (rows,) the cluster of each.
 
-    Raises: SchemaError for a column that does not hold numbers in every row.
+    Raises: SchemaError for a column that holds something else than numbers.
     """
     points = np.stack([_scale(frame, name) for name in sorted(columns)])
     whose = gate.rows.person
@@ -51,16 +64,46 @@ def microaggregate(
         centers = np.stack([np.bincount(whose, column) / rows for column in points])
     order = _by_content(frame, columns) if whose is None else np.lexsort(centers[::-1])
     centers = centers[:, order]
-    exact = len(order) <= EXACT_ROWS
-    blocks = (
-        [np.arange(len(order))]
-        if exact
-        else _blocks(centers, max(BLOCK_ROWS, 2 * gate.k))
-    )
+    blocks = _groups_by_gaps(_gaps(frame, columns, whose)[:, order], gate.k)
+    if len(order) > EXACT_ROWS:
+        blocks = _blocks(centers, blocks, max(BLOCK_ROWS, 2 * gate.k))
     clusters = np.empty(len(order), dtype=np.int64)
     clusters[order] = _cluster_blocks(centers, blocks, gate.k)
     clusters = clusters if whose is None else clusters[whose]
     return merge_clusters(points, clusters, gate) if gate.models else clusters
+
+
+def _gaps(
+    frame: pd.DataFrame, columns: Sequence[str], whose: IntArray | None
+) -> BoolArray:
+    """(columns, units) whether a row, or any row of a person, lacks the number."""
+    rows = np.stack([np.isnan(_numbers(frame, name)) for name in sorted(columns)])
+    if whose is None:
+        return np.asarray(rows)
+    people = int(whose.max()) + 1
+    return np.stack([np.bincount(whose, row, people) > 0 for row in rows])
+
+
+def _groups_by_gaps(gaps: BoolArray, k: int) -> list[IntArray]:
+    """Return the units with the same gaps, at least k of them, in each group.
+
+    Those with rarer gaps are together in one group, or in the largest one if they are
+    too few for that.
+    """
+    if not gaps.any():
+        return [np.arange(gaps.shape[1])]
+    pattern = np.unique(gaps, axis=1, return_inverse=True)[1].reshape(-1)
+    groups = [np.flatnonzero(pattern == place) for place in range(pattern.max() + 1)]
+    large = [group for group in groups if len(group) >= k]
+    rare = [group for group in groups if len(group) < k]
+    if not rare:
+        return large
+    together = np.sort(np.concatenate(rare))
+    if len(together) < k:
+        largest = max(large, key=len)
+        large = [group for group in large if group is not largest]
+        together = np.sort(np.concatenate([together, largest]))
+    return [*large, together]
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
@@ -154,10 +197,11 @@ def publish_means(
 ) -> Recoded:
     """Replace each number by the mean of its cluster, with the common measures of loss.
 
-    The NCP of a cluster is its range over the column's. The change of a column's
-    distribution is measured on bins with equal shares of the original.
+    The NCP of a cluster is its range over the column's, and 1 if only some of its
+    numbers are missing. The change of a column's distribution is measured on bins with
+    equal shares of the original, and one for missing numbers.
     """
-    values = {name: frame[name].to_numpy(dtype=np.float64) for name in sorted(columns)}
+    values = {name: _numbers(frame, name) for name in sorted(columns)}
     sizes = np.bincount(clusters)
     means = [np.bincount(clusters, column) / sizes for column in values.values()]
     classes = class_index([np.unique(mean, return_inverse=True)[1] for mean in means])[
@@ -167,18 +211,24 @@ def publish_means(
     label = np.arange(len(first))
     parts = []
     for (name, column), mean in zip(values.items(), means, strict=True):
+        center = mean[clusters[first]]
+        present = ~np.isnan(column)
+        numbers = column[present]
         low = np.full(len(first), np.inf)
         high = np.full(len(first), -np.inf)
-        np.minimum.at(low, classes, column)
-        np.maximum.at(high, classes, column)
-        edges = np.unique(
-            np.quantile(
-                column, np.linspace(0, 1, QUALITY_BINS + 1)[1:-1], method="inverted_cdf"
-            )
+        np.minimum.at(low, classes[present], numbers)
+        np.maximum.at(high, classes[present], numbers)
+        has_numbers = low <= high
+        width = float(np.ptp(numbers)) if len(numbers) else 0.0
+        penalty = np.where(np.isnan(center) & has_numbers, 1.0, 0.0)
+        is_whole = ~np.isnan(center)
+        penalty[is_whole] = (high - low)[is_whole] / (width or 1.0)
+        edges = _quality_edges(numbers)
+        # what is missing has a bin of its own behind the last one
+        bins = np.where(
+            np.isnan(center), len(edges) + 1, np.searchsorted(edges, center)
         )
-        center = mean[clusters[first]]
-        bins = np.searchsorted(edges, center)
-        penalty = (high - low) / (float(np.ptp(column)) or 1.0)
+        bins_before = np.where(present, np.searchsorted(edges, column), len(edges) + 1)
         parts.append(
             PublishedColumn(
                 name=name,
@@ -186,10 +236,8 @@ def publish_means(
                 text=center.astype(object),
                 ncp=penalty,
                 loss=penalty,
-                before=np.bincount(
-                    np.searchsorted(edges, column), minlength=len(edges) + 1
-                ),
-                after=np.bincount(bins, np.bincount(classes), len(edges) + 1).astype(
+                before=np.bincount(bins_before, minlength=len(edges) + 2),
+                after=np.bincount(bins, np.bincount(classes), len(edges) + 2).astype(
                     np.float64
                 ),
             ),
@@ -197,28 +245,51 @@ def publish_means(
     return Recoded(columns=tuple(parts), classes=classes)
 
 
+def _quality_edges(numbers: FloatArray) -> FloatArray:
+    """Return the inner edges of bins with equal shares of the numbers."""
+    if not len(numbers):
+        return np.empty(0)
+    shares = np.linspace(0, 1, QUALITY_BINS + 1)[1:-1]
+    return np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
+    """(rows,) the numbers of a column, NaN for missing ones."""
+    if not pd.api.types.is_numeric_dtype(frame[name]):
+        raise not_numbers(name)
+    values: FloatArray = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(values).any():
+        raise not_numbers(name)
+    return values
+
+
 def _scale(frame: pd.DataFrame, name: str) -> FloatArray:
-    """Scale a column to mean 0 and variance 1, or to 0 when it is constant."""
-    numeric = pd.api.types.is_numeric_dtype(frame[name])
-    values = (
-        frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
-        if numeric
-        else np.array([np.nan])
-    )
-    if not np.isfinite(values).all():
-        raise not_all_numbers(name)
+    """Scale a column to mean 0 and variance 1, or to 0 when it is constant.
+
+    Missing numbers get a place far behind the largest one.
+    """
+    values = _numbers(frame, name)
+    is_missing = np.isnan(values)
     # sorted, so that rounding does not depend on the order of the rows
-    ordered = np.sort(values)
-    return np.asarray((values - ordered.mean()) / (ordered.std() or 1.0))
+    ordered = np.sort(values[~is_missing])
+    if not len(ordered):
+        return np.zeros(len(values))
+    scaled = (values - ordered.mean()) / (ordered.std() or 1.0)
+    largest = float(np.nanmax(scaled))
+    width = largest - float(np.nanmin(scaled))
+    scaled[is_missing] = largest + MISSING_DISTANCE * (width or 1.0)
+    return np.asarray(scaled)
 
 
-def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
-    """Halve the rows until blocks are small enough, and return their rows.
+def _blocks(
+    points: FloatArray, groups: Sequence[IntArray], largest: int
+) -> list[IntArray]:
+    """Halve groups of rows until they are small enough, and return these.
 
     A block is halved at the median of its column with most variance.
     """
     finished = []
-    open_blocks = [np.arange(points.shape[1])]
+    open_blocks = list(groups)
     while open_blocks:
         block = open_blocks.pop()
         if len(block) <= largest:

@@ -27,9 +27,9 @@ from dpcore.tables.classes import (
     Leaves,
     TextArray,
     class_index,
-    counted_pairs,
+    count_pairs,
     leaves_of,
-    starts_of,
+    run_starts,
 )
 
 BALANCE_EXPONENT = 0.2
@@ -121,7 +121,7 @@ class _People:
     def of(cls, part: IntArray, person: IntArray) -> _People:
         together = class_index([part, person])
         order = together.argsort(kind="stable")
-        return cls(order=order, starts=starts_of(together[order]))
+        return cls(order=order, starts=run_starts(together[order]))
 
     def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
         """Count the people on both sides of each place of a cut, inside its part.
@@ -135,7 +135,7 @@ class _People:
         last = np.maximum.reduceat(ordered, self.starts)
         begun = np.cumsum(np.bincount(first, minlength=len(owner)))
         ended = np.cumsum(np.bincount(last, minlength=len(owner)))
-        start = starts_of(owner)
+        start = run_starts(owner)
         end = np.append(start[1:], len(owner)) - 1
         return begun - np.append(0, begun[end])[owner], ended[end][owner] - ended
 
@@ -149,12 +149,12 @@ def _best_cut(
     """
     # Distinct values of each part in order: numbers ascending, categories by frequency
     codes = column.codes[active]
-    owner, value, count = counted_pairs(part, codes)
+    owner, value, count = count_pairs(part, codes)
     if column.positions is None:
         order = np.lexsort((value, -count, owner))
         value = value[order]
         count = count[order]
-    start = starts_of(owner)
+    start = run_starts(owner)
     end = np.append(start[1:], len(owner))
     # Rows on both sides of the cut after each value
     before = np.cumsum(count) - count
@@ -207,8 +207,8 @@ def _best_cut(
 
 def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
     """Return the interval or the set of values of each class, as labels."""
-    owner, value, _ = counted_pairs(classes, column.codes)
-    start = starts_of(owner)
+    owner, value, _ = count_pairs(classes, column.codes)
+    start = run_starts(owner)
     end = np.append(start[1:], len(owner))
     labels = column.labels
     leaves = len(column.labels)

@@ -1,6 +1,7 @@
-"""Any DataFrame of Spark.
+"""An engine on any DataFrame of Spark.
 
-The kernel goes to the rows, partial results come back, and no row is ever collected.
+Python functions go to the rows, partial results come back, and no row is ever collected
+but for samples.
 
 Partial results are exact and come once from each task that ended well, however often
 Spark repeated it. Noise is drawn later, on the driver, once.
@@ -22,14 +23,21 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 import pyarrow as pa
 
-from dpcore.engines.base import Engine, unheeded
-from dpcore.engines.spark.tasks import Coding, Each, Mark, Numbering, Task, merged
-from dpcore.engines.streaming.waiting import awaited
-from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
-from dpcore.engines.work import Made, Making, Result, Work, needs_cells
+from dpcore.engines.base import Engine, ignore_progress
+from dpcore.engines.spark.tasks import (
+    CellsJob,
+    EachTask,
+    MarkTask,
+    NumberJob,
+    Task,
+    merge_blocks,
+)
+from dpcore.engines.streaming.waiting import run_cancellable
+from dpcore.engines.tuples.distinct import MAX_TUPLES, too_many_error
+from dpcore.engines.work import Job, Output, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import frame_of, kinds_of, uncoded
+from dpcore.tables.arrow import column_types, decode_categories, to_frame
 from dpcore.tables.rows import DistinctRows, Microdata
 
 Waited = TypeVar("Waited")
@@ -40,8 +48,9 @@ class SparkEngine(Engine):
 
     Workers need Python, numpy, pandas and pyarrow as the driver has them; this library
     is sent along. With an id column, the rows that count are chosen by a window over
-    keyed digests. Spark keeps those, and the cells of all rows that count, in memory or
-    on the disks of its workers until the engine ends; what a worker loses is made anew.
+    keyed digests. Spark caches those, and the cells of all rows that count, in memory
+    or on the disks of its workers until the engine ends; what a worker loses is
+    computed again.
     """
 
     def __init__(
@@ -50,17 +59,17 @@ class SparkEngine(Engine):
         schema: Schema,
         *,
         key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
     ) -> None:
-        """Look at every row once.
+        """Read every row once.
 
         Args:
             frame: a DataFrame of PySpark, classic or Connect; it must give the same
                 rows each time.
             schema: the declared columns, and the people who are protected.
             key: of the ledger.
-            on_rows: called now and then while Spark is at work, without rows; what it
-                raises ends the work.
+            on_rows: called now and then while Spark is at work, without rows; an
+                exception that it raises ends the work.
 
         Raises: ReadError when Spark fails; SchemaError for nested columns or values
             without a cell.
@@ -72,31 +81,30 @@ class SparkEngine(Engine):
 
         self._on_rows = on_rows
         self._session = frame.sparkSession
-        with readable():
-            _ship(frame.sparkSession)
+        with spark_errors():
+            _send_library(frame.sparkSession)
             self._columns = list(frame.columns)
-            # by number, as names may hold anything
+            # columns are named by number, since names may hold any character
             named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
-            # texts without the collation of their column, to which "a" and "A" may be
-            # one
+            # remove collations, for which "a" and "A" may be equal
             texts = [
-                each.name
-                for each in named.schema
-                if isinstance(each.dataType, StringType)
+                column.name
+                for column in named.schema
+                if isinstance(column.dataType, StringType)
             ]
             if texts:  # Connect takes no empty list
                 named = named.withColumns(
                     {name: F.col(name).cast("string") for name in texts}
                 )
-            # a plan of its own: what Spark keeps for another engine, of older files
-            # perhaps, is not taken
+            # make the plan unique, so that Spark does not reuse what it cached for
+            # another engine, perhaps from older files
             self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
-            kinds_of(to_arrow_schema(frame.schema, timezone="UTC"))
+            column_types(to_arrow_schema(frame.schema, timezone="UTC"))
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
-        self._length = self._checked(self._code())
+        self._length = self._require_rows(self._code())
         self._people = self._people or {1: self._length}
 
     @classmethod
@@ -105,9 +113,9 @@ class SparkEngine(Engine):
 
         Raises: as the engine does.
         """
-        with readable():
+        with spark_errors():
             table = frame.limit(rows).toArrow()
-        kinds_of(table.schema)
+        column_types(table.schema)
         return Microdata(_frame(table.columns, table.column_names))
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
@@ -116,7 +124,7 @@ class SparkEngine(Engine):
         places = self._places(columns)
         person = self._schema.unit.id_column
         groups = [f"t{number}" for number in range(len(places))]
-        with readable():
+        with spark_errors():
             inside = self._all.select(
                 *(
                     self._value(place).alias(f"t{number}")
@@ -130,10 +138,10 @@ class SparkEngine(Engine):
             )
             pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
             people = F.sum("n") if person is None else F.count(F.lit(1))
-            few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1)
-            table = self._waited(few.toArrow)
-        if len(table) > MOST_TUPLES:
-            raise too_many("distinct tuples", MOST_TUPLES)
+            few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MAX_TUPLES + 1)
+            table = self._run_cancellable(few.toArrow)
+        if len(table) > MAX_TUPLES:
+            raise too_many_error("distinct tuples", MAX_TUPLES)
         *values, of_rows, of_people = table.columns
         return DistinctRows(
             frame=_frame(values, columns),
@@ -142,7 +150,7 @@ class SparkEngine(Engine):
         )
 
     def _value(self, place: str) -> Any:
-        """Return a column in which NaN is a missing value, as it is elsewhere."""
+        """Return a column with missing values in place of NaN, as elsewhere."""
         from pyspark.sql import functions as F  # noqa: N812
 
         column = F.col(place)
@@ -150,41 +158,39 @@ class SparkEngine(Engine):
         return F.when(~F.isnan(column), column) if is_real else column
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of Spark, the only ones that ever leave
-        it.
-        """
-        with readable():
-            table = self._waited(self._all.limit(rows).toArrow)
+        """Return up to `rows` rows in the order of Spark; no others ever leave it."""
+        with spark_errors():
+            table = self._run_cancellable(self._all.limit(rows).toArrow)
         return Microdata(_frame(table.columns, self._columns), self._key)
 
-    def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
-        """Hand over the results of workers, a partition at a time.
+    def _for_each(self, work: Job[Result], take: Callable[[Result], None]) -> None:
+        """Pass the results of workers to a function, a partition at a time.
 
-        No other row leaves them.
+        Only these results leave the workers, no rows.
         """
         names = self._columns if work.reads is None else work.reads
-        task = Each(work=work, names=tuple(names), schema=self._schema)
-        with readable():
+        task = EachTask(work=work, names=tuple(names), schema=self._schema)
+        with spark_errors():
             stream = (
                 self._all.select(*self._places(names))
                 .mapInArrow(task, task.kinds)
                 .persist()
             )
         try:
-            with readable():
-                # by all workers at once; what follows is a partition at a time
-                self._waited(stream.count)
+            with spark_errors():
+                # compute by all workers at once, then fetch a partition at a time
+                self._run_cancellable(stream.count)
                 answers = stream.toLocalIterator(prefetchPartitions=True)
             while True:
-                with readable():
-                    answer = self._waited(lambda: next(answers, None))
+                with spark_errors():
+                    answer = self._run_cancellable(lambda: next(answers, None))
                 if answer is None:
                     return
                 if answer["refusal"] is not None:
-                    raise pickle.loads(answer["refusal"]).raised()
+                    raise pickle.loads(answer["refusal"]).to_error()
                 take(pickle.loads(answer["answer"]))
         finally:
-            with readable():
+            with spark_errors():
                 stream.unpersist()
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
@@ -192,7 +198,7 @@ class SparkEngine(Engine):
 
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
-        with readable():
+        with spark_errors():
             if counted and needs_cells(work):
                 selected = self._coded.select("answer")
                 came = None
@@ -206,50 +212,46 @@ class SparkEngine(Engine):
             raise source_changed()
         return cast(Result, result)
 
-    def spread(self, work: Callable[[int], Made], number: int) -> list[Made]:
-        task = Task(work=Numbering(work=work), names=("number",), schema=self._schema)
-        with readable():
+    def map_numbers(self, work: Callable[[int], Output], number: int) -> list[Output]:
+        task = Task(work=NumberJob(work=work), names=("number",), schema=self._schema)
+        with spark_errors():
             results, _ = self._whole(self._session.range(0, number, 1, number), task)
-        return cast(list[Made], results)
+        return cast(list[Output], results)
 
     def _whole(self, table: Any, task: Task) -> tuple[Any, int]:
         """Return the result of a task over a table, and its number of rows."""
-        with readable():
-            # added up where the rows are, so that the driver takes each number of a
-            # table once
+        with spark_errors():
+            # workers add up the parts, so that the driver gets each number once
             parts = table.mapInArrow(task, task.kinds).repartition("block")
-            return task.whole(
-                self._waited(parts.mapInArrow(merged, task.kinds).toArrow)
+            return task.from_pairs(
+                self._run_cancellable(
+                    parts.mapInArrow(merge_blocks, task.kinds).toArrow
+                )
             )
 
     def _code(self) -> int:
-        """Look at every row once, have Spark keep the cells of each, and return the
-        number of rows.
-        """
+        """Read every row once, cache its cells in Spark, and return the number."""
         from pyspark.sql import functions as F  # noqa: N812
 
         selected = self._counted.select(*self._places(self._names))
-        task = Each(
-            work=Coding(reads=self._names),
+        task = EachTask(
+            work=CellsJob(reads=self._names),
             names=tuple(self._names),
             schema=self._schema,
         )
-        with readable(), _quickly(self._session):
+        with spark_errors(), _quick_settings(self._session):
             coded = selected.mapInArrow(task, task.kinds).persist()
             totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
-            ((rows, refusal),) = self._waited(totals.collect)
+            ((rows, refusal),) = self._run_cancellable(totals.collect)
         if refusal is not None:
             coded.unpersist()
-            raise pickle.loads(refusal).raised()
+            raise pickle.loads(refusal).to_error()
         self._coded = coded
         _end_with(self, coded)
         return int(rows or 0)
 
-    def _waited(self, work: Callable[[], Waited]) -> Waited:
-        """Return the result of Spark.
-
-        The callback is called meanwhile, and may cancel it.
-        """
+    def _run_cancellable(self, work: Callable[[], Waited]) -> Waited:
+        """Return the result of Spark; the progress callback may cancel it."""
         from pyspark.errors import PySparkException
 
         name = uuid.uuid4().hex
@@ -272,13 +274,15 @@ class SparkEngine(Engine):
             else:
                 context.cancelJobGroup(name)
 
-        return awaited(named, poll=lambda: self._on_rows(0), interrupt=interrupt)
+        return run_cancellable(
+            named, poll=lambda: self._on_rows(0), interrupt=interrupt
+        )
 
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
 
     def _keep(self, person: str) -> None:
-        """Have Spark keep the declared columns of the rows that count."""
+        """Cache the declared columns of the rows that count in Spark."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.types import BinaryType, StructType
@@ -286,46 +290,46 @@ class SparkEngine(Engine):
         declared = self._places(self._names)
         kinds = StructType([self._all.schema[place] for place in declared])
         kinds = kinds.add("p", BinaryType()).add("d", BinaryType())
-        mark = Mark(
+        mark = MarkTask(
             names=tuple(self._columns),
             declared=tuple(declared),
             person=person,
             key=self._key,
         )
-        with readable(), _quickly(self._session):
+        with spark_errors(), _quick_settings(self._session):
             marked = self._all.mapInArrow(mark, kinds).persist()
-            if refusal := self._waited(
+            if refusal := self._run_cancellable(
                 lambda: marked.filter("p IS NULL").select("d").take(1)
             ):
-                raise pickle.loads(refusal[0][0]).raised()
+                raise pickle.loads(refusal[0][0]).to_error()
             of_people = (
                 marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1)))
             )
-            sizes = self._waited(of_people.collect)
+            sizes = self._run_cancellable(of_people.collect)
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             counted = marked.withColumn("r", rank).filter(
                 F.col("r") <= self._schema.unit.max_rows
             )
-            # no more of a person goes to another worker than counts, and Spark takes
-            # 200 tasks for any table
+            # Spark sends only rows of sufficient rank to other workers; it makes 200
+            # partitions of any table, so that a small one gets fewer here
             counted = counted.select(*declared or ["p"]).coalesce(
                 self._all_rows() // 2**18 + 1
             )
             self._counted = counted.persist()
             _end_with(self, self._counted)
-            self._waited(self._counted.count)
+            self._run_cancellable(self._counted.count)
             marked.unpersist()
 
 
 def _end_with(engine: SparkEngine, table: Any) -> None:
-    """Have Spark forget what it keeps for an engine once nobody holds that."""
+    """Drop a cached table of Spark once its engine is gone."""
 
     def forget() -> None:
         with contextlib.suppress(Exception):  # the session may be gone
             table.unpersist()
 
-    # in a thread of its own, as this one may be in the midst of a call to Spark
+    # in another thread, since this one may be in the midst of a call to Spark
     def begin() -> None:
         with contextlib.suppress(RuntimeError):
             threading.Thread(target=forget, daemon=True).start()
@@ -334,8 +338,8 @@ def _end_with(engine: SparkEngine, table: Any) -> None:
 
 
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    return uncoded(
-        frame_of(pa.table(list(columns), names=list(names)).combine_chunks())
+    return decode_categories(
+        to_frame(pa.table(list(columns), names=list(names)).combine_chunks())
     )
 
 
@@ -343,17 +347,20 @@ _QUICK = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
-"""Settings under which rows go to Python and stay there at half the price: Spark adds
-up the bytes of a batch at each row, and looks for the distinct texts of what it keeps.
+"""Settings that halve the time of sending rows to Python and caching cells.
+
+Without them Spark sums up the bytes of a batch at each row, and looks for distinct texts
+in what it caches.
 """
 _SENT: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
-"""The sessions whose workers have this library, with the settings that they had."""
+"""Sessions that have this library, with their original settings."""
 
 
 @contextlib.contextmanager
-def _quickly(session: Any) -> Iterator[None]:
-    """Have Spark plan under the quick settings, as a plan of another thread then may
-    be, to the same end.
+def _quick_settings(session: Any) -> Iterator[None]:
+    """Apply the quick settings of Spark inside.
+
+    A plan of another thread may use them too, with the same result.
     """
     _set(session, _QUICK)
     try:
@@ -367,18 +374,19 @@ def _set(session: Any, settings: Mapping[str, str]) -> None:
         session.conf.set(name, value)
 
 
-def _ship(session: Any) -> None:
+def _send_library(session: Any) -> None:
     """Send this library to the workers of a session, once."""
     if session in _SENT:
         return
-    session.addArtifacts(os.path.join(_packed().name, "dpcore.zip"), pyfile=True)
+    session.addArtifacts(os.path.join(_pack_library().name, "dpcore.zip"), pyfile=True)
     _SENT[session] = {name: session.conf.get(name) for name in _QUICK}
 
 
 @functools.cache
-def _packed() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder with this library as an archive, which late workers fetch until
-    this process ends.
+def _pack_library() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder with this library as an archive.
+
+    Late workers fetch it until this process ends.
     """
     root = Path(__file__).parents[2]
     folder = tempfile.TemporaryDirectory(prefix="dpcore-")
@@ -389,8 +397,8 @@ def _packed() -> tempfile.TemporaryDirectory[str]:
 
 
 @contextlib.contextmanager
-def readable() -> Iterator[None]:
-    """Say that Spark failed without its words, which may quote a value."""
+def spark_errors() -> Iterator[None]:
+    """Replace errors of Spark, which may quote a value."""
     from py4j.protocol import Py4JError
     from pyspark.errors import AnalysisException, PySparkException
 
@@ -399,9 +407,8 @@ def readable() -> Iterator[None]:
     except AnalysisException as error:  # no worker has begun
         raise ReadError(
             "Spark does not read this table as it is ({kind})",
-            remedy="see that it is there, and of types that Spark knows: times of "
-            "microseconds, for one, and "
-            "not of nanoseconds",
+            remedy="check that it exists and has types that Spark supports, for "
+            "example times in microseconds, not nanoseconds",
             kind=error.getCondition() or type(error).__name__,
         ) from None
     except (PySparkException, Py4JError, OSError) as error:

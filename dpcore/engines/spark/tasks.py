@@ -1,6 +1,4 @@
-"""Tasks for workers of Spark, as functions of Arrow batches that are sent to where the
-rows are.
-"""
+"""Tasks for workers of Spark: functions of Arrow batches."""
 
 from __future__ import annotations
 
@@ -18,26 +16,34 @@ import pyarrow as pa
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
-from dpcore.engines.work import Added, Keyed, Making, Publishing, Work, spread, taken
+from dpcore.engines.work import (
+    Additive,
+    Job,
+    KeyedJob,
+    PublishJob,
+    Work,
+    add_batch,
+    to_pairs,
+)
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import frame_of
+from dpcore.tables.arrow import to_frame
 from dpcore.tables.digests import person_digests
 from dpcore.tables.ranks import row_ranks
 from dpcore.tables.rows import Published
 
 _ROWS_AT_ONCE = 131_072
+"""Rows that are collected from Spark's small batches."""
 _BLOCK = 2**13
-"""Keys of a part of an answer, whose sums with those of other tasks one worker
-makes.
-"""
+"""Adjacent keys of one block; each block is summed up by one worker."""
 _BLOCKS = 512
+"""Blocks of all keys, at most."""
 _NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """An error of this library on its way from a worker."""
+    """An error of this library, sent from a worker."""
 
     error: type[DpcoreError]
     problem: str
@@ -47,19 +53,17 @@ class Refusal:
     def of(cls, error: DpcoreError) -> Refusal:
         return cls(error=type(error), problem=error.problem, remedy=error.remedy)
 
-    def raised(self) -> DpcoreError:
-        """Return the error as it was raised."""
+    def to_error(self) -> DpcoreError:
+        """Return the original error."""
         return self.error(self.problem, remedy=self.remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A task that gives numbers which add up key by key, and results that are no
-    numbers.
+    """A task that returns numbers by key, to be added up, and other results.
 
     Attributes:
-        names: of the columns that come; None where these are cells, as `Coding` made
-            them.
+        names: of the incoming columns; None if these are cells made by `CellsJob`.
     """
 
     work: Work[Any]
@@ -72,18 +76,18 @@ class Task:
         total: Any = None
         try:
             for batch in self._batches(batches):
-                total = taken(self.work, total, batch)
+                total = add_batch(self.work, total, batch)
                 rows += len(batch)
         except DpcoreError as error:
             total = Refusal.of(error)
         if total is None:
             return
-        if isinstance(total, Refusal) or not isinstance(self.work, Keyed):
-            yield _part(
+        if isinstance(total, Refusal) or not isinstance(self.work, KeyedJob):
+            yield _message(
                 0, Published(keys=_NONE, numbers=_NONE, places=((rows, total),))
             )
             return
-        yield _part(
+        yield _message(
             0,
             Published(
                 keys=_NONE,
@@ -91,46 +95,47 @@ class Task:
                 places=((rows, getattr(total, "places", ())),),
             ),
         )
-        keys, numbers = spread(total)
+        keys, numbers = to_pairs(total)
         blocks = _blocks(keys)
         order = np.argsort(blocks, kind="stable")
         for some in np.split(order, np.flatnonzero(np.diff(blocks[order], prepend=-1)))[
             1:
         ]:
-            yield _part(
+            yield _message(
                 int(blocks[some[0]]),
                 Published(keys=keys[some], numbers=numbers[some], places=()),
             )
 
-    def whole(self, added: Any) -> tuple[Any, int]:
-        """Return the result, if there were rows, and their number, from the sums over
-        all workers.
+    def from_pairs(self, added: Any) -> tuple[Any, int]:
+        """Return the result and the number of rows, from the sums over all workers.
 
-        Raises: what a worker refused.
+        The result is None without rows.
+
+        Raises: the error of a worker.
         """
         parts = [pickle.loads(part) for part in added.column("part").to_pylist()]
-        results = [each for part in parts for each in part.places]
+        results = [result for part in parts for result in part.places]
         for _, result in results:
             if isinstance(result, Refusal):
-                raise result.raised()
+                raise result.to_error()
         rows = sum(number for number, _ in results)
-        if not isinstance(self.work, Keyed):
+        if not isinstance(self.work, KeyedJob):
             return functools.reduce(
-                self.work.add, [each for _, each in results]
+                self.work.add, [result for _, result in results]
             ) if results else None, rows
         keys = np.concatenate([_NONE, *(part.keys for part in parts)])
         numbers = np.concatenate([_NONE, *(part.numbers for part in parts)])
-        if isinstance(self.work, Publishing):
-            return self.work.whole(
+        if isinstance(self.work, PublishJob):
+            return self.work.from_pairs(
                 keys, numbers, [places for _, places in results]
             ), rows
         total = Published.of(keys, numbers, ())
-        return self.work.whole(total.keys, total.numbers), rows
+        return self.work.from_pairs(total.keys, total.numbers), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
         if self.names is not None:
             tables: CellTables = {}
-            for frame in gathered(batches, self.names):
+            for frame in gather_batches(batches, self.names):
                 yield Batch(frame, self.schema, tables=tables)
             return
         for batch in batches:
@@ -138,8 +143,8 @@ class Task:
                 yield Batch.of_cells(pickle.loads(cells.as_buffer()), self.schema)
 
 
-def merged(batches: Iterable[Any]) -> Iterator[Any]:
-    """Add up the parts of each block, of which all come here."""
+def merge_blocks(batches: Iterable[Any]) -> Iterator[Any]:
+    """Add up the parts of each block; all of them come to one worker."""
     totals: dict[int, Published] = {}
     for batch in batches:
         for block, part in zip(
@@ -148,13 +153,11 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
             sums = pickle.loads(part)
             totals[block] = totals[block] + sums if block in totals else sums
     for block, total in totals.items():
-        yield _part(block, total)
+        yield _message(block, total)
 
 
-def _part(block: int, sums: Published) -> Any:
-    """Return some sums, and results with their rows in their places, as a row for
-    Spark.
-    """
+def _message(block: int, sums: Published) -> Any:
+    """Return a row for Spark: the sums of a block, with results as places."""
     columns = [
         pa.array([block], pa.int64()),
         pa.array([pickle.dumps(sums)], pa.binary()),
@@ -163,8 +166,9 @@ def _part(block: int, sums: Published) -> Any:
 
 
 def _blocks(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return the block of each key, the same on all workers; keys that lie together
-    share one.
+    """Return the block of each key, the same on all workers.
+
+    Adjacent keys share one.
     """
     if keys.dtype == object:
         keys = np.array(
@@ -175,8 +179,8 @@ def _blocks(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbering(Added[list[Any]]):
-    """The results of a function for some numbers."""
+class NumberJob(Additive[list[Any]]):
+    """Results of a function of numbers."""
 
     work: Callable[[int], Any]
     reads: tuple[str, ...] = ("number",)
@@ -186,8 +190,8 @@ class Numbering(Added[list[Any]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coding:
-    """The cells of the rows, as they are kept."""
+class CellsJob:
+    """The cells of the rows, to be cached."""
 
     reads: tuple[str, ...]
 
@@ -196,17 +200,17 @@ class Coding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Each:
-    """A task that gives a result for some rows at a time, as bytes."""
+class EachTask:
+    """A task that returns the pickled result of each batch."""
 
-    work: Making[Any]
+    work: Job[Any]
     names: tuple[str, ...]
     schema: Schema
     kinds: ClassVar = "answer binary, length long, refusal binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         tables: CellTables = {}
-        for frame in gathered(batches, self.names):
+        for frame in gather_batches(batches, self.names):
             result = None
             refusal = None
             try:
@@ -226,10 +230,8 @@ class Each:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
-    """A task that adds to each row its owner and its rank, as bytes that sort as they
-    do.
-    """
+class MarkTask:
+    """A task that adds owner and rank to each row, as bytes in sorting order."""
 
     names: tuple[str, ...]
     declared: tuple[str, ...]
@@ -238,7 +240,7 @@ class Mark:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            frame = _framed([batch], self.names)
+            frame = _to_frame([batch], self.names)
             columns = [batch.column(int(place[1:])) for place in self.declared]
             names = [*self.declared, "p", "d"]
             try:
@@ -254,33 +256,35 @@ class Mark:
                 )
                 return
             sortable = [
-                np.ascontiguousarray(each[:, ::-1]).astype(">u8") for each in marks
+                np.ascontiguousarray(mark[:, ::-1]).astype(">u8") for mark in marks
             ]
             binary = [
                 pa.FixedSizeBinaryArray.from_buffers(
-                    pa.binary(16), len(each), [None, pa.py_buffer(each)]
+                    pa.binary(16), len(mark), [None, pa.py_buffer(mark)]
                 )
-                for each in sortable
+                for mark in sortable
             ]
             yield pa.RecordBatch.from_arrays(
-                [*columns, *(each.cast(pa.binary()) for each in binary)],
+                [*columns, *(mark.cast(pa.binary()) for mark in binary)],
                 names=names,
             )
 
 
-def gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Spark's small batches as larger frames."""
+def gather_batches(
+    batches: Iterable[Any], names: Sequence[str]
+) -> Iterator[pd.DataFrame]:
+    """Combine Spark's small batches to larger frames."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
         if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
-            yield _framed(waiting, names)
+            yield _to_frame(waiting, names)
             waiting = []
     if waiting:
-        yield _framed(waiting, names)
+        yield _to_frame(waiting, names)
 
 
-def _framed(batches: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
-    return frame_of(
+def _to_frame(batches: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
+    return to_frame(
         pa.Table.from_batches(batches).combine_chunks().rename_columns(list(names))
     )

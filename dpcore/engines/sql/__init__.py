@@ -1,1 +1,1 @@
-"""Sources that answer queries, DuckDB, with files through it, and PostgreSQL."""
+"""Sources read by queries: DuckDB, with files through it, and PostgreSQL."""

@@ -1,6 +1,4 @@
-"""CSV, Parquet or a DuckDB file through DuckDB, with the joins and views of its
-owner.
-"""
+"""A reader of CSV, Parquet or DuckDB files through DuckDB, with joins and views."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -8,15 +6,13 @@ from collections.abc import Callable, Iterator
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.query import QueryReading
 from dpcore.engines.streaming.files import state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Reader, readable
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Reader, reading_errors
 from dpcore.errors import source_changed
-from dpcore.tables.arrow import kinds_of
+from dpcore.tables.arrow import column_types
 
 
 class DuckDBReader(Reader):
-    """A reader of what DuckDB reads, within a limit of memory, with a transaction for
-    each state.
-    """
+    """A reader through DuckDB, in limited memory, with a transaction for each state."""
 
     source: DuckDBSource
 
@@ -30,7 +26,7 @@ class DuckDBReader(Reader):
         self.source = source
         self._state = state_of(source.files)
         self.as_text = source.kind == "csv"
-        with readable(duckdb.Error):
+        with reading_errors(duckdb.Error):
             self._connection = source.connect()
         self.kinds = {}
 
@@ -38,13 +34,13 @@ class DuckDBReader(Reader):
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Hold the files as they were.
 
-        Raises: ReadError where they changed, SchemaError for nested columns.
+        Raises: ReadError if they changed, SchemaError for nested columns.
         """
         import duckdb
 
         self._check()
         with contextlib.ExitStack() as stack:
-            with readable(duckdb.Error):
+            with reading_errors(duckdb.Error):
                 cursor = stack.enter_context(
                     contextlib.closing(self.source.cursor(self._connection))
                 )
@@ -56,7 +52,7 @@ class DuckDBReader(Reader):
                 errors=duckdb.Error,
                 check=self._check,
             )
-            self.kinds = self.kinds or kinds_of(reading.schema(poll))
+            self.kinds = self.kinds or column_types(reading.schema(poll))
             yield reading
 
     def _check(self) -> None:

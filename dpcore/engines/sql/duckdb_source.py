@@ -1,4 +1,4 @@
-"""Sources of DuckDB, and connections that read them and nothing else."""
+"""Sources of DuckDB, and connections restricted to them."""
 
 import contextlib
 import csv
@@ -13,25 +13,25 @@ import pyarrow as pa
 
 from dpcore.engines.sql.statement import DUCKDB, SQL, check_described, statement
 from dpcore.engines.streaming.files import check_agree, files_at
-from dpcore.engines.streaming.reader import readable
+from dpcore.engines.streaming.reader import reading_errors
 from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
 from dpcore.schema.source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1_000_000
+"""Characters of a header, at most."""
 _ATTACH = "ATTACH {} AS attached (READ_ONLY, TYPE duckdb)"
 _ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class DuckDBSource(Source):
-    """A source that DuckDB reads.
+    """A source read by DuckDB.
 
     Cells of CSV are texts, so that none depends on the others of its column.
 
     Attributes:
-        memory: megabytes that DuckDB may take; beyond them it writes to temporary
-            files.
+        memory: megabytes of DuckDB, at most; beyond them it writes to temporary files.
     """
 
     name: str = ""
@@ -57,7 +57,7 @@ class DuckDBSource(Source):
 
     @property
     def files(self) -> list[Path]:
-        """The files that are read.
+        """The files of the source.
 
         Raises: ReadError when there are none.
         """
@@ -70,14 +70,15 @@ class DuckDBSource(Source):
         return f"({self.query or statement(self, DUCKDB, first)[0]}) AS asked"
 
     def connect(self) -> Any:
-        """Open a connection that reads this alone, with no other file, no writing and
-        no other setting.
+        """Open a connection that can read this source only.
+
+        It can read no other file, write nothing and change no setting.
 
         Raises: duckdb.Error, whose words may hold what nobody should see.
         """
-        connection = _connected(self.memory, self.threads)
+        connection = _connect(self.memory, self.threads)
         if self.kind in ("csv", "parquet"):
-            paths = [_text(os.fspath(path)) for path in self.files]
+            paths = [_quote_text(os.fspath(path)) for path in self.files]
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
             how = self._dialect() if self.kind == "csv" else ""
             self._check_kinds(connection, paths)
@@ -88,8 +89,9 @@ class DuckDBSource(Source):
                 ),
             )
         else:
-            connection.execute(_ATTACH.format(_text(self.location)))
-        connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not that of the server
+            connection.execute(_ATTACH.format(_quote_text(self.location)))
+        # not the time zone of the server
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         check_described(
@@ -97,18 +99,17 @@ class DuckDBSource(Source):
             DUCKDB,
             lambda query, values: connection.execute(query, values).fetchall(),
         )
-        result = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
+        result = self._prepare(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
         for name, kind in zip(result.columns, result.types, strict=True):
             if kind == "UHUGEINT":  # large ones come as negative numbers
-                raise _changed(name, kind)
+                raise _changed_type_error(name, kind)
         return connection
 
     def _dialect(self) -> str:
-        """Return the options of reading, from the headers and what is declared,
-        whatever is in the rows.
+        """Return the options for reading CSV, from headers and declarations alone.
 
-        Raises: SchemaError for files of other columns, which would be read by their
-            places.
+        Raises: SchemaError for files with other columns, which would be read by
+            position.
         """
         names: list[str] = []
         for path in self.files:
@@ -128,20 +129,21 @@ class DuckDBSource(Source):
                 )
             check_agree(
                 *(
-                    {name: f"column {place + 1}" for place, name in enumerate(each)}
-                    for each in (names, header)
+                    {name: f"column {place + 1}" for place, name in enumerate(columns)}
+                    for columns in (names, header)
                 ),
             )
-        columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+        columns = ", ".join(f"{_quote_text(name)}: 'VARCHAR'" for name in names)
         return (
             f", auto_detect = false, header = true, columns = {{{columns}}}, delim = "
-            f"{_text(delimiter)}, "
+            f"{_quote_text(delimiter)}, "
             "quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
         )
 
     def _check_kinds(self, connection: Any, paths: list[str]) -> None:
-        """Refuse files of Parquet that DuckDB would fit to the first one, and types
-        that it would change.
+        """Refuse Parquet files and types that DuckDB would change silently.
+
+        It would cast later files to the types of the first one.
         """
         import pyarrow.parquet as pq
 
@@ -164,31 +166,31 @@ class DuckDBSource(Source):
                     or pa.types.is_float16(column.type)
                     or pa.types.is_duration(column.type)
                 ):
-                    raise _changed(column.name, column.type)
+                    raise _changed_type_error(column.name, column.type)
 
     def cursor(self, connection: Any) -> Any:
         """Return a second reader of the same connection."""
-        return self._using(connection.cursor())
+        return self._prepare(connection.cursor())
 
-    def _using(self, connection: Any) -> Any:
-        # or a macro of the file could take the place of a function
+    def _prepare(self, connection: Any) -> Any:
+        # otherwise a macro of the file could replace a function
         if self.query and self.kind == "duckdb":
             connection.execute("USE attached")
-        for number, each in enumerate(self.where, 1):
-            connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
+        for number, condition in enumerate(self.where, 1):
+            connection.execute(f"SET VARIABLE value_{number} = $1", [condition.value])
         return connection
 
 
 def tables_in(file: str) -> tuple[str, ...]:
-    """Return the base tables of a file of DuckDB, each as a source names it.
+    """Return the base tables of a DuckDB file, as named in a source.
 
     Raises: ReadError, ParameterError.
     """
     with (
-        readable(_library().Error),
-        contextlib.closing(_connected(DuckDBSource.memory)) as connection,
+        reading_errors(_library().Error),
+        contextlib.closing(_connect(DuckDBSource.memory)) as connection,
     ):
-        connection.execute(_ATTACH.format(_text(file)))
+        connection.execute(_ATTACH.format(_quote_text(file)))
         tables = connection.execute(SQL["sent"]["tables_duckdb"]).fetchall()
     return tuple(
         table if schema == "main" else f"{schema}.{table}" for schema, table in tables
@@ -203,7 +205,7 @@ def _library() -> Any:
     return duckdb
 
 
-def _connected(memory: int, threads: int = 1) -> Any:
+def _connect(memory: int, threads: int = 1) -> Any:
     """Open a connection that loads nothing from elsewhere."""
     return _library().connect(
         config={
@@ -217,7 +219,7 @@ def _connected(memory: int, threads: int = 1) -> Any:
     )
 
 
-def _changed(column: str, kind: Any) -> SchemaError:
+def _changed_type_error(column: str, kind: Any) -> SchemaError:
     return SchemaError(
         (
             "DuckDB does not hand over the type of column {column!r} ({type}) as it "
@@ -230,5 +232,5 @@ def _changed(column: str, kind: Any) -> SchemaError:
     )
 
 
-def _text(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

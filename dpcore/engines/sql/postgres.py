@@ -7,29 +7,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpcore.engines.sql.query import QueryReading, quoted
+from dpcore.engines.sql.query import QueryReading, quote
 from dpcore.engines.sql.statement import POSTGRES, SQL, check_described, statement
-from dpcore.engines.streaming.reader import Reader, readable
-from dpcore.engines.streaming.waiting import awaited
+from dpcore.engines.streaming.reader import Reader, reading_errors
+from dpcore.engines.streaming.waiting import run_cancellable
 from dpcore.errors import ParameterError, not_installed, source_changed
 from dpcore.schema.source import Source
-from dpcore.tables.arrow import check_types, kinds_of
+from dpcore.tables.arrow import check_types, column_types
 
 _BEGIN = SQL["sent"]["begin_postgres"]
 
 
 class PostgresReader(Reader):
-    """A reader of a query, with a transaction that only reads for each state, for an
-    hour at most.
+    """A reader of a query, with a read-only transaction for each state.
 
-    A row that was added or taken away since the first state is noticed, a value that
-    was changed is not.
+    A transaction lasts an hour at most. A row that was added or deleted since the first
+    state is noticed, a changed value is not.
     """
 
     source: Source
 
     def __init__(self, source: Source) -> None:
-        """Make one, without a connection."""
+        """Prepare without a connection."""
         if ";" in source.query:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
@@ -44,8 +43,8 @@ class PostgresReader(Reader):
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Hold a transaction.
 
-        Raises: ReadError for what cannot be read, or where it does not see as many rows
-            as the first one; SchemaError for arrays, views and the like.
+        Raises: ReadError for what cannot be read, or another number of rows than the
+            first one; SchemaError for arrays, views and the like.
         """
         try:
             from adbc_driver_postgresql import dbapi
@@ -58,15 +57,15 @@ class PostgresReader(Reader):
             else (self.source.query, ())
         )
         with contextlib.ExitStack() as stack:
-            with readable(dbapi.Error):
+            with reading_errors(dbapi.Error):
                 connection = stack.enter_context(
-                    _connected(dbapi, self.source.location, poll)
+                    _connect(dbapi, self.source.location, poll)
                 )
                 settings = {
                     f"source.value_{number}": str(value)
                     for number, value in enumerate(values, 1)
                 }
-                # or an operator of the data base could take a usual one's place
+                # otherwise an operator of the data base could replace a standard one
                 if not self.source.declared_by:
                     settings["search_path"] = "pg_catalog"
                 for setting in settings.items():
@@ -97,21 +96,21 @@ class PostgresReader(Reader):
             yield reading
 
     def _look(self, reading: QueryReading, poll: Callable[[], object]) -> None:
-        """Find out which columns there are, and how each is written."""
+        """Find the columns, and how each is written in a query."""
         given = reading.schema(poll)
         check_types((name, pa.null()) for name in given.names)  # no name twice
-        for each in given:
-            kind = (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
+        for field in given:
+            kind = (field.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
             written = SQL["written_postgres"].get(kind)
             if written:
-                self._written[each.name] = written.format(quoted(each.name))
-        self.kinds = kinds_of(reading.schema(poll, given.names))
+                self._written[field.name] = written.format(quote(field.name))
+        self.kinds = column_types(reading.schema(poll, given.names))
 
 
 @contextlib.contextmanager
-def _connected(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[Any]:
-    """Open a connection in a transaction that only reads."""
-    connection = awaited(
+def _connect(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[Any]:
+    """Open a connection in a read-only transaction."""
+    connection = run_cancellable(
         lambda: dbapi.connect(location, autocommit=True),
         poll=poll,
         interrupt=lambda: None,
@@ -128,7 +127,7 @@ def _connected(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterato
 def _rows(
     connection: Any, query: str, names: Sequence[str]
 ) -> list[tuple[object, ...]]:
-    """All rows of a query with bound texts."""
+    """Return all rows of a query with bound texts."""
     with connection.cursor() as cursor:
         rows: list[tuple[object, ...]] = cursor.execute(
             query, list(names) or None

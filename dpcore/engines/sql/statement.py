@@ -1,4 +1,4 @@
-"""The SQL of a source that is described by fields.
+"""The SQL of a source described by fields.
 
 One row gives at most one row, and no row fails.
 """
@@ -16,16 +16,16 @@ from dpcore.schema.source import Source, Value
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """The way in which one kind of data base writes a query.
+    """The SQL of one kind of database.
 
     Attributes:
         quote: the character around names.
-        within: what a table without a schema is in.
+        within: the qualifying names of a table without a schema.
         value: a bound value, by its number from 1.
         text: the exact text of a column, whatever its collation.
         compared: comparisons of a column with a value by its kind; none fails on a row.
-        stored: a query for the columns of a base table, by the names that lead to it,
-            and whether each is computed.
+        stored: a query for the columns of a base table, by its qualified name, and
+            whether each is computed.
     """
 
     quote: str
@@ -40,12 +40,12 @@ class Dialect:
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
     def place(self, table: str) -> tuple[str, ...]:
-        """Return the names that lead to a table, its own last."""
+        """Return the qualified name of a table, its own name last."""
         parts = table.split(".")
         return (*self.within[: max(0, len(self.within) + 1 - len(parts))], *parts)
 
     def table(self, table: str) -> str:
-        """Quote a table with the names that lead to it."""
+        """Quote the qualified name of a table."""
         return ".".join(map(self.name, self.place(table)))
 
 
@@ -58,11 +58,10 @@ DUCKDB, POSTGRES, SPARK = (
 def statement(
     source: Source, dialect: Dialect, first: str = ""
 ) -> tuple[str, tuple[Value, ...]]:
-    """Return the query of a description, and the values that are bound to it in their
-    order.
+    """Return the query of a description, and its bound values in order.
 
     Args:
-        first: what the first table is, where it is a file.
+        first: the first table, if it is a file.
     """
     columns = {column: f"t0.{dialect.name(column)}" for column in source.columns}
     joined = ""
@@ -76,13 +75,13 @@ def statement(
             f" LEFT JOIN {dialect.table(join.table)} AS t{place} ON {one} = {other}"
         )
     conditions = []
-    for number, each in enumerate(source.where, 1):
-        column = columns.get(each.column, f"t0.{dialect.name(each.column)}")
+    for number, condition in enumerate(source.where, 1):
+        column = columns.get(condition.column, f"t0.{dialect.name(condition.column)}")
         conditions.append(
-            dialect.compared[_kind(each.value)].format(
+            dialect.compared[_kind(condition.value)].format(
                 column=column,
                 text=dialect.text.format(column=column),
-                comparison=each.comparison,
+                comparison=condition.comparison,
                 value=dialect.value.format(number=number),
             ),
         )
@@ -91,7 +90,7 @@ def statement(
         f"{first or dialect.table(source.base)} AS t0"
     )
     query += joined + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
-    return query, tuple(each.value for each in source.where)
+    return query, tuple(condition.value for condition in source.where)
 
 
 def check_described(
@@ -99,13 +98,13 @@ def check_described(
     dialect: Dialect,
     ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]],
 ) -> None:
-    """Refuse what may look at other rows, unless somebody declared that it does not.
+    """Refuse tables whose rows may depend on other rows, unless declared safe.
 
     Args:
-        ask: gives the rows of a query with the names that are bound to it.
+        ask: returns the rows of a query with the names that are bound to it.
 
-    Raises: SchemaError for a view, a column that is computed or no column, and a key
-        that is there twice.
+    Raises: SchemaError for a view, a column that is computed or no column, and a
+        repeated key.
     """
     for table, wanted in (
         source.columns_by_table if source.base and not source.declared_by else ()
@@ -142,7 +141,7 @@ def check_described(
 
 
 def check_joins(source: Source, schema: Schema) -> None:
-    """Refuse a join with people that is not by the id column of the first table.
+    """Refuse a join with people unless it is by the id column of the first table.
 
     Raises: SchemaError.
     """

@@ -1,1 +1,1 @@
-"""Tables that are read in passes, never whole."""
+"""Tables read in passes, never whole."""

@@ -1,6 +1,6 @@
-"""A table that hands over batches of Arrow, whatever holds it.
+"""An engine on Arrow batches from any reader.
 
-Its cells are kept, its values stay there.
+It stores cells, and leaves values in the source.
 """
 
 import contextlib
@@ -17,27 +17,39 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
 from dpcore.engines.sql.statement import check_joins
-from dpcore.engines.streaming.kept_rows import RECORD, Keeping, kept, places_kept
+from dpcore.engines.streaming.kept_rows import (
+    RECORD,
+    RankJob,
+    choose_counted_rows,
+    counted_places,
+)
 from dpcore.engines.streaming.many_texts import CountingSpool, ManyTextsError
-from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
+from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, reading_errors
 from dpcore.engines.streaming.spool import NoRoomError, Spool
-from dpcore.engines.tuples.distinct import too_many
+from dpcore.engines.tuples.distinct import too_many_error
 from dpcore.engines.tuples.slices import Slices
-from dpcore.engines.work import Checking, Handing, Result, Work, needs_cells, taken
+from dpcore.engines.work import (
+    CheckJob,
+    ForEachJob,
+    Result,
+    Work,
+    add_batch,
+    needs_cells,
+)
 from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import frame_of, parsed, texts_coded, uncoded
-from dpcore.tables.people import person_of
-from dpcore.tables.rows import MOST_TEXTS, CodedRows, DistinctRows, Microdata
+from dpcore.tables.arrow import decode_categories, encode_texts, parse_texts, to_frame
+from dpcore.tables.people import person_codes
+from dpcore.tables.rows import MAX_TEXTS, CodedRows, DistinctRows, Microdata
 
-MOST_CODED = 30_000_000
-"""Rows of which some columns are brought into memory as codes, at most."""
+MAX_CODED_ROWS = 30_000_000
+"""Rows of a table whose columns are coded in memory, at most."""
 Part = TypeVar("Part")
 Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Batch]]]
 
@@ -45,9 +57,10 @@ Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Ba
 class ArrowEngine(Engine):
     """A reader behind a schema, in memory that does not grow with the rows.
 
-    Opening it looks at every row once, and keeps the cells of those that count where
-    they are not too many: counts are of the table as it was opened. All else reads
-    anew, in the state of the table that is held.
+    Opening it reads every row once, and stores the cells of those that count if there
+    are
+    not too many: counts are of the table as it was opened. Everything else reads again,
+    in the state of the table that is held.
     """
 
     def __init__(
@@ -56,16 +69,16 @@ class ArrowEngine(Engine):
         schema: Schema,
         *,
         key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
+        on_rows: Callable[[int], None] = ignore_progress,
     ) -> None:
-        """Look at every row once.
+        """Read every row once.
 
         Args:
-            reader: the place where the table lies.
+            reader: access to the table.
             schema: the declared columns, and the people who are protected.
             key: of the ledger.
-            on_rows: called now and then with how many rows of a pass are done; what it
-                raises ends the pass.
+            on_rows: called now and then with the number of finished rows of a pass; an
+                exception that it raises ends the pass.
 
         Raises: ReadError for what cannot be read; SchemaError for nested columns or
             values without a cell.
@@ -81,7 +94,7 @@ class ArrowEngine(Engine):
         self._kept: npt.NDArray[np.uint8] | None = None
         self._spool: Spool | None = None
         self._coded: Spool | None = None
-        with self._reading() as reading:
+        with self._hold_state() as reading:
             self._columns = list(reader.kinds)
             schema.check_names(pd.DataFrame(columns=self._columns))
             if schema.unit.id_column is not None:
@@ -89,16 +102,16 @@ class ArrowEngine(Engine):
             rows = self._code()
         self._people = self._people or {1: rows}
 
-    def held(self) -> AbstractContextManager[object]:
-        """Hold one state of the table for all that this thread reads.
+    def hold_state(self) -> AbstractContextManager[object]:
+        """Hold one state of the table for all reads of this thread.
 
         Raises: ReadError when it changed.
         """
-        return self._reading()
+        return self._hold_state()
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[Snapshot]:
-        """Hold the state that this thread has, or else a new one."""
+    def _hold_state(self) -> Iterator[Snapshot]:
+        """Hold the state of this thread, or else a new one."""
         reading: Snapshot | None = getattr(self._here, "reading", None)
         if reading is not None:
             yield reading
@@ -111,53 +124,57 @@ class ArrowEngine(Engine):
                 self._here.reading = None
 
     def _keep(self, reading: Snapshot, person: str) -> dict[int, int]:
-        """Find the rows that count, and return the number of people by their number of
-        rows.
+        """Choose the rows that count, and return people by number of rows.
 
-        Where rows come in another order each time, their declared columns are copied in
-        the order in which they came.
+        If rows come in another order each time, their declared columns are copied in
+        the order of this pass.
         """
-        rows = self._checked(reading.rows())
+        rows = self._require_rows(reading.rows())
         slices = Slices(rows, RECORD)
         spool = None if self._reader.ordered else Spool()
-        work = Handing(work=Keeping(id_column=person, key=self._key), take=slices.take)
+        work = ForEachJob(
+            work=RankJob(id_column=person, key=self._key), take=slices.take
+        )
         self._pass(
             work,
             reading.pieces,
             functools.partial(self._read, reading, None, None, spool),
         )
-        self._kept, people = kept(slices, rows, self._schema.unit.max_rows)
+        self._kept, people = choose_counted_rows(
+            slices, rows, self._schema.unit.max_rows
+        )
         self._spool = spool
         return people
 
     def _code(self) -> int:
-        """Look at every row that counts, and return their number.
+        """Check every row that counts, and return their number.
 
-        Their cells are kept where they are not too many and the disk takes them.
+        Their cells are stored if there are not too many and the disk has room.
         """
         coded = Spool()
         with contextlib.suppress(NoRoomError):
-            rows = self._scan(Checking(reads=self._names, coded=coded))
+            rows = self._scan(CheckJob(reads=self._names, coded=coded))
             self._coded = coded
             return rows
-        return self._scan(Checking(reads=self._names))
+        return self._scan(CheckJob(reads=self._names))
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         tuples = super()._tuples(columns)
-        return replace(tuples, frame=self._typed(tuples.frame))
+        return replace(tuples, frame=self._parse_numbers(tuples.frame))
 
-    def coded(self, columns: Sequence[str]) -> CodedRows:
-        """Return some columns of all rows by codes, with whose they are, from one pass.
+    def coded_rows(self, columns: Sequence[str]) -> CodedRows:
+        """Return some columns of all rows by codes, with owners, in one pass.
 
-        They are copied to disk, from where one column after the other is coded. Those
-        with too many different texts are left out, and named in what is returned: the
-        copy ends there, and begins anew without them.
+        They are copied to disk, and coded from there one column after the other. If a
+        column has
+        too many different texts, it is left out and named in the result: the copy ends
+        there, and begins anew without it.
 
         Raises: RowsError for too many rows, before any is read.
         """
         self._check_columns(columns)
-        if self._all_rows() > MOST_CODED:
-            raise too_many("rows", MOST_CODED)
+        if self._all_rows() > MAX_CODED_ROWS:
+            raise too_many_error("rows", MAX_CODED_ROWS)
         names = list(dict.fromkeys(columns))
         many = list[str]()
         while names:
@@ -165,7 +182,7 @@ class ArrowEngine(Engine):
                 return replace(self._coded_columns(names), left_out=tuple(many))
             except ManyTextsError as error:
                 if error.column not in names:
-                    raise too_many("people", MOST_TEXTS) from None
+                    raise too_many_error("people", MAX_TEXTS) from None
                 names.remove(error.column)
                 many.append(error.column)
         return CodedRows(
@@ -177,27 +194,27 @@ class ArrowEngine(Engine):
         person = self._schema.unit.id_column
         names = tuple(dict.fromkeys([*columns, *([] if person is None else [person])]))
         copy = CountingSpool(person)
-        with self._reading() as reading:
+        with self._hold_state() as reading:
             read = functools.partial(self._read, reading, names, None, copy)
-            self._pass(Checking(reads=()), reading.pieces, read)
+            self._pass(CheckJob(reads=()), reading.pieces, read)
         whose = (
-            None if person is None else person_of(self._column(copy, person), person)
+            None if person is None else person_codes(self._column(copy, person), person)
         )
         return CodedRows.of(
             columns, functools.partial(self._column, copy), whose
-        ).in_order()
+        ).sort_rows()
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
-        """Return one column of a copy, in which texts are categories."""
+        """Return one column of a copy; texts are categories."""
         self._on_rows(self._all_rows())
         batches = [
             next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces
         ]
         declared = next(
-            (each for each in self._schema.columns if each.name == name), None
+            (column for column in self._schema.columns if column.name == name), None
         )
         if self._reader.as_text and isinstance(declared, Date | NumberColumn):
-            batches = parsed(batches, is_date=isinstance(declared, Date))
+            batches = parse_texts(batches, is_date=isinstance(declared, Date))
         (whole,) = (
             pa.Table.from_batches(batches)
             .unify_dictionaries()
@@ -206,30 +223,31 @@ class ArrowEngine(Engine):
         )
         if (
             pa.types.is_dictionary(whole.column(0).type)
-            and len(whole.column(0).dictionary) > MOST_TEXTS
+            and len(whole.column(0).dictionary) > MAX_TEXTS
         ):
-            raise ManyTextsError(name)  # the last ones, or somebody's id
-        return frame_of(whole)
+            # texts of the last batches, or ids of people, which are not counted before
+            raise ManyTextsError(name)
+        return to_frame(whole)
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""
-        with self._reading() as reading:
+        with self._hold_state() as reading:
             first = _first(reading, self._columns, rows, lambda: self._on_rows(0))
-            return Microdata(self._typed(first), self._key)
+            return Microdata(self._parse_numbers(first), self._key)
 
-    def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with numbers where a file of texts is declared to hold
-        them.
-        """
+    def _parse_numbers(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Parse the number columns of a frame from a file of texts."""
         numbers = [
-            each.name for each in self._schema.columns if isinstance(each, NumberColumn)
+            column.name
+            for column in self._schema.columns
+            if isinstance(column, NumberColumn)
         ]
-        return typed(frame, numbers) if self._reader.as_text else frame
+        return parse_numbers(frame, numbers) if self._reader.as_text else frame
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         coded = self._coded
         bits = self._kept if counted else None
-        with self._reading() as reading:
+        with self._hold_state() as reading:
             if counted and coded is not None and needs_cells(work):
                 read = functools.partial(self._read_cells, coded, work.reads or ())
                 return self._pass(work, coded.pieces, read)
@@ -243,14 +261,14 @@ class ArrowEngine(Engine):
     def _pass(
         self, work: Work[Result], parts: Sequence[Part], read: Read[Part]
     ) -> Result:
-        """Return the result over all parts, which threads read at the same time."""
+        """Return the result over all parts, read by several threads at once."""
         left = iter(parts)
         lock = threading.Lock()
         ended = threading.Event()
         rows = 0
 
         def share(on_rows: Callable[[int], None]) -> list[Result]:
-            """Return the result of one thread over the parts that it takes."""
+            """Return the result of one thread over its parts."""
             nonlocal rows
             total: Result | None = None
             tables: CellTables = {}
@@ -267,7 +285,7 @@ class ArrowEngine(Engine):
                     for number, batch in read(part, tables, poll):
                         if ended.is_set():
                             return []
-                        total = taken(work, total, batch)
+                        total = add_batch(work, total, batch)
                         with lock:
                             rows += number
                         on_rows(rows)
@@ -277,13 +295,15 @@ class ArrowEngine(Engine):
 
         threads = self._reader.threads
         others = min(threads, len(parts)) - 1
-        with self._reading() as reading:
+        with self._hold_state() as reading:
             reading.check()
             try:
-                # the other thread may be through before this one has begun
+                # report first, since another thread may finish before this one starts
                 self._on_rows(0)
-                with readable(), ThreadPoolExecutor(threads) as pool:
-                    futures = [pool.submit(share, unheeded) for _ in range(others)]
+                with reading_errors(), ThreadPoolExecutor(threads) as pool:
+                    futures = [
+                        pool.submit(share, ignore_progress) for _ in range(others)
+                    ]
                     results = share(self._on_rows)
                     results += [
                         result for other in futures for result in other.result()
@@ -291,7 +311,7 @@ class ArrowEngine(Engine):
             finally:
                 reading.check()
         if not results:
-            self._checked(0)
+            self._require_rows(0)
         return functools.reduce(work.add, results)
 
     def _read(
@@ -304,18 +324,16 @@ class ArrowEngine(Engine):
         tables: CellTables,
         poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
-        """Iterate over batches of a piece, each with its number of rows before any is
-        left out.
-        """
+        """Iterate over batches of a piece, each with its number of all rows."""
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, poll):
-            batch = texts_coded(batch)
+            batch = encode_texts(batch)
             if spool is not None:
                 spool.take(batch if reads else batch.select(self._names))
-            frame = frame_of(batch)
+            frame = to_frame(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
-            places = None if bits is None else places_kept(bits, start, len(frame))
+            places = None if bits is None else counted_places(bits, start, len(frame))
             yield (
                 len(frame),
                 Batch(frame, self._schema, places=places, start=start, tables=tables),
@@ -330,13 +348,13 @@ class ArrowEngine(Engine):
         _: CellTables,
         poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
-        """Iterate over the one batch of a piece of cells."""
+        """Iterate over the single batch of a piece of cells."""
         for cells in coded.batches(piece, names, poll):
             yield cells.num_rows, Batch.of_cells(cells, self._schema)
 
 
-def sample_of(
-    reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded
+def read_sample(
+    reader: Reader, rows: int, on_rows: Callable[[int], None] = ignore_progress
 ) -> Microdata:
     """Return up to `rows` rows of a reader, before anything is declared.
 
@@ -344,13 +362,13 @@ def sample_of(
     """
     with reader.hold(lambda: on_rows(0)) as reading:
         frame = _first(reading, list(reader.kinds), rows, lambda: on_rows(0))
-    return Microdata(typed(frame, list(reader.kinds)) if reader.as_text else frame)
+    return Microdata(
+        parse_numbers(frame, list(reader.kinds)) if reader.as_text else frame
+    )
 
 
-def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return a frame of texts with numbers in those of some columns that hold nothing
-    else.
-    """
+def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Convert columns of texts to numbers if all their texts are numbers."""
     frame = frame.copy(deep=False)
     frame.attrs[READ_AS_TEXT] = True
     for name in [name for name in names if name in frame]:
@@ -365,13 +383,13 @@ def _first(
     """Return the first rows, with texts as texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
-    with readable():
+    with reading_errors():
         for batch in (
-            each
+            arrow_batch
             for piece in reading.pieces
-            for each in reading.batches(piece, names, poll)
+            for arrow_batch in reading.batches(piece, names, poll)
         ):
-            frames.append(uncoded(frame_of(batch)).iloc[:rows])
+            frames.append(decode_categories(to_frame(batch)).iloc[:rows])
             rows -= len(frames[-1])
             if not rows:
                 break

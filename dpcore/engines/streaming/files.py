@@ -1,4 +1,4 @@
-"""The files of a source, and whether they are still the same."""
+"""The files of a source, and a check for changes."""
 
 import contextlib
 import os
@@ -13,8 +13,7 @@ State = list[tuple[int, int, int]]
 
 
 def files_at(path: Path, ending: str) -> list[Path]:
-    """Return the file at a path, or those of a folder with an ending, in the order of
-    their names.
+    """Return the file at a path, or a folder's files with an ending, by name.
 
     Files and folders that begin with "." or "_" are left out.
 
@@ -22,7 +21,9 @@ def files_at(path: Path, ending: str) -> list[Path]:
     """
     try:
         inside = path.rglob(f"*{ending}") if path.is_dir() else []
-        files = sorted(each for each in inside if not _hidden(each.relative_to(path)))
+        files = sorted(
+            file for file in inside if not _is_hidden(file.relative_to(path))
+        )
         if path.is_file():
             files = [path]
     except OSError:
@@ -32,10 +33,10 @@ def files_at(path: Path, ending: str) -> list[Path]:
     return files
 
 
-def unlinked(path: Path) -> BinaryIO:
-    """Open the file of this process's user at a path without a link in it.
+def open_unlinked(path: Path) -> BinaryIO:
+    """Open a file of this process's user at a path without links.
 
-    Raises: ReadError where there is none.
+    Raises: ReadError if there is none.
     """
     with contextlib.suppress(OSError):
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
@@ -61,7 +62,7 @@ def _no_file() -> ReadError:
 
 
 def state_of(paths: Sequence[Path]) -> State:
-    """Return size, time and inode of each file, or nothing where one is gone."""
+    """Return size, time and inode of each file, or nothing if one is gone."""
     try:
         return [
             (seen.st_size, seen.st_mtime_ns, seen.st_ino)
@@ -71,13 +72,12 @@ def state_of(paths: Sequence[Path]) -> State:
         return []
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> None:
-    """Refuse a file whose columns, or what is said of each, are not those of the first
-    one.
+    """Refuse a file with other columns or types than the first one.
 
     Raises: SchemaError.
     """

@@ -1,4 +1,4 @@
-"""The rows that count of each person, in a table that does not fit.
+"""The rows of each person that count, in a table larger than memory.
 
 Ranks are sorted in slices, on disk.
 """
@@ -11,15 +11,16 @@ import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.tuples.slices import Records, Slices
-from dpcore.tables.digests import first_rows, person_digests
+from dpcore.tables.digests import lowest_ranked_rows, person_digests
 from dpcore.tables.ranks import row_ranks
 
 RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
+"""Digest of the person, rank of the row, and its number."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keeping:
-    """Work that makes a record of the owner, the rank and the place of each row."""
+class RankJob:
+    """Job that records the owner, the rank and the number of each row."""
 
     id_column: str
     key: bytes = field(repr=False)
@@ -28,32 +29,30 @@ class Keeping:
     def of(self, batch: Batch) -> Records:
         records = np.empty(len(batch), dtype=RECORD)
         records["person"] = person_digests(batch.column(self.id_column), self.key)
-        records["row"] = row_ranks(batch.coded(), self.key, self.id_column)
+        records["row"] = row_ranks(batch.coded_frame(), self.key, self.id_column)
         records["place"] = np.arange(batch.start, batch.start + len(batch))
         return records
 
 
-def kept(
+def choose_counted_rows(
     slices: Slices, rows: int, max_rows: int
 ) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
-    """Return a bit per row, set where it counts, and the number of people by their
-    number of rows.
-    """
+    """Return a bit per row, set if it counts, and people by number of rows."""
     bits = np.zeros(rows // 8 + 1, dtype=np.uint8)
     people: Counter[int] = Counter()
     for records in slices:
-        first, of_slice = first_rows(records["person"], records["row"], max_rows)
+        first, of_slice = lowest_ranked_rows(
+            records["person"], records["row"], max_rows
+        )
         people.update(of_slice)
         places = records["place"][first]
         np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))
     return bits, dict(people)
 
 
-def places_kept(
+def counted_places(
     bits: npt.NDArray[np.uint8], start: int, rows: int
 ) -> npt.NDArray[np.int64]:
-    """Return the places of the rows that count among those from `start` on, numbered
-    from 0.
-    """
-    some = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
-    return np.flatnonzero(some[start & 7 :][:rows])
+    """Return indices of the rows that count among those from `start` on."""
+    flags = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
+    return np.flatnonzero(flags[start & 7 :][:rows])

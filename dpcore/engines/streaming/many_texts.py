@@ -1,6 +1,4 @@
-"""A copy of columns that counts their different texts while batches come, and ends at
-too many.
-"""
+"""A copy of columns that stops at too many different texts."""
 
 import threading
 from typing import Any
@@ -10,14 +8,14 @@ import pyarrow as pa
 
 from dpcore.engines.streaming.spool import Spool
 from dpcore.tables.hashes import Hashes, text_hashes
-from dpcore.tables.rows import MOST_TEXTS
+from dpcore.tables.rows import MAX_TEXTS
 
-_WAITING = 2**18
-"""Hashes that are gathered at least before equal ones are united."""
+_PENDING_HASHES = 2**18
+"""Hashes that are collected before equal ones are merged, at least."""
 
 
 class ManyTextsError(Exception):
-    """A column has more different texts than are brought into memory."""
+    """A column has too many different texts for memory."""
 
     def __init__(self, column: str) -> None:
         super().__init__()
@@ -25,12 +23,13 @@ class ManyTextsError(Exception):
 
 
 class CountingSpool(Spool):
-    """Takes batches, and counts the different texts of each column but one, by 64 bits
-    of each.
+    """A spool that counts the different texts of columns, by hashes of 64 bits.
+
+    One column is left out.
     """
 
     def __init__(self, uncounted: str | None) -> None:
-        """Count texts.
+        """Prepare to count texts.
 
         Args:
             uncounted: the column that names people, who may be many.
@@ -42,7 +41,7 @@ class CountingSpool(Spool):
         self._counting = threading.Lock()
 
     def take(self, batch: Any) -> None:
-        """Keep a batch.
+        """Store a batch, and count its texts.
 
         Raises: ManyTextsError; OSError.
         """
@@ -57,9 +56,9 @@ class CountingSpool(Spool):
             waiting = self._waiting.setdefault(name, [])
             seen = self._seen.get(name, hashes[:0])
             waiting.append(hashes)
-            if sum(map(len, waiting)) < max(_WAITING, len(seen) // 2):
+            if sum(map(len, waiting)) < max(_PENDING_HASHES, len(seen) // 2):
                 return
             united = np.unique(np.concatenate([seen, *waiting]))
             self._seen[name], self._waiting[name] = united, []
-        if len(united) > MOST_TEXTS:
+        if len(united) > MAX_TEXTS:
             raise ManyTextsError(name)

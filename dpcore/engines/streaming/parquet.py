@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.engines.streaming.files import check_agree, files_at, state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, readable
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, reading_errors
 from dpcore.errors import source_changed
-from dpcore.tables.arrow import is_text, kind_of, kinds_of
+from dpcore.tables.arrow import column_types, is_text, value_type
 
 _BUFFER = 2**20
 
 
 class ParquetReader(Reader):
-    """Row groups of files, which are not to change while they are read.
+    """Row groups of files that must not change while they are read.
 
     Files of a folder are read in the order of their names; those that begin with "." or
     "_" are left out.
@@ -36,21 +36,23 @@ class ParquetReader(Reader):
         self.kinds = {}
         self.pieces: list[Piece] = []
         self._rows = 0
-        for each in self._paths:
-            with readable(), pq.ParquetFile(each) as file:
+        for path in self._paths:
+            with reading_errors(), pq.ParquetFile(path) as file:
                 footer = file.metadata
                 schema = file.schema_arrow
-            kinds = {name: kind_of(kind) for name, kind in kinds_of(schema).items()}
+            kinds = {
+                name: value_type(kind) for name, kind in column_types(schema).items()
+            }
             self.kinds = self.kinds or kinds
             check_agree(self.kinds, kinds)
             for group in range(footer.num_row_groups):
-                self.pieces.append(Piece(place=(each, group), start=self._rows))
+                self.pieces.append(Piece(place=(path, group), start=self._rows))
                 self._rows += footer.row_group(group).num_rows
 
     def hold(self, poll: Callable[[], object]) -> AbstractContextManager[ParquetReader]:
         """Hold the files as they were.
 
-        Raises: ReadError where they are not.
+        Raises: ReadError if they changed.
         """
         self.check()
         return nullcontext(self)
@@ -60,7 +62,7 @@ class ParquetReader(Reader):
         return self._rows
 
     def check(self) -> None:
-        """Refuse files that are not as they were.
+        """Refuse changed files.
 
         Raises: ReadError.
         """
@@ -76,7 +78,7 @@ class ParquetReader(Reader):
         path, group = piece.place
         texts = [name for name in names if is_text(self.kinds[name])]
         with (
-            readable(),
+            reading_errors(),
             pq.ParquetFile(
                 path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER
             ) as file,

@@ -1,4 +1,4 @@
-"""Readers of the places where tables lie, for an engine of Arrow."""
+"""Readers of tables for the Arrow engine."""
 
 import contextlib
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from dpcore.errors import ReadError
 from dpcore.schema.source import Source
 
 ROWS_AT_ONCE = 131_072
-"""Rows of a batch, where a reader can choose."""
+"""Rows of a batch, if a reader can choose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Piece:
     """A part of a table. Threads read several of them at a time.
 
     Attributes:
-        place: where it lies.
+        place: its location, for the reader.
         start: the number of its first row in the whole table.
     """
 
@@ -30,7 +30,7 @@ class Piece:
 
 
 class Snapshot(Protocol):
-    """One state of a table, for as long as it is held."""
+    """One state of a table, while it is held."""
 
     @property
     def pieces(self) -> Sequence[Piece]:
@@ -40,7 +40,7 @@ class Snapshot(Protocol):
         """Return the number of rows. Private."""
 
     def check(self) -> None:
-        """Refuse a state that was not held to the end.
+        """Refuse a state that has changed.
 
         Raises: ReadError.
         """
@@ -48,27 +48,29 @@ class Snapshot(Protocol):
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
     ) -> Iterator[Any]:
-        """Iterate over the rows of a piece as record batches of Arrow, of at least one
-        column.
+        """Iterate over the rows of a piece as Arrow record batches.
 
         Args:
-            poll: called now and then while a query is at work; what it raises ends it.
+            names: of columns, at least one.
+            poll: called now and then during a query; an exception that it raises ends
+                it.
 
         Raises: ReadError, in words that hold no value, password or place.
         """
 
 
 class Reader(ABC):
-    """A place where a table lies.
+    """Access to a table.
 
     Attributes:
-        kinds: the columns and their types in Arrow, once a state was held.
-        as_text: it knows texts only, so that the cell of a number follows from its
-            text.
-        ordered: rows come in one order each time; a place then says which rows count.
-        threads: how many read at a time.
-        file: what is held open for as long as it reads.
-        source: its description, where joins or the word of its owner are to be heeded.
+        kinds: the columns and their Arrow types, after a state was held.
+        as_text: whether all values are texts, so that the cell of a number follows from
+            its text.
+        ordered: whether rows come in the same order each time; then row numbers tell
+            which rows count.
+        threads: number of threads that read at a time.
+        file: an object to be kept open while it reads.
+        source: its description, if joins or declarations of its owner matter.
     """
 
     kinds: dict[str, Any]
@@ -80,19 +82,18 @@ class Reader(ABC):
 
     @abstractmethod
     def hold(self, poll: Callable[[], object]) -> AbstractContextManager[Snapshot]:
-        """One state of the table, the one that was held first as far as can be told.
+        """Hold one state of the table, the first one as far as can be told.
 
-        Raises: ReadError, also where it is not that state any more.
+        Raises: ReadError, also if it is not that state any more.
         """
 
 
 @contextlib.contextmanager
-def readable(*errors: type[Exception]) -> Iterator[None]:
-    """Say that reading failed without the words of another library, which may quote a
-    value or a password.
+def reading_errors(*errors: type[Exception]) -> Iterator[None]:
+    """Replace errors of other libraries, which may quote a value or a password.
 
     Args:
-        errors: of that library, besides those of Arrow and of files.
+        errors: of a library, besides those of Arrow and of files.
     """
     try:
         yield

@@ -1,9 +1,9 @@
-"""Columns of a table as they once came, batch by batch, in a file without a name.
+"""Columns of a table in the order of one pass, in a file without a name.
 
-These are the cells of the rows that count, each in as few bytes as it needs; and the
-declared values of a data base, whose rows come in another order each time, so that a
-place says nothing. It is about people: the file is in the folder for temporary files,
-nobody can open it by a name, and it ends with its engine.
+They are the cells of the counted rows, each in as few bytes as it needs, or the
+declared values of a database with rows in another order each time, so that row numbers
+mean nothing there. They are about people: the file is in the folder for temporary
+files, nobody can open it by a name, and it ends with its engine.
 """
 
 import errno
@@ -18,19 +18,19 @@ import pyarrow as pa
 
 from dpcore.engines.streaming.reader import Piece
 
-MOST_BYTES = 2**31
-"""Cells that are kept, at most: a table that needs more is coded anew in each pass."""
+MAX_SPOOL_BYTES = 2**31
+"""Bytes of kept cells, at most; a larger table is coded again in each pass."""
 
 
 class NoRoomError(Exception):
-    """There are too many cells, or the disk did not take them.
+    """There are too many cells, or the disk has no room.
 
-    The table is read without them.
+    The table is read without stored cells then.
     """
 
 
 class Spool:
-    """Takes batches from several threads, and gives some of their columns back."""
+    """Stores batches from several threads, and returns some of their columns."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -39,9 +39,9 @@ class Spool:
         self._lock = threading.Lock()
 
     def take(self, batch: Any) -> None:
-        """Keep a batch.
+        """Store a batch.
 
-        Raises: OSError, as where the disk is full.
+        Raises: OSError, as if the disk is full.
         """
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:
@@ -64,7 +64,7 @@ class Spool:
         names: Sequence[str],
         poll: Callable[[], object],
     ) -> Generator[Any, None, None]:
-        """Iterate over the one batch of a piece, with some of its columns."""
+        """Iterate over the single batch of a piece, with some of its columns."""
         start, size = piece.place
         whole = mmap.mmap(self._file.fileno(), start + size, access=mmap.ACCESS_READ)
         with pa.ipc.open_stream(pa.py_buffer(whole).slice(start, size)) as stream:

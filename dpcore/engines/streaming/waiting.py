@@ -1,4 +1,4 @@
-"""Work of another program, such as a query, that its caller can cancel."""
+"""Cancellable calls of another program, such as a query."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -7,21 +7,21 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def awaited(
+def run_cancellable(
     work: Callable[[], Result],
     *,
     poll: Callable[[], object],
     interrupt: Callable[[], object],
 ) -> Result:
-    """Return the result of work that is done in a separate thread.
+    """Call a function in another thread, and return its result.
 
     Args:
         work: called once, in the other thread.
-        poll: called in this thread five times a second; when it raises, the work is
+        poll: called in this thread five times a second; if it raises, the work is
             interrupted.
         interrupt: ends the work soon.
 
-    Raises: what the work and `poll` raise.
+    Raises: the errors of the work and of `poll`.
     """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)

@@ -1,1 +1,1 @@
-"""Distinct tuples of a table, and the people who have them."""
+"""Distinct tuples of a table, and their owners."""

@@ -1,6 +1,4 @@
-"""The distinct tuples of some columns, with their rows and people, added up over
-batches.
-"""
+"""Distinct tuples of some columns, with rows and people, added up over batches."""
 
 from __future__ import annotations
 
@@ -12,57 +10,61 @@ import pandas as pd
 from dpcore.engines.batch import Batch
 from dpcore.errors import LimitError, RowsError
 from dpcore.schema.values import canonical
-from dpcore.tables.arrow import uncoded
+from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import IntArray, class_index
 from dpcore.tables.digests import Digests, person_digests
 from dpcore.tables.rows import DistinctRows
 
-MOST_TUPLES = 5_000_000
-"""Distinct tuples that are brought into memory at once, at most."""
-_WAITING = 2**19
-"""TupleCounts and people that are gathered before equal ones are united."""
+MAX_TUPLES = 5_000_000
+"""Distinct tuples in memory, at most."""
+_PENDING_ENTRIES = 2**19
+"""Tuples and people that are collected before equal ones are merged, at least."""
 
 
 @dataclass(kw_only=True, eq=False)
 class TupleCounts:
-    """Tuples that may repeat, until they are united.
+    """Tuples with counts, possibly repeated until they are merged.
 
     Attributes:
         rows: (tuples,) rows of each.
-        holder, persons: the place of the tuple, and the digest of the person, of each
-            pair that occurs; empty where no column names people.
-        united: how many entries there were when equal ones were last united.
+        holder, persons: the index of the tuple, and the digest of the person, of each
+            pair that occurs; empty if no column names people.
+        merged_size: number of entries after the last merge.
     """
 
     frame: pd.DataFrame
     rows: IntArray
     holder: IntArray
     persons: Digests
-    united: int = 0
+    merged_size: int = 0
 
-    def added(self, other: TupleCounts) -> TupleCounts:
-        """Return the tuples of both."""
+    def add(self, other: TupleCounts) -> TupleCounts:
+        """Return the tuples of both, merged if there are many."""
         both = TupleCounts(
             frame=pd.concat([self.frame, other.frame], ignore_index=True),
             rows=np.concatenate([self.rows, other.rows]),
             holder=np.concatenate([self.holder, other.holder + len(self.frame)]),
             persons=np.concatenate([self.persons, other.persons]),
-            united=self.united,
+            merged_size=self.merged_size,
         )
-        return both if both.size < max(_WAITING, 2 * self.united) else both.unite()
+        return (
+            both
+            if both.size < max(_PENDING_ENTRIES, 2 * self.merged_size)
+            else both.merge()
+        )
 
     @property
     def size(self) -> int:
         return len(self.frame) + len(self.holder)
 
-    def unite(self) -> TupleCounts:
-        """Each tuple once, and each person once for each tuple."""
+    def merge(self) -> TupleCounts:
+        """Return each tuple once, and each person once for each tuple."""
         index = class_index(
             [canonical(self.frame[name]).codes + 1 for name in self.frame.columns]
         )
         number = int(index.max(initial=-1)) + 1
-        if number > MOST_TUPLES:
-            raise too_many("distinct tuples", MOST_TUPLES)
+        if number > MAX_TUPLES:
+            raise too_many_error("distinct tuples", MAX_TUPLES)
         first = np.empty(number, dtype=np.int64)
         first[index[::-1]] = np.arange(len(index))[::-1]
         rows = np.zeros(number, dtype=np.int64)
@@ -73,20 +75,21 @@ class TupleCounts:
         persons = self.persons[order]
         again = (holder[1:] == holder[:-1]) & (persons[1:] == persons[:-1]).all(axis=1)
         once = np.append(True, ~again)[: len(holder)]
-        united = TupleCounts(
+        merged = TupleCounts(
             frame=self.frame.iloc[first].reset_index(drop=True),
             rows=rows,
             holder=holder[once],
             persons=persons[once],
         )
-        united.united = united.size
-        return united
+        merged.merged_size = merged.size
+        return merged
 
     def distinct(self, *, named: bool) -> DistinctRows:
-        """Return the distinct rows, with people counted by their ids where they are
-        `named`.
+        """Return the distinct rows; people are counted by ids if `named`.
+
+        Otherwise every row is a person.
         """
-        once = self.unite()
+        once = self.merge()
         people = (
             np.bincount(once.holder, minlength=len(once.rows)) if named else once.rows
         )
@@ -94,7 +97,7 @@ class TupleCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tupling:
+class TupleJob:
     """The distinct tuples of some columns over all rows."""
 
     columns: tuple[str, ...]
@@ -121,16 +124,16 @@ class Tupling:
             if self.id_column is not None
             else np.empty((0, 2), dtype=np.uint64),
         )
-        united = every.unite()
-        united.frame = uncoded(united.frame)
-        return united
+        distinct = every.merge()
+        distinct.frame = decode_categories(distinct.frame)
+        return distinct
 
     def add(self, one: TupleCounts, other: TupleCounts) -> TupleCounts:
-        return one.added(other)
+        return one.add(other)
 
 
-def too_many(what: str, most: int) -> LimitError:
-    """Return the error of a table with more than `most` "rows" or "distinct tuples"."""
+def too_many_error(what: str, most: int) -> LimitError:
+    """Return the error for more than `most` "rows" or "distinct tuples"."""
     return (RowsError if what == "rows" else LimitError)(
         (
             "more than {most:,} rows, or different ones, would have to be brought into "

@@ -1,11 +1,11 @@
-"""Owners of distinct tuples, in a table that does not fit.
+"""Owners of distinct tuples, in a table larger than memory.
 
 They are sorted in slices, on disk.
 
 Groups of people are counted from this: a person with two tuples is one person of a
-class that has both, so that people of tuples do not add up. People who hold the same
-tuples are one entry, with their number, and what is kept in memory follows the
-different holdings, not the people.
+class with both, so that people of tuples do not add up. People with the same tuples are
+one entry, with their number, so that memory depends on the different holdings, not on
+the people.
 """
 
 from __future__ import annotations
@@ -21,21 +21,19 @@ from dpcore.engines.tuples.slices import Records, Slices
 from dpcore.errors import LimitError, source_changed
 from dpcore.tables.classes import IntArray
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
-from dpcore.tables.rows import DistinctRows, Held
+from dpcore.tables.rows import DistinctRows, TupleOwners
 
-MOST_PAIRS = 5_000_000
-"""Pairs of different holdings with their tuples that are brought into memory, at
-most.
-"""
-_WAITING = 1_000_000
-"""Pairs that are gathered before equal holdings are united."""
+MAX_PAIRS = 5_000_000
+"""Pairs of distinct holdings and their tuples in memory, at most."""
+_PENDING_PAIRS = 1_000_000
+"""Pairs that are collected before equal holdings are merged, at least."""
 
 _RECORD = np.dtype([("person", "<u8", 2), ("tuple", "<u8")])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Holding:
-    """Work that makes a record of the owner and the tuple of each row."""
+class OwnerJob:
+    """Job that records the owner and the tuple of each row."""
 
     columns: tuple[str, ...]
     by: str
@@ -45,7 +43,7 @@ class Holding:
         return tuple(dict.fromkeys([*self.columns, self.by]))
 
     def of(self, batch: Batch) -> Records:
-        hashes, index = tuple_hashes(batch.coded(self.columns), self.columns)
+        hashes, index = tuple_hashes(batch.coded_frame(self.columns), self.columns)
         records = np.empty(len(batch), dtype=_RECORD)
         records["person"] = person_hashes(batch.column(self.by))
         records["tuple"] = hashes[index]
@@ -53,12 +51,10 @@ class Holding:
 
 
 class Holders:
-    """The records of all rows, in any order, and from them the owners of each tuple."""
+    """Collects records of all rows in any order, and finds the owners of tuples."""
 
     def __init__(self, distinct: DistinctRows, columns: Sequence[str]) -> None:
-        """Make one for the tuples of the table, which are to be the same in the
-        records.
-        """
+        """Prepare for the distinct tuples of the table."""
         hashes, index = tuple_hashes(distinct.frame, columns)
         first = np.empty(len(hashes), dtype=np.int64)
         first[index[::-1]] = np.arange(len(index))[::-1]
@@ -72,18 +68,18 @@ class Holders:
         self._slices = Slices(int(distinct.rows.sum()), _RECORD)
 
     def take(self, records: Records) -> None:
-        """Keep some records, from any thread."""
+        """Store some records, from any thread."""
         self._slices.take(records)
 
-    def held(self, on_rows: Callable[[int], None]) -> Held:
-        """Return the groups of people who have the same tuples.
+    def find_owners(self, on_rows: Callable[[int], None]) -> TupleOwners:
+        """Return the groups of people with the same tuples.
 
         Args:
-            on_rows: called now and then with how many rows are looked at; what it
-                raises ends it.
+            on_rows: called now and then with the number of finished rows; an exception
+                that it raises ends the pass.
 
-        Raises: LimitError for too many different holdings; ReadError for a tuple that
-            is not known.
+        Raises: LimitError for too many different holdings; ReadError for an unknown
+            tuple.
         """
         rows = 0
         holdings = _Holdings.of(np.empty((0, 2), dtype=np.uint64))
@@ -92,13 +88,13 @@ class Holders:
             on_rows(rows)
             waiting.append(self._of(records))
             rows += len(records)
-            if sum(len(each.place) for each in waiting) > max(
-                _WAITING, len(holdings.place)
+            if sum(len(holding.place) for holding in waiting) > max(
+                _PENDING_PAIRS, len(holdings.place)
             ):
-                holdings = _Holdings.united([holdings, *waiting])
+                holdings = _Holdings.merge([holdings, *waiting])
                 waiting = []
-        holdings = _Holdings.united([holdings, *waiting])
-        return Held(
+        holdings = _Holdings.merge([holdings, *waiting])
+        return TupleOwners(
             group=holdings.group,
             place=holdings.place,
             people=holdings.people,
@@ -106,7 +102,7 @@ class Holders:
         )
 
     def _of(self, records: Records) -> _Holdings:
-        """Of the people of one slice."""
+        """Return the holdings of the people of one slice."""
         near = np.searchsorted(self._hashes, records["tuple"]).clip(
             max=len(self._hashes) - 1
         )
@@ -126,7 +122,7 @@ class Holders:
             np.add.reduceat(
                 self._words[places], np.flatnonzero(new[once]), axis=0, out=sums
             )
-        return _Holdings.united([_Holdings.of(sums, group, places)])
+        return _Holdings.merge([_Holdings.of(sums, group, places)])
 
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -134,12 +130,12 @@ _NONE = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, kw_only=True)
 class _Holdings:
-    """Groups of people, some perhaps alike, and what each holds.
+    """Groups of people, possibly repeated, with their tuples.
 
     Attributes:
-        sums: (groups, 2) uint64: the sum of 128 random bits of each tuple that a group
-            holds, drawn anew each time. Two different sets of tuples have one sum with
-            a chance of 2^-128.
+        sums: (groups, 2) uint64: the sum of 128 random bits of each tuple of a group,
+            drawn anew each time. Two different sets of tuples have the same sum with a
+            chance of 2^-128.
     """
 
     sums: Hashes
@@ -151,7 +147,7 @@ class _Holdings:
     def of(
         cls, sums: Hashes, group: IntArray = _NONE, place: IntArray = _NONE
     ) -> _Holdings:
-        """Of groups of one person each."""
+        """Make groups of one person each."""
         return cls(
             sums=sums,
             people=np.ones(len(sums), dtype=np.int64),
@@ -160,8 +156,8 @@ class _Holdings:
         )
 
     @classmethod
-    def united(cls, parts: Sequence[_Holdings]) -> _Holdings:
-        """Unite those who have the same tuples into one group.
+    def merge(cls, parts: Sequence[_Holdings]) -> _Holdings:
+        """Merge groups with the same tuples.
 
         Raises: LimitError.
         """
@@ -182,7 +178,7 @@ class _Holdings:
         )
         place = np.concatenate([part.place for part in parts])
         here = stands[group]
-        if int(here.sum()) > MOST_PAIRS:
+        if int(here.sum()) > MAX_PAIRS:
             raise LimitError(
                 "people have too many different rows to be counted in memory",
                 remedy="take fewer columns, or a sample that is marked as one",

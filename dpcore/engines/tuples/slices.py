@@ -1,9 +1,9 @@
-"""Records of rows on disk, cut by whose they are.
+"""Records of rows on disk, in slices by owner.
 
-A slice holds all records of its people, and fits.
+A slice holds all records of its people, and fits into memory.
 
-What is on disk meanwhile are digests and hashes, no values; the files have no names and
-end with the process.
+Only digests and hashes are on disk, no values; the files have no names and end with the
+process.
 """
 
 import tempfile
@@ -15,29 +15,28 @@ import numpy as np
 import numpy.typing as npt
 
 Records = npt.NDArray[Any]
-"""With a field "person" of two uint64 that are spread evenly."""
+"""Records with a field "person" of two uint64, uniform hashes."""
 
-_ROWS = 1_000_000
-"""Records in a slice, about."""
-_MOST_SLICES = 256
+_ROWS_PER_SLICE = 1_000_000
+"""Records of a slice, about."""
+_MAX_SLICES = 256
+"""Slices, at most, since each is an open file."""
 
 
 class Slices:
-    """Takes records in any order from several threads, and gives them back once, person
-    by person.
-    """
+    """Stores records in any order, and returns them once, all of a person together."""
 
     def __init__(self, rows: int, kind: np.dtype[Any]) -> None:
-        """Make one for about so many records."""
+        """Prepare slices for about `rows` records."""
         self._kind = kind
         self._lock = threading.Lock()
-        slices = min(_MOST_SLICES, rows // _ROWS + 1)
+        slices = min(_MAX_SLICES, rows // _ROWS_PER_SLICE + 1)
         self._files = [tempfile.TemporaryFile() for _ in range(slices)]  # noqa: SIM115
 
     def take(self, records: Records) -> None:
-        """Keep some records.
+        """Store some records, from any thread.
 
-        Raises: OSError, as where the disk is full.
+        Raises: OSError, as if the disk is full.
         """
         of_slice = (records["person"][:, 0] % np.uint64(len(self._files))).astype(
             np.int64
@@ -51,7 +50,7 @@ class Slices:
                 file.write(records[begin:end].tobytes())
 
     def __iter__(self) -> Iterator[Records]:
-        """Iterate over the records of each slice, which is gone then."""
+        """Iterate over the records of each slice, and delete it."""
         for file in self._files:
             file.seek(0)
             records = np.frombuffer(file.read(), dtype=self._kind)

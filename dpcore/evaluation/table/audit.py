@@ -40,8 +40,13 @@ from dpcore.tables.classes import (
     equivalence_classes,
     joint_classes,
 )
-from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
-from dpcore.tables.rows import MOST_TEXTS, CodedRows, Microdata
+from dpcore.tables.people import (
+    largest_per_person,
+    one_row_each,
+    people_per_class,
+    person_codes,
+)
+from dpcore.tables.rows import MAX_TEXTS, CodedRows, Microdata
 
 MAX_SET_COLUMNS = 3
 """Most columns of a set that is tried; few attackers know more."""
@@ -199,7 +204,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows, or the codes of the columns if rows do not fit."""
         is_whole = table.in_memory or self.attacker is not None
-        return table.rows() if is_whole else table.coded(self._names)
+        return table.rows() if is_whole else table.coded_rows(self._names)
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
@@ -219,7 +224,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         coded = original
         roles = self.roles or ()
         if not isinstance(coded, CodedRows):
-            whose = person_of(original.frame, schema.unit.id_column)
+            whose = person_codes(original.frame, schema.unit.id_column)
             coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(self.quasi_identifiers)
@@ -240,7 +245,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         shown = np.average(visible, weights=coded.counts)
         classes = class_index(knowledge.columns(columns, {}))[each]
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)
-        own = classes if person is None else classes[once_each(classes, person)]
+        own = classes if person is None else classes[one_row_each(classes, person)]
         tuples = knowledge.tuples
         frame = original.frame if self.attacker is None else original.frame[visible]
         sets = column_sets(
@@ -301,7 +306,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                 ),
                 remedy="take it from what others know",
                 column=many[0],
-                most=MOST_TEXTS,
+                most=MAX_TEXTS,
             )
         return columns
 
@@ -340,7 +345,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             model = "Zayatz"
         sizes = people_per_class(classes, person)
         alike = individual_risk(sizes, sizes * self.population / people)
-        risk = largest_each(alike[classes], person)
+        risk = largest_per_person(alike[classes], person)
         smallest = int(sizes[sizes > 0].min())
         return Estimates(
             uniques=uniques,
@@ -369,7 +374,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         ]
         if not shared:
             return None
-        once = once_each(equivalence_classes(frame, shared), person)
+        once = one_row_each(equivalence_classes(frame, shared), person)
         return link(frame.iloc[once], self.attacker, shared)
 
 

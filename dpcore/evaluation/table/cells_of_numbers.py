@@ -117,11 +117,13 @@ def loss_of_search(budget: AnyLoss) -> Loss:
     return ZCDP(rho=min(budget.rho, one.rho)).share(SEARCH_SHARE)
 
 
-def search_of(loss: Loss, request_id: str) -> CellSearch:
+def search_of(loss: Loss, request_id: str, columns: Sequence[str]) -> CellSearch:
     """Return the search behind a paid request."""
     digest = hashlib.sha256(request_id.encode()).hexdigest()
     ((measure, amount),) = loss_fields(loss).items()
-    return CellSearch(measure=measure, amount=amount, id=digest[:16])
+    return CellSearch(
+        measure=measure, amount=amount, id=digest[:16], columns=tuple(columns)
+    )
 
 
 def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:

@@ -15,7 +15,7 @@ from dpcore.risk.criteria import Cells, Criterion, Evidence
 from dpcore.risk.identifiers import find_identifiers
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import leaves_of
-from dpcore.tables.people import largest_each, person_of
+from dpcore.tables.people import largest_per_person, person_codes
 from dpcore.tables.rows import Microdata
 
 
@@ -49,7 +49,7 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
         """
         frame = original.frame
         seen = []
-        person = person_of(frame, schema.unit.id_column)
+        person = person_codes(frame, schema.unit.id_column)
         kinds = {
             identifier.column: identifier.kind for identifier in find_identifiers(frame)
         }
@@ -72,7 +72,7 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
                         for text in leaves.labels
                     ],
                 )
-                if people := int(largest_each(cells[leaves.codes], person).sum()):
+                if people := int(largest_per_person(cells[leaves.codes], person).sum()):
                     seen.append(Evidence(clause=clause, column=column, people=people))
         return tuple(seen)
 

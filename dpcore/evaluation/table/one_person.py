@@ -11,7 +11,7 @@ from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, IntArray, leaves_of
-from dpcore.tables.people import once_each, person_of
+from dpcore.tables.people import one_row_each, person_codes
 from dpcore.tables.rows import Microdata
 
 MAX_SHOWN_VALUES = 10
@@ -122,7 +122,7 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         rows = np.flatnonzero(
             np.logical_and.reduce([value.agrees(frame) for value in self.known])
         )
-        person = person_of(frame, schema.unit.id_column)
+        person = person_codes(frame, schema.unit.id_column)
         among = None if person is None else person[rows]
         secrets = {}
         values = {}
@@ -148,4 +148,4 @@ def _people_per_value(
     codes: IntArray, person: IntArray | None, values: int
 ) -> IntArray:
     """Count the people with each value, (values,)."""
-    return np.bincount(codes[once_each(codes, person)], minlength=values)
+    return np.bincount(codes[one_row_each(codes, person)], minlength=values)

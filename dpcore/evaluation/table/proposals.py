@@ -29,7 +29,7 @@ from dpcore.evaluation.first_rows import FIRST_ROWS
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
-from dpcore.tables.people import once_each, person_of
+from dpcore.tables.people import one_row_each, person_codes
 from dpcore.tables.rows import DistinctRows, Microdata
 
 PROPORTIONAL_ROWS = 50_000
@@ -172,11 +172,13 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
         )
         if isinstance(original, DistinctRows):
             people = int(
-                (original.rows if original.held is None else original.held.people).sum()
+                (
+                    original.rows if original.owners is None else original.owners.people
+                ).sum()
             )
         else:
-            person = person_of(frame, plan.unit_column)
-            people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
+            person = person_codes(frame, plan.unit_column)
+            people = len(one_row_each(np.zeros(len(frame), dtype=np.int64), person))
         ks = [k for k in self.ks if k <= people]
         if not ks:
             return ()

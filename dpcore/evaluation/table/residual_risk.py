@@ -19,7 +19,7 @@ from dpcore.evaluation.table.verdict import unique_share
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
-from dpcore.tables.people import largest_each, people_per_class, person_of
+from dpcore.tables.people import largest_per_person, people_per_class, person_codes
 from dpcore.tables.rows import Microdata
 
 RISK_LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
@@ -92,17 +92,19 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
         if not leaves.any():
             raise every_row_suppressed()
         shown = result.rows[leaves]
-        person = person_of(shown, plan.unit_column)
+        person = person_codes(shown, plan.unit_column)
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
-        of_people = largest_each(risk, person)
-        crowd = largest_each(np.minimum(risk, _population_risk(result)[leaves]), person)
+        of_people = largest_per_person(risk, person)
+        crowd = largest_per_person(
+            np.minimum(risk, _population_risk(result)[leaves]), person
+        )
         return ResidualRiskReport(
             plan=plan,
             original=len(original.frame),
             left=int(leaves.sum()),
             hidden=int(
-                largest_each(result.hidden[leaves].astype(np.int64), person).sum()
+                largest_per_person(result.hidden[leaves].astype(np.int64), person).sum()
             ),
             side=after_of(result),
             models=result.models,
@@ -130,7 +132,7 @@ def _population_risk(result: Anonymization) -> FloatArray:
     classes = class_index(
         [covering[name].codes(plan.node[name])[leaf[name]] for name in leaf]
     )
-    crowd = people_per_class(classes, person_of(frame, plan.unit_column))[classes]
+    crowd = people_per_class(classes, person_codes(frame, plan.unit_column))[classes]
     return np.where(result.hidden, 1.0, 1 / crowd[subset])
 
 

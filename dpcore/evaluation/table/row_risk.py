@@ -20,7 +20,7 @@ from dpcore.risk.survey import (
 )
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, equivalence_classes
-from dpcore.tables.people import largest_each, people_per_class, person_of
+from dpcore.tables.people import largest_per_person, people_per_class, person_codes
 from dpcore.tables.rows import Microdata
 
 
@@ -127,7 +127,7 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
         columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
         frame = original.frame[visible]
-        person = person_of(frame, schema.unit.id_column)
+        person = person_codes(frame, schema.unit.id_column)
         classes = equivalence_classes(frame, columns)
         people = people_per_class(classes, person)
         special = special_uniques(frame, columns, fraction=self.fraction, person=person)
@@ -163,7 +163,7 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
             parts=_in_table_order(special.parts, visible),
             part=special.part,
             largest=special.largest,
-            special=float(largest_each(few, person).mean()),
+            special=float(largest_per_person(few, person).mean()),
             sampled=sampled,
             households=households,
         )
@@ -188,7 +188,7 @@ def _population_total(weights: FloatArray, person: IntArray | None) -> float:
 def _sampled_risk(
     total: float, population: FloatArray, risk: FloatArray, person: IntArray | None
 ) -> SampledRisk:
-    of_people = largest_each(risk, person)
+    of_people = largest_per_person(risk, person)
     return SampledRisk(
         population=total,
         smallest=float(population.min()),
@@ -204,11 +204,11 @@ def _households_risk(
     risk: FloatArray,
     person: IntArray | None,
 ) -> HouseholdRisk:
-    of_people = largest_each(shared, person)
+    of_people = largest_per_person(shared, person)
     return HouseholdRisk(
         households=int(household.max()) + 1,
         average=float(of_people.mean()),
-        alone=float(largest_each(risk, person).mean()),
+        alone=float(largest_per_person(risk, person).mean()),
         highest=float(of_people.max()),
         expected=float(of_people.sum()),
     )

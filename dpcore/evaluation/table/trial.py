@@ -28,7 +28,12 @@ from dpcore.tables.classes import (
     equivalence_classes,
     leaves_of,
 )
-from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
+from dpcore.tables.people import (
+    largest_per_person,
+    one_row_each,
+    people_per_class,
+    person_codes,
+)
 from dpcore.tables.rows import Microdata
 
 THRESHOLD = 0.2
@@ -182,7 +187,7 @@ def side_of(
     """Return the figures of the kept rows, in these classes."""
     rows = frame[kept]
     own = class_index([classes[kept]])
-    person = person_of(rows, plan.unit_column)
+    person = person_codes(rows, plan.unit_column)
     others = [
         name for name in plan.columns_of("insensitive") if name not in plan.dropped
     ]
@@ -197,8 +202,8 @@ def side_of(
             for name in plan.columns_of("sensitive")
             if name not in plan.dropped
         },
-        crowds=np.rint(1 / largest_each(risk, person)).astype(np.int64),
+        crowds=np.rint(1 / largest_per_person(risk, person)).astype(np.int64),
         with_others=unique_share(known, person),
-        groups_per_person=len(once_each(own, person))
-        / len(once_each(np.zeros_like(own), person)),
+        groups_per_person=len(one_row_each(own, person))
+        / len(one_row_each(np.zeros_like(own), person)),
     )

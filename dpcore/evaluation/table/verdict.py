@@ -25,11 +25,11 @@ from dpcore.tables.classes import (
     BoolArray,
     IntArray,
     class_index,
-    counted_pairs,
+    count_pairs,
     joint_keys,
     share_alone,
 )
-from dpcore.tables.people import crowds
+from dpcore.tables.people import count_crowds
 from dpcore.tables.rows import CodedRows
 
 FEW_UNIQUES = 0.05
@@ -222,9 +222,7 @@ class Knowledge:
         """Return whether all people of some class share a sensitive value."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
-        owners = (
-            counted_pairs(classes, self.codes[name])[0] for name in self.sensitive
-        )
+        owners = (count_pairs(classes, self.codes[name])[0] for name in self.sensitive)
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
     def mild_answer(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
@@ -243,7 +241,7 @@ class Knowledge:
         """Return whether some group has no crowd, or reveals a sensitive value."""
         classes = class_index(self.columns(self.known, coarser))
         return bool(
-            crowds(classes, self.person, self.counts)[0].min() < crowd
+            count_crowds(classes, self.person, self.counts)[0].min() < crowd
         ) or self.reveals(classes)
 
 
@@ -259,7 +257,7 @@ def unique_share(
     """
     if person is None and rows is None:
         return share_alone(columns)
-    return crowds(joint_keys(columns)[0], person, rows)[1]
+    return count_crowds(joint_keys(columns)[0], person, rows)[1]
 
 
 def judge(

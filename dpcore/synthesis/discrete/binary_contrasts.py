@@ -27,8 +27,8 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.tables import counts
-from dpcore.tables.counts import Marginal, Values, aligned
-from dpcore.tables.sums import Entry, levels
+from dpcore.tables.counts import Marginal, Values, align
+from dpcore.tables.sums import Entry, to_levels
 
 NOISE_CORRECTION = 2.0
 """Noise variances subtracted from a squared error of a contrast."""
@@ -86,7 +86,7 @@ def measure_cliques(
         for first in range(0, len(cliques), most):
             batch = cliques[first : first + most]
             entries: list[Entry] = [
-                dict.fromkeys(signed[clique], levels(SIGNS)) for clique in batch
+                dict.fromkeys(signed[clique], to_levels(SIGNS)) for clique in batch
             ]
             sums = view.sums(by, entries, share(batch))
             measured += [
@@ -193,7 +193,7 @@ def _contrast(
         values = np.multiply.outer(values, SIGNS)
     return Marginal(
         clique=clique,
-        values=aligned(values, (*by, *signed), clique),
+        values=align(values, (*by, *signed), clique),
         variance=variance / 4 ** len(signed),
         noise="gaussian",
         pooled=True,

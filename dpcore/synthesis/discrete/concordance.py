@@ -30,7 +30,7 @@ from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.workload import denoise_errors
 from dpcore.tables.counts import Marginal, Values, pack, unpack
-from dpcore.tables.sums import Entry, levels
+from dpcore.tables.sums import Entry, to_levels
 
 MAX_SHARE = Fraction(10, 100)  # of the loss of a release
 # noise SDs of a concordance, divided by the rows of the table
@@ -111,7 +111,7 @@ class Concordances:
         }
         pairs = list(itertools.combinations(sides, 2))
         entries: list[Entry] = [
-            {name: levels(sides[name]) for name in pair} for pair in pairs
+            {name: to_levels(sides[name]) for name in pair} for pair in pairs
         ]
         rows: dict[Clique, float] = {}
         for first in range(0, len(pairs), MAX_ENTRIES):

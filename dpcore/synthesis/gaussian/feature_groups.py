@@ -13,7 +13,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.synthesis.gaussian.model import halves, positions
 from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.tables.counts import Values
-from dpcore.tables.sums import Entry, NoisySums, levels
+from dpcore.tables.sums import Entry, NoisySums, to_levels
 
 MAX_GROUP_DISTANCE = 0.5
 """Largest mean distance, 1 - correlation, at which groups are joined."""
@@ -40,9 +40,9 @@ def find_groups(
         for name, size in sizes.items()
     }
     pairs = list(itertools.combinations(features, 2))
-    entries: list[Entry] = [{}, *({name: levels(place[name])} for name in features)]
-    entries += [{name: levels(2 * place[name] ** 2 - 1)} for name in features]
-    entries += [{name: levels(place[name]) for name in pair} for pair in pairs]
+    entries: list[Entry] = [{}, *({name: to_levels(place[name])} for name in features)]
+    entries += [{name: to_levels(2 * place[name] ** 2 - 1)} for name in features]
+    entries += [{name: to_levels(place[name]) for name in pair} for pair in pairs]
     sums = measurer.sums((), entries, loss)
     if len(features) < 2:
         return (tuple(features),) if features else ()

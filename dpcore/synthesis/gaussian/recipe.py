@@ -48,7 +48,7 @@ from dpcore.synthesis.gaussian.model import GaussianModel, halves, positions
 from dpcore.synthesis.gaussian.moments import fit_moments
 from dpcore.synthesis.gaussian.split_classes import ClassSplit, choose_split, fit_split
 from dpcore.tables.counts import Marginal, Values, check_cells
-from dpcore.tables.sums import Entry, NoisySums, levels
+from dpcore.tables.sums import Entry, NoisySums, to_levels
 from dpcore.text import Text
 
 Detail = Literal["means", "variances", "products", "cells", "pair"]
@@ -418,10 +418,10 @@ class Gaussian(Recipe):
         places = self._positions(domain)
         entries: list[Entry] = [
             {},
-            *({name: levels(places[name])} for name in self.features),
+            *({name: to_levels(places[name])} for name in self.features),
         ]
         for name in self.one_hot:
-            entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
+            entries += [{name: to_levels(cell)} for cell in np.eye(domain.size(name))]
         return entries
 
     def _positions(self, domain: Domain) -> dict[str, Values]:
@@ -436,10 +436,10 @@ class Gaussian(Recipe):
         """Return the entries 2 x^2 - 1 of features, and products of pairs."""
         place = self._positions(domain)
         squares: list[Entry] = [
-            {name: levels(2 * place[name] ** 2 - 1)} for name in self.features
+            {name: to_levels(2 * place[name] ** 2 - 1)} for name in self.features
         ]
         return squares + [
-            {name: levels(place[name]) for name in pair} for pair in pairs
+            {name: to_levels(place[name]) for name in pair} for pair in pairs
         ]
 
     def _build_model(

@@ -15,7 +15,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers, even_orders, flat_cells, sample_cells
-from dpcore.tables.counts import Values, aligned, pack, project, unpack
+from dpcore.tables.counts import Values, align, pack, project, unpack
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -198,6 +198,6 @@ class GraphicalModel:
         )
         if part is not None:
             given = np.asarray(project(self.tables[i], node, part))
-            below = aligned(np.where(given > 0, given, 1.0), part, columns)
+            below = align(np.where(given > 0, given, 1.0), part, columns)
             joined /= below  # if a cell of given is 0, so is joined there
         return columns, joined

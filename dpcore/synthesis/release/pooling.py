@@ -69,19 +69,25 @@ class Pooled:
     def loss(self) -> Mapping[str, str] | None:
         """The loss of a person to all releases together, by name.
 
-        It is the largest loss for different people, the sum for the same; None if that
-        is unknown, or if the guarantees are of different kinds. Amounts are exact
+        It is the largest loss for different people, the sum for the same. What finding
+        cells and rows per person cost is in it, once for each release. None if the
+        people are unknown, or if the losses are of different kinds. Amounts are exact
         numbers as texts.
         """
-        losses = [guarantee.loss for guarantee in self.guarantees]
+        paid = [release.losses_paid for release in self.releases]
+        names = set(paid[0][0])
         if self.people == "unknown" or any(
-            set(loss) != set(losses[0]) for loss in losses
+            set(loss) != names for losses in paid for loss in losses
         ):
             return None
         together = max if self.people == "different" else sum
         return {
-            name: str(together(Fraction(loss[name]) for loss in losses))
-            for name in losses[0]
+            name: str(
+                together(
+                    sum(Fraction(loss[name]) for loss in losses) for losses in paid
+                )
+            )
+            for name in paid[0][0]
         }
 
     def sample(

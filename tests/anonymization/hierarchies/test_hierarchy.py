@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.errors import HierarchyError
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 from tests.anonymization.oracle import hierarchies
@@ -159,3 +160,48 @@ def test_an_exported_hierarchy_runs_nothing_and_comes_back() -> None:
         line for line in text.splitlines() if line.lstrip('"')[0] in "=+@\uff1d"
     ]
     assert Hierarchy.from_csv(text) == hierarchy
+
+
+PATHS = (("München", "Süd", "*"), ("Köln", "West", "*"), ("Berlin", "Ost", "*"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "München; Süd; *\nKöln; West; *\nBerlin; Ost; *\n",
+        "München ; Süd ; *\nKöln ; West ;  *\nBerlin ; Ost ; *\n",
+        "München;Süd;*;\r\nKöln;West;*;\r\nBerlin;Ost;*; \r\n",
+        '"München","Süd"," *"\n"Köln","West","*"\n"Berlin","Ost","*"\n',
+    ],
+)
+def test_blanks_and_a_last_separator_are_no_labels(text: str) -> None:
+    """The top level would be " *", which is not the mark for suppressed, or ""."""
+    read = Hierarchy.from_csv(text)
+    assert tuple(zip(*read.levels, strict=True)) == PATHS
+
+
+def test_a_header_of_a_hierarchy_is_named() -> None:
+    """The file was refused as if its lines differed in length."""
+    with pytest.raises(HierarchyError, match="first line of the hierarchy is a header"):
+        Hierarchy.from_csv("city;region;all\nMünchen;Süd;*\nKöln;West;*\n")
+    with pytest.raises(HierarchyError, match="one line per value"):
+        Hierarchy.from_csv("a;b;c\nd;e;f\n")
+
+
+def test_zip_codes_beside_longer_ones() -> None:
+    """02134 and 02134-1234 would never meet below *."""
+    codes = pd.Series(
+        ["02134", "02134-1234", "02139-0001", "90210", "90210-4321"] * 9, name="zip"
+    )
+    made = suggest_hierarchy(codes)
+    paths = dict(zip(made.values, zip(*made.levels, strict=True), strict=True))
+    assert paths["02134-1234"] == (
+        "02134-1234",
+        "02134",
+        "0213*",
+        "021**",
+        "02***",
+        "0****",
+        "*",
+    )
+    assert paths["02134"][1:] == paths["02134-1234"][1:]

@@ -131,10 +131,44 @@ def test_one_row_and_constant_columns(values: list[float]) -> None:
 
 
 def test_bad_requests_are_refused() -> None:
-    """Broken: text, gaps or k above the rows go unnoticed."""
-    frame = pd.DataFrame({"a": [1.0, np.nan], "b": ["x", "y"], "c": [1, 2]})
+    """Broken: text, infinite numbers or k above the rows go unnoticed."""
+    frame = pd.DataFrame({"a": [1.0, np.inf], "b": ["x", "y"], "c": [1, 2]})
     for column in ("a", "b"):
         with pytest.raises(SchemaError):
             microaggregate(frame, [column], gate=gate(frame, 1))
     with pytest.raises(InfeasibleError):
         gate(frame, 3)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Int64"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_missing_numbers_are_grouped_apart(dtype: str, k: int) -> None:
+    """A column with one gap was refused, which the other methods take."""
+    numbers = [1, 2, 3, 4, 5, None, None, None, 8, 9, 10]
+    frame = pd.DataFrame({"a": pd.array(numbers, dtype=dtype), "b": range(11)})
+    clusters = microaggregate(frame, ["a"], gate=gate(frame, k))
+    made = publish_means(frame, ["a"], clusters)
+    published = made.frame(frame)["a"]
+    assert published.isna().sum() == 3
+    assert published[frame["a"].isna()].isna().all()
+    assert published.groupby(published, dropna=False).size().min() >= k
+    (column,) = made.columns
+    assert column.before.sum() == column.after.sum() == 11
+    assert np.isfinite(column.ncp).all()
+
+
+def test_a_single_missing_number_hides_in_a_group_without_numbers() -> None:
+    """One person would be the only one without a number, or the gap be filled."""
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4, 5, None, 7, 8, 9, 10]})
+    clusters = microaggregate(frame, ["a"], gate=gate(frame, 3))
+    made = publish_means(frame, ["a"], clusters)
+    published = made.frame(frame)["a"]
+    assert 3 <= published.isna().sum() <= 5
+    assert published[5:6].isna().all()
+    assert published.groupby(published, dropna=False).size().min() >= 3
+    assert made.columns[0].ncp.max() == 1
+    alone = pd.DataFrame({"a": [np.nan] * 4})
+    whole = publish_means(
+        alone, ["a"], microaggregate(alone, ["a"], gate=gate(alone, 2))
+    )
+    assert whole.frame(alone)["a"].isna().all()

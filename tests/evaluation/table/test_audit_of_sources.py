@@ -113,7 +113,7 @@ def test_every_figure_is_that_of_the_rows(
     schema = schema_of(person)
     here = FrameEngine(frame, schema, key=KEY)
     there = engine_on(kind, tmp_path, frame, schema)
-    monkeypatch.setattr(base, "MOST_ROWS", 10)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
     expected, report = (
         ASKED.compute(ASKED.read(table, schema), schema) for table in (here, there)
     )
@@ -154,7 +154,7 @@ def test_figures_of_groups_are_those_of_pandas(
         audit = AuditQuestion(
             quasi_identifiers=tuple(columns), sensitive=("secret",), roles=()
         )
-        monkeypatch.setattr(base, "MOST_ROWS", 10)
+        monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
         coded = audit.read(engine_on("parquet", tmp_path, frame, schema), schema)
         report = audit.compute(coded, schema)
         groups = frame.groupby(columns)["secret"]
@@ -189,7 +189,7 @@ def test_no_room_for_the_copy_of_an_audit(
             raise OSError(28, "No space left on device", str(tmp_path))
 
     monkeypatch.setattr(Spool, "_write", full)
-    monkeypatch.setattr(base, "MOST_ROWS", 10)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
     with pytest.raises(ReadError, match="the disk is not full") as error:
         ASKED.read(engine, schema_of(None))
     assert str(tmp_path) not in str(error.value)
@@ -201,7 +201,7 @@ def test_distinct_tuples_have_the_figures_of_the_rows(frame: pd.DataFrame) -> No
     names = [*ASKED.quasi_identifiers, *ASKED.sensitive, *ASKED.others]
     expected, report = (
         ASKED.compute(getattr(FrameEngine(frame, schema, key=KEY), way)(*given), schema)
-        for way, given in (("rows", ()), ("coded", (names,)))
+        for way, given in (("rows", ()), ("coded_rows", (names,)))
     )
     assert figures(report) == figures(expected)
 
@@ -215,18 +215,18 @@ def test_what_is_too_large_is_refused(
     server would end.
     """
     engine = engine_on("parquet", tmp_path, frame, schema_of(None))
-    monkeypatch.setattr(base, "MOST_ROWS", 10)
-    monkeypatch.setattr(streaming, "MOST_TEXTS", 20)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
+    monkeypatch.setattr(streaming, "MAX_TEXTS", 20)
     with pytest.raises(SchemaError, match="no column"):
-        engine.coded(["nothing"])
-    engine.coded(["town"])
-    assert engine.coded(["who"]).left_out == ("who",)  # an answer; see below
+        engine.coded_rows(["nothing"])
+    engine.coded_rows(["town"])
+    assert engine.coded_rows(["who"]).left_out == ("who",)  # an answer; see below
     with pytest.raises(LimitError):
-        engine_on("parquet", tmp_path, frame, schema_of("who")).coded(["town"])
-    monkeypatch.setattr(streaming, "MOST_CODED", ROWS - 1)
+        engine_on("parquet", tmp_path, frame, schema_of("who")).coded_rows(["town"])
+    monkeypatch.setattr(streaming, "MAX_CODED_ROWS", ROWS - 1)
     monkeypatch.setattr(ParquetReader, "batches", None)  # nothing is read any more
     with pytest.raises(RowsError):
-        engine.coded(["town"])
+        engine.coded_rows(["town"])
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_texts_of_numbers_are_numbers(
     frame = pd.DataFrame({"x": texts, "y": "same"})
     column = dp.Integer("x", low=0, high=9, missing=True, missing_tokens=("x", "01"))
     schema = Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
-    coded = engine_on("csv", tmp_path, frame, schema).coded(["x"])
+    coded = engine_on("csv", tmp_path, frame, schema).coded_rows(["x"])
     assert len(set(coded.frame["x"])) == classes
 
 
@@ -277,9 +277,9 @@ def test_too_many_different_texts_are_an_answer(
     )
     path = tmp_path / "t.parquet"
     source = DuckDBSource(kind="parquet", location=str(path))
-    monkeypatch.setattr(base, "MOST_ROWS", 1)
-    monkeypatch.setattr(many_texts, "_WAITING", 10)
-    monkeypatch.setattr(many_texts, "MOST_TEXTS", 100)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 1)
+    monkeypatch.setattr(many_texts, "_PENDING_HASHES", 10)
+    monkeypatch.setattr(many_texts, "MAX_TEXTS", 100)
     engine = (
         parquet_engine(path, schema, key=KEY)
         if kind == "parquet"
@@ -318,7 +318,7 @@ def test_too_many_different_texts_are_an_answer(
         ManyValuesError, match=r"'note' has more than .* it identifies people"
     ):
         audited(quasi_identifiers=("note",))
-    monkeypatch.setattr(many_texts, "MOST_TEXTS", ROWS)  # twin: so many are allowed
+    monkeypatch.setattr(many_texts, "MAX_TEXTS", ROWS)  # twin: so many are allowed
     assert (
         audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming
         == ()

@@ -49,7 +49,7 @@ def curators(
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    monkeypatch.setattr(base, "MOST_ROWS", 399)
+    monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 399)
     ledger = dp.MemoryLedger()
     budget = dp.PureDP(epsilon=1)
     there = dp.Curator.open(

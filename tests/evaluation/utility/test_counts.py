@@ -73,7 +73,7 @@ def test_the_same_rows_count_at_any_size(
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
     found = []
     for most in (4, 3):
-        monkeypatch.setattr(base, "MOST_ROWS", most)
+        monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", most)
         curator = dp.Curator.open(
             parquet_engine(tmp_path / "a.parquet", schema, key=b"k" * 32),
             schema,

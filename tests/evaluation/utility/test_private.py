@@ -318,7 +318,7 @@ def drawn_noise() -> np.ndarray:
         domain=schema.domain,
         loss=loss,
         rows=2,
-        count_rule=engine.assigned,
+        count_rule=engine.count_by_rule,
     )
     noisy = own.count_by_rule(
         lambda rows: np.zeros(len(rows), dtype=np.int64), 50_000, ("a",), loss
@@ -348,7 +348,7 @@ def test_several_rows_of_a_person() -> None:
     )
     frame = pd.concat([ORIGINAL.iloc[:500]] * 4).assign(person=lambda each: each.index)
     engine = FrameEngine(frame, schema, key=b"k")
-    assert engine.assigned(
+    assert engine.count_by_rule(
         lambda rows: np.zeros(len(rows), dtype=np.int64), 1, ("age",)
     ).values.tolist() == [
         500,
@@ -363,7 +363,7 @@ def test_a_rule_sees_the_columns_that_are_charged() -> None:
         seen.append(list(rows.columns))
         return np.zeros(len(rows), dtype=np.int64)
 
-    FrameEngine(ORIGINAL, SCHEMA, key=b"k").assigned(rule, 1, ("married", "age"))
+    FrameEngine(ORIGINAL, SCHEMA, key=b"k").count_by_rule(rule, 1, ("married", "age"))
     assert seen == [["married", "age"]]
 
 
@@ -372,7 +372,7 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
     """Rows that no cell takes would vanish silently."""
     engine = FrameEngine(ORIGINAL, SCHEMA, key=b"k")
     with pytest.raises(ParameterError, match="one of 2 cells"):
-        engine.assigned(lambda rows: np.full(len(rows), cell), 2, ("age",))
+        engine.count_by_rule(lambda rows: np.full(len(rows), cell), 2, ("age",))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.wording import number, percent
 from workbench.report.charts import Chart
-from workbench.server.workers import process
+from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import StoppedError
 
 SECRET = "Xanthippe Quisling"
@@ -548,7 +548,7 @@ def test_charts_and_tables_of_a_trial() -> None:
 def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
     """A file saved by a spreadsheet in China was refused, a table was not."""
     text = "北京;华北;*\n天津;华北;*\n上海;华东;*\n"
-    assert state.read_hierarchy(text.encode(encoding)).levels[1] == (
+    assert reading.read_hierarchy(text.encode(encoding)).levels[1] == (
         "华北",
         "华北",
         "华东",
@@ -558,7 +558,7 @@ def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
 def test_bytes_that_are_no_text_are_refused() -> None:
     """A traceback would be shown, or a hierarchy of noise."""
     with pytest.raises(DpcoreError):
-        state.read_hierarchy(b"PK\x03\x04" + bytes(range(256)) * 4)
+        reading.read_hierarchy(b"PK\x03\x04" + bytes(range(256)) * 4)
 
 
 class Bar:
@@ -689,7 +689,7 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     session.session().reports.clear()
     curator = opened(following)
     current = state.state(curator)
-    current.load(text)
+    current.load(Plan.from_json(text))
     assert current.loaded.household == "visit"
     outcomes.make(curator, current, current.loaded)
     assert (
@@ -714,7 +714,7 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     session.session().reports.clear()
     curator = opened(following)
     current = state.state(curator)
-    current.load(text)
+    current.load(Plan.from_json(text))
     with pytest.raises(HierarchyError, match="zip") as refused:
         outcomes.trial(curator, current, current.loaded)
     assert "99999" not in str(refused.value), "a cell of the table in an error"

@@ -12,11 +12,12 @@ import pandas as pd
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, State
 from dpcore.evaluation import Evaluation
+from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
 from workbench.records.lines import EVALUATIONS, export, notes
-from workbench.store import __main__ as tasks
+from workbench.store import operate as tasks
 from workbench.store.ledger import datasets
 from workbench.store.ledger.rekey import rekey
 from workbench.store.ledger.rows import PRESUMED, sealed_again
@@ -159,7 +160,7 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
     assert len(shown) == len(written) == 18
     # twin: nothing but what is private is missing
     for told, kept in zip(shown, written, strict=True):
-        assert {*kept} - {*told} <= {*FREE}
+        assert {*kept} - {*told} <= {*FREE, "release"}
         assert {
             key: kept[key] for key in told if key not in ("declared", "shown as")
         } == {key: told[key] for key in told if key not in ("declared", "shown as")}
@@ -170,6 +171,26 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
         == "The study"
     )
     assert set(datasets.SHOWN_KEYS) == set(get_args(State))
+
+
+def test_an_export_holds_no_digest_of_a_release() -> None:
+    """Earlier versions stored releases with single people's words, which anybody could
+    try out by the digest.
+    """
+    frame = pd.DataFrame({"sex": ["F", "M"] * 50, "age": [20, 30] * 50})
+    ledger = dp.MemoryLedger()
+    curator = dp.Curator.open(
+        frame, dp.suggest_schema(frame), budget=dp.PureDP(epsilon=3), ledger=ledger
+    )
+    loss = dp.PureDP(epsilon=1)
+    release = curator.run(dp.Independent(columns=("sex", "age")), loss)
+    curator.evaluate_privately(PrivateMarginalErrorQuestion(release=release), loss)
+    found = datasets.find(curator.account.dataset, ledger)
+    assert found is not None
+    digest = hashlib.sha256(release.to_json().encode()).hexdigest()
+    assert digest in json.dumps([line.content for line in found.lines()])
+    assert digest not in export(found)
+    assert '"release"' not in export(found)
 
 
 def test_an_export_names_no_declaration_of_a_part() -> None:

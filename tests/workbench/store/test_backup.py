@@ -26,7 +26,7 @@ from tests.contracts.ledger_kinds import (
     sqlite_kind,
 )
 from tests.needs import need_postgres
-from workbench.store import __main__ as tasks
+from workbench import __main__ as commands
 from workbench.store.settings import Settings
 
 
@@ -57,8 +57,8 @@ def kinds(
 
 def _run(monkeypatch: pytest.MonkeyPatch, settings: Settings, *words: str) -> int:
     """The command line, with these settings."""
-    monkeypatch.setattr(tasks, "read_settings", lambda: settings)
-    return tasks.main(words)
+    monkeypatch.setattr(commands, "read_settings", lambda: settings)
+    return commands.main(words)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_no_command_makes_a_ledger(
     monkeypatch.chdir(tmp_path)
     assert _run(monkeypatch, Settings(data_dir=tmp_path / "var"), *words) == 1
     said = capsys.readouterr()
-    assert "there is no ledger where the settings say" in said.err
+    assert "There is no ledger where the settings say" in said.err
     assert "done" not in said.out
     assert list(tmp_path.iterdir()) == []
 

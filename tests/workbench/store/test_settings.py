@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import pytest
 
 from dpcore.errors import ParameterError
 from workbench.store.settings import (
-    CHECKOUT,
     LOOPBACK,
+    PACKAGES,
     Settings,
     is_loopback,
     read_settings,
@@ -22,8 +23,8 @@ from workbench.store.settings import (
 def test_default_is_a_file_in_the_checkout() -> None:
     """A fresh clone would need configuration before it starts."""
     settings = settings_from({})
-    assert settings.data_dir == CHECKOUT / "var"
-    assert settings.database_url == f"sqlite:///{CHECKOUT}/var/workbench.sqlite"
+    assert settings.data_dir == PACKAGES / "var"
+    assert settings.database_url == f"sqlite:///{PACKAGES}/var/workbench.sqlite"
     assert settings.key is None
 
 
@@ -173,3 +174,24 @@ def test_secrets_file(
     write_secrets("DATABASE_URL = ")
     with pytest.raises(ParameterError, match="cannot be read"):
         secrets()
+
+
+def test_what_is_secret_leaves_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    write_secrets: Callable[[str], None],
+) -> None:
+    """Each process that the server starts would hold its key, and the password of its
+    database.
+    """
+    url = f"sqlite:///{tmp_path}/ledger.sqlite"
+    for name, value in {"WORKBENCH_KEY": "ab" * 32, "DATABASE_URL": url}.items():
+        monkeypatch.setenv(name, value)
+    settings = read_settings.__wrapped__()
+    assert (settings.key, settings.database_url) == (b"\xab" * 32, url)
+    assert not {"WORKBENCH_KEY", "DATABASE_URL"} & {*os.environ}
+    write_secrets(f'DATABASE_URL = "{url}"\nWORKBENCH_KEY = "{"cd" * 32}"\n')
+    assert read_settings.__wrapped__().key == b"\xcd" * 32
+    write_secrets(f'WORKBENCH_KEY = "{"ef" * 32}"\n')
+    secrets()
+    assert not {"WORKBENCH_KEY", "DATABASE_URL"} & {*os.environ}

@@ -4,15 +4,19 @@ answer declares.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpcore as dp
 from workbench.language import columns
-from workbench.session.draft import Draft, FileDraft
+from workbench.language.columns import split_parts
+from workbench.session.draft import Draft, FileDraft, NamesDraft
 from workbench.upload import facts
-from workbench.upload.grid import from_grid, to_grid
+from workbench.upload.grid import to_grid
+from workbench.upload.opening import read_grid
 
 ROWS = 600
 
@@ -58,7 +62,7 @@ def draft_and_schema() -> tuple[Draft, dp.Schema]:
 
 
 def now(draft: Draft) -> dp.Schema:
-    schema, problems = from_grid(draft.edited, draft.schema, draft.schema.unit)
+    schema, problems = read_grid(draft, draft.edited, draft.schema.unit)
     assert not problems
     assert schema is not None
     return schema
@@ -193,7 +197,10 @@ def test_one_answer_takes_the_cell_for_missing_away() -> None:
         column.origin("missing") == "told by the owner" for column in after.columns
     )
     facts.put_missing(draft, True)
-    assert now(draft) == schema
+    assert all("missing" in column.from_data for column in now(draft).columns), (
+        "never was said, and taken back beside the check"
+    )
+    draft = draft_of(frame())
     draft.edited.loc[draft.edited["column"] == "sex", "missing"] = False
     assert "missing" in now(draft).column("sex").from_data, (
         "one column by itself: after a look at its gaps"
@@ -264,6 +271,142 @@ def test_an_answer_does_not_outlive_what_it_was_about() -> None:
     assert items(draft, question)[0].content == ("Zzyzx", "F", "M")
     draft.edited.loc[0, "known from"] = "the form"
     assert now(draft).from_data == {}, "a source that is typed is the owner's word"
+
+
+def edit(draft: Draft, **fields: object) -> dp.Column:
+    """Change fields of the first line, as a person does beside the check."""
+    for field, value in fields.items():
+        draft.edited.loc[0, field.replace("_", " ")] = value
+    return now(draft).columns[0]
+
+
+CODES = " | ".join(f"w{place:03d}" for place in range(400))
+
+
+@pytest.mark.parametrize(
+    ("change", "marks"),
+    [
+        ({"missing": True}, ("missing",)),
+        ({"other": True}, ("other",)),
+        ({"categories": f"{CODES} | Zzyzx"}, ("categories",)),
+    ],
+)
+def test_what_is_changed_of_a_column_that_was_taken_in_is_marked(
+    change: dict[str, object], marks: tuple[str, ...]
+) -> None:
+    """The error box proposes a cell for her value, and nothing told of it."""
+    table = pd.DataFrame({"diag": split_parts(CODES), "sex": ["F", "M"] * 200})
+    draft = draft_of(table)
+    assert [column.name for column in draft.schema.excluded] == ["diag"]
+    taken_in = edit(draft, kind="categorical", categories=CODES)
+    assert taken_in.from_data == (), "told before the check was shown"
+    assert edit(draft, **change).from_data == marks
+    assert edit(draft, known_from="the list of diagnoses").from_data == ()
+
+
+def test_a_typed_source_answers_for_what_the_line_says_then() -> None:
+    """Her label, or her pay, passed as known from the questionnaire."""
+    draft = draft_of(pd.DataFrame({"mood": ["good", "bad"] * 100 + ["Zzyzx"]}))
+    edit(draft, categories="good | bad", known_from="the questionnaire")
+    assert now(draft).from_data == {}
+    column = edit(draft, other=True)
+    assert (column.from_data, column.known_from) == (("other",), "the questionnaire")
+    column = edit(draft, other=False, categories="good | bad | Zzyzx")
+    assert (column.from_data, column.known_from) == (("categories",), "")
+    assert edit(draft, categories="good | bad").from_data == ()
+    draft = draft_of(pd.DataFrame({"pay": [place % 90 for place in range(400)]}))
+    column = edit(draft, low="0", high="99", step="10")
+    assert set(column.from_data) >= {"low", "high", "bin_width"}
+    column = edit(draft, known_from="a law")
+    assert (column.from_data, column.known_from) == ((), "a law")
+    column = edit(draft, high="4817")
+    assert (column.from_data, column.known_from) == (("high",), "")
+    assert edit(draft, known_from="another law").from_data == ()
+    assert "high" in edit(draft, known_from="").from_data
+
+
+def test_a_source_on_file_answers_for_its_own_contents() -> None:
+    """A codebook was believed for a list and a bound that it never had."""
+    book = dp.Schema(
+        columns=(
+            dp.Categorical(
+                "mood", categories=("good", "bad"), ordered=True, known_from="the form"
+            ),
+            dp.Real("pay", low=1 / 3, high=99.5, bin_width=10.1, known_from="a law"),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    table = pd.DataFrame({"mood": ["good", "Zzyzx"] * 50, "pay": [0.5] * 100})
+    draft = draft_of(table)
+    draft.schema = book
+    draft.edited = to_grid(book, list(table.columns))
+    assert now(draft).from_data == {}
+    assert now(draft).column("mood").ordered  # type: ignore[attr-defined]
+    draft.edited.loc[0, "categories"] = "good | bad | Zzyzx"
+    draft.edited.loc[1, ["high", "other"]] = ["4817", True]
+    draft.edited.loc[1, "missing"] = True
+    after = now(draft)
+    assert {name: set(marks) for name, marks in after.from_data.items()} == {
+        "mood": {"categories"},
+        "pay": {"missing", "high", "unreadable_is_missing"},
+    }
+    assert {column.known_from for column in after.columns} == {""}
+
+
+def test_codes_that_are_made_numbers_are_marked() -> None:
+    """What is no number counted as missing, said to be by a public rule."""
+    codes = [f"{place % 12:02d}" for place in range(400)]
+    draft = draft_of(pd.DataFrame({"x": [*codes, "Quokka"]}))
+    column = edit(draft, kind="integer", low="0", high="11", step="1", other=True)
+    assert {"kind", "unreadable_is_missing"} <= set(column.from_data)
+
+
+def test_ages_are_told_once_and_marked_when_they_are_changed_again() -> None:
+    """Her age of 104 took the usual 99 back, and a rule was named for it."""
+    ages = [20 + place % 60 for place in range(400)]
+    draft = draft_of(pd.DataFrame({"age": [*ages, 104]}))
+    assert draft.schema.column("age").origin("high") == "public rule"
+    facts.put_ages(draft, [dataclasses.replace(now(draft).columns[0], high=99)])  # type: ignore[arg-type, call-arg]
+    told = now(draft).columns[0]
+    assert (told.from_data, told.origin("high")) == (("kind",), "told by the owner")
+    assert draft.answers.undo is None, "an undo would leave no trace"
+    facts.put_ages(draft, [dataclasses.replace(told, high=119)])  # type: ignore[call-arg]
+    assert set(now(draft).columns[0].from_data) == {"kind", "high"}
+
+
+def test_a_draft_without_rows_shows_no_check() -> None:
+    """A plan would say of its own words that a table told them."""
+    plain = NamesDraft(
+        name="a plan",
+        frame=pd.DataFrame({"sex": [""]}),
+        schema=dp.Schema(
+            columns=(),
+            unit=dp.PrivacyUnit(max_rows=1),
+            excluded=(dp.schema.Excluded(name="sex", reason="say what it holds"),),
+        ),
+        grid=pd.DataFrame(),
+        edited=pd.DataFrame(),
+        dataset="d",
+        rows=10,
+    )
+    plain.edited = to_grid(plain.schema, ["sex"])
+    edit(plain, kind="categorical", categories="F | M")
+    assert edit(plain, categories="F | M | X", other=True).from_data == ()
+
+
+def test_a_tick_on_joined_spellings_alone_says_where_from() -> None:
+    """The codebook of this table could not be read: nobody says who joined them."""
+    draft = draft_of(pd.DataFrame({"ward": ["Eye", "eye", "Ear"] * 50}))
+    facts.put_columns(draft, facts.join_spellings(draft.schema.columns).values())
+    question = facts.next_question(draft, now(draft))
+    assert question is not None
+    ticked = [item for item in items(draft, question) if item.kind == "spellings"]
+    facts.put_public(draft, ticked, question, "the ward list")
+    column = now(draft).column("ward")
+    assert set(column.from_data) == {"kind", "categories"}
+    assert column.known_from == "the ward list"
+    again = dp.Schema.from_json(now(draft).shared().to_json()).column("ward")
+    assert again.known_from == "the ward list"
 
 
 def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:

@@ -9,9 +9,9 @@ import secrets
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import config
 
 from workbench.server.web.guard import WITHOUT_COOKIE
+from workbench.server.web.ports import local_address
 
 COOKIE = "workbench_admitted"
 _OPEN = (*WITHOUT_COOKIE, "/_stcore/health")
@@ -54,8 +54,4 @@ class Admission:
 
     def _print_next(self) -> None:
         self._token = secrets.token_urlsafe(32)
-        base = config.get_option("server.baseUrlPath").strip("/")
-        address = (
-            f"http://127.0.0.1:{config.get_option('server.port')}/{base and base + '/'}"
-        )
-        print(f"\n  Open {address}?token={self._token}\n", flush=True)
+        print(f"\n  Open {local_address()}?token={self._token}\n", flush=True)

@@ -8,19 +8,27 @@ import logging
 import os
 import pkgutil
 import socket
+import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib import request
+
+from streamlit import cli_util, config
 
 import workbench
 from dpcore.errors import DpcoreError
 from workbench.server.web import holders, logs, tabs
+from workbench.server.web.ports import local_address
 from workbench.server.workers import process
 from workbench.store import start
 from workbench.store.settings import read_settings
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
+_PAUSE = 0.2  # seconds between two looks whether the server answers by now
+_TRIES = 300
 _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
 # modules of workbench that do their work when they are run, not imported
 _SCRIPTS = ("__main__", "navigation")
@@ -96,6 +104,22 @@ async def _forget_regularly(seconds: float) -> None:
                 )
 
 
+def _open_browser() -> None:
+    """Open the pages in this computer's browser, once the server answers.
+
+    Where an address with a token is printed, nothing is opened: other accounts on this
+    computer would see it among the words with which the browser was started.
+    """
+    if config.get_option("server.headless") or read_settings().files:
+        return
+    address = local_address()
+    for _ in range(_TRIES):
+        time.sleep(_PAUSE)
+        with contextlib.suppress(OSError), request.urlopen(address):
+            cli_util.open_browser(address)
+            return
+
+
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
     """Check what the pages need, log each fault, and run the regular work."""
@@ -109,6 +133,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
     forgetting = asyncio.create_task(_forget_regularly(_SECONDS))
     settling = asyncio.create_task(_settle_regularly())
+    threading.Thread(target=_open_browser, daemon=True).start()
     try:
         yield
     finally:

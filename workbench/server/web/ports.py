@@ -1,4 +1,4 @@
-"""The port of the server."""
+"""The port of the server, and its address on this computer."""
 
 from streamlit import config
 
@@ -26,3 +26,9 @@ def check_port() -> None:
             ),
             port=USUAL,
         )
+
+
+def local_address() -> str:
+    """Return the address of the pages on this computer, with a slash at its end."""
+    base = config.get_option("server.baseUrlPath").strip("/")
+    return f"http://127.0.0.1:{config.get_option('server.port')}/{base and base + '/'}"

@@ -19,7 +19,7 @@ from workbench.server.workers.callbacks import check_cancelled
 from workbench.server.workers.child import FAR
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import answer
-from workbench.store.settings import CHECKOUT
+from workbench.store.settings import PACKAGES
 
 POLL_SECONDS = 0.2
 Answer = TypeVar("Answer")
@@ -85,7 +85,7 @@ def _start() -> socket.socket:
             ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            cwd=CHECKOUT,
+            cwd=PACKAGES,
             env={
                 **os.environ,
                 "OMP_NUM_THREADS": "1",

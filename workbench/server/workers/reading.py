@@ -1,4 +1,4 @@
-"""Uploaded files as tables, read in a process with limits on memory and time."""
+"""Uploaded files, read in a process with limits on memory and time."""
 
 import logging
 from collections.abc import Callable
@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from dpcore import synthesis
+from dpcore import local, synthesis
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ReadError
+from dpcore.errors import DpcoreError, LimitError, ReadError, other_kind
 from dpcore.io import ReadResult, read_table
+from dpcore.io.encoding import decode
+from dpcore.local import Question
+from dpcore.local.base import Reports
 from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
@@ -28,6 +33,16 @@ STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = (
     "fingerprint",
 )
 """Of reading a file; an interface has words for them."""
+MAX_CODEBOOK_BYTES = 5 * 10**6
+"""Of a codebook, which names up to `MAX_CODEBOOK_COLUMNS` columns."""
+MAX_CODEBOOK_COLUMNS = 1_000
+"""As many as a table may have that is read (`dpcore.io.Limits`)."""
+MAX_PLAN_BYTES = 20 * 10**6
+"""Of a plan or a hierarchy, which list each value of their columns."""
+MAX_PLAN_VALUES = 2_000_000
+"""Values in all levels of a plan or a hierarchy: each stays in memory as a text."""
+MAX_REPORTS_BYTES = 50 * 10**6
+"""Of collected answers, as many bytes as a table may have."""
 _log = logging.getLogger("workbench.work")
 _FILES = RunQueue(2)
 
@@ -102,6 +117,87 @@ def read_release(data: bytes) -> Release:
     """
     with _FILES.turn(lambda _: None):
         return _run_limited(synthesis.read_release, data)  # type: ignore[no-any-return]
+
+
+def read_codebook(data: bytes) -> Schema:
+    """Read the schema that a codebook holds, within the same limits.
+
+    Raises: ReadError, LimitError, SchemaError, ParameterError.
+    """
+    return _read_small(parse_codebook, data, MAX_CODEBOOK_BYTES)  # type: ignore[no-any-return]
+
+
+def read_plan(data: bytes) -> Plan:
+    """Read a plan of anonymization, within the same limits.
+
+    Raises: ReadError, LimitError; the errors of a plan that breaks its rules.
+    """
+    return _read_small(parse_plan, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
+
+
+def read_hierarchy(data: bytes) -> Hierarchy:
+    """Read a hierarchy in any encoding of tables, within the same limits.
+
+    Raises: ReadError, LimitError, HierarchyError.
+    """
+    return _read_small(parse_hierarchy, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
+
+
+def read_reports(data: bytes) -> tuple[Question, Reports]:
+    """Read collected answers and their question, within the same limits.
+
+    Raises: ReadError, LimitError, ParameterError.
+    """
+    return _read_small(local.from_lines, data, MAX_REPORTS_BYTES)  # type: ignore[no-any-return]
+
+
+def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> Any:
+    if len(data) > max_bytes:
+        raise LimitError(
+            "the file has more than {limit} MB",
+            remedy="take the file as it was saved, or one for fewer columns",
+            limit=max_bytes // 10**6,
+        )
+    with _FILES.turn(lambda _: None):
+        try:
+            return process.run(parse, data, memory=MEMORY, seconds=SECONDS)
+        except process.WorkEnded as error:
+            # an error that nobody foresaw: the content is none of our own
+            raise other_kind() if error.kind == "failed" else _refusal(error) from None
+
+
+def parse_codebook(data: bytes) -> Schema:
+    """Parse a codebook in a worker."""
+    schema = Schema.from_json(data.decode("utf-8-sig", errors="replace"))
+    if len(schema.columns) + len(schema.excluded) > MAX_CODEBOOK_COLUMNS:
+        raise LimitError(
+            "the codebook has more than {limit:,} columns",
+            remedy="keep only the columns that your table has",
+            limit=MAX_CODEBOOK_COLUMNS,
+        )
+    return schema
+
+
+def parse_plan(data: bytes) -> Plan:
+    """Parse a plan in a worker."""
+    _check_values(data, b",")
+    return Plan.from_json(data.decode("utf-8-sig", errors="replace"))
+
+
+def parse_hierarchy(data: bytes) -> Hierarchy:
+    """Parse a hierarchy in a worker."""
+    text, _encoding = decode(data)
+    _check_values(data, b";", b",", b"\t", b"|", b"\n")
+    return Hierarchy.from_csv(text)
+
+
+def _check_values(data: bytes, *separators: bytes) -> None:
+    if sum(map(data.count, separators)) > MAX_PLAN_VALUES:
+        raise LimitError(
+            "the file holds more than {limit:,} values",
+            remedy="take hierarchies of fewer values, or with fewer levels",
+            limit=MAX_PLAN_VALUES,
+        )
 
 
 def read_within(

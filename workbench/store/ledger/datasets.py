@@ -19,6 +19,7 @@ from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
+from dpcore.schema.schema import LEFT_OUT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,35 +30,48 @@ class Declaration:
         name: of the table, for people: its file's name.
         schema: what is publicly known, with its marks.
         reading: options under which the file was read; None for a sample.
+        told_options: names of those that a person set; the others were seen from the
+            file, which no other person may see.
         sample: key of the sample; empty for a file.
     """
 
     name: str
     schema: Schema
     reading: ReadOptions | None = None
+    told_options: frozenset[str] = frozenset()
     sample: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a line of the ledger."""
         return {
             "name": self.name,
-            "schema": json.loads(self.schema.to_json()),
+            "schema": {"left_out": [], **json.loads(self.schema.to_json())},
             "excluded": [dataclasses.asdict(column) for column in self.schema.excluded],
             "reading": None
             if self.reading is None
             else dataclasses.asdict(self.reading),
+            "told_options": sorted(self.told_options),
             "sample": self.sample,
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Declaration:
-        """Read the output of `to_dict`. Raises: SchemaError."""
+        """Read the output of `to_dict`.
+
+        Earlier versions did not say whether a column was left out for what the table
+        holds; then it is read so, but for the one that names people.
+
+        Raises: SchemaError.
+        """
         schema = Schema.from_json(json.dumps(fields["schema"]))
+        is_said = "left_out" in fields["schema"]
         excluded = tuple(
             Excluded(
                 name=column["name"],
                 reason=column["reason"],
-                from_data=tuple(column["from_data"]),
+                from_data=tuple(column.get("from_data", ()))
+                if is_said or column["name"] == schema.unit.id_column
+                else (LEFT_OUT,),
             )
             for column in fields["excluded"]
         )
@@ -66,6 +80,7 @@ class Declaration:
             name=fields["name"],
             schema=dataclasses.replace(schema, excluded=excluded),
             reading=None if reading is None else ReadOptions(**reading),
+            told_options=frozenset(fields.get("told_options", ())),
             sample=fields["sample"],
         )
 
@@ -142,7 +157,7 @@ def public_name(lines: Sequence[Line]) -> str:
 SHOWN_KEYS = {
     "opened": ("account", "by", "forgotten"),
     "reserved": ("recipe", "loss", "report", "declared_by", "by"),
-    "committed": ("events", "release", "by"),
+    "committed": ("events", "by"),
     "failed": ("events", "error", "by"),
     "outside": (
         "kind",
@@ -163,6 +178,7 @@ SHOWN_KEYS = {
 """What of a line's content may be seen without the table, by its state.
 
 All else stays in the ledger: the digest of a plan, which has no key in older lines, the
+digest of a release, which earlier versions stored with single people's words, the
 sketch of the table, the name of its file.
 """
 
@@ -176,6 +192,9 @@ def without_facts(line: Line, name: str) -> Line:
     content = {
         key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
     }
+    if "recipe" in content:  # of a question about a release: the release's digest
+        recipe = content["recipe"]
+        content["recipe"] = {key: recipe[key] for key in recipe if key != "release"}
     if is_declaration(line):
         declared = line.content["declared"]
         schema = {

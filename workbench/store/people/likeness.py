@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpcore.accounting.ledger import Ledger, Line
 from dpcore.errors import RequestConflict
-from dpcore.tables.sketch import Likeness, Seen, Sketch
+from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
 from dpcore.text import Text
 from workbench.store.people.personal import PersonalLedger
 
@@ -54,7 +54,7 @@ class Alike:
 
 def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
     """Return the most similar table on file, or None if none is similar."""
-    seen = Seen.of(frame, ledger.key)
+    seen = SketchedTable.of(frame, ledger.key)
     candidates: list[Alike] = []
     for line in ledger.noted(_LINE):
         likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
@@ -72,7 +72,7 @@ def keep(
 ) -> None:
     """Store the sketch of a newly opened table and the owner's answer."""
     content = {
-        "sketch": Seen.of(frame, ledger.key).sketch.to_dict(),
+        "sketch": SketchedTable.of(frame, ledger.key).sketch.to_dict(),
         "name": name,
         **answer,
     }

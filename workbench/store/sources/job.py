@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from_fields
-from dpcore.errors import other_kind
+from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_recipe
 from dpcore.synthesis.base import Recipe
@@ -45,9 +45,12 @@ class Job:
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        """Read the output of `to_json`. Raises: ParameterError, SchemaError."""
-        try:
-            content = json.loads(text)
+        """Read the output of `to_json`.
+
+        Raises: ReadError, LimitError, ParameterError, SchemaError.
+        """
+        content = parse_json(text)
+        with refuse_malformed_fields():
             recipe = load_recipe(content["recipe"])
             if content["job"] != 1 or recipe is None:
                 raise KeyError("job")
@@ -61,5 +64,3 @@ class Job:
                 if content["part"] is None
                 else (content["part"][0], content["part"][1]),
             )
-        except (json.JSONDecodeError, AttributeError, IndexError, KeyError, TypeError):
-            raise other_kind() from None

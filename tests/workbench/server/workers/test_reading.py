@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import signal
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
+from dpcore.schema import Integer, PrivacyUnit, Schema, suggest_schema
 from workbench.language.columns import join, split_parts
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import cancelled_by
@@ -262,3 +266,87 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(
 def test_split_gives_back_what_join_joined(parts: tuple[str, ...]) -> None:
     """A category would change on its way through the grid."""
     assert split_parts(join(parts)) == parts
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+WIDE = Schema(
+    columns=tuple(
+        Integer(f"c{place}", low=0, high=9, bin_width=1) for place in range(1_001)
+    ),
+    unit=PrivacyUnit(max_rows=1),
+).to_json()
+
+
+@pytest.mark.parametrize(
+    ("read", "data", "error", "words"),
+    [
+        (reading.read_codebook, DEEP, LimitError, "20 lists or objects inside"),
+        (reading.read_codebook, b"[" * 21 + b"]" * 21, LimitError, "20 lists"),
+        (reading.read_codebook, b"9" * 9_000, LimitError, "more than 100 digits"),
+        (reading.read_codebook, b" " * 5_000_001, LimitError, "more than 5 MB"),
+        (reading.read_codebook, WIDE.encode(), LimitError, "more than 1,000 columns"),
+        (reading.read_codebook, b"[1, 2", ReadError, "another kind"),
+        (reading.read_codebook, b'{"version": [2]}', SchemaError, "version"),
+        (reading.read_plan, DEEP, LimitError, "20 lists or objects inside"),
+        (reading.read_plan, b"[" + b"9" * 9_000 + b"]", LimitError, "100 digits"),
+        (reading.read_plan, b"1," * 2_000_001, LimitError, "2,000,000 values"),
+        (reading.read_plan, b" " * 20_000_001, LimitError, "more than 20 MB"),
+        (reading.read_plan, b"[1]", ReadError, "another kind"),
+        (reading.read_hierarchy, b"a;*\n" * 2_000_000, LimitError, "values"),
+        (reading.read_hierarchy, b"a" * 20_000_001, LimitError, "more than 20 MB"),
+        (reading.read_reports, DEEP, ReadError, "line 1 is no report"),
+        (reading.read_reports, b"\n" * 50_000_001, LimitError, "more than 50 MB"),
+    ],
+)
+def test_files_of_facts_have_limits(
+    read: Callable[[bytes], object], data: bytes, error: type[Exception], words: str
+) -> None:
+    """A steward's hostile file would stop the server, stay in its memory, or end in
+    "something went wrong".
+    """
+    with pytest.raises(error, match=words):
+        read(data)
+
+
+def test_files_of_facts_are_what_the_library_reads() -> None:
+    """A codebook, a plan, a hierarchy or a report would lose something on its way."""
+    import dpcore.local as dl
+    from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+    from dpcore.anonymization.models import KAnonymity
+    from dpcore.anonymization.plan import Plan
+
+    schema = suggest_schema(
+        pd.DataFrame({"age": [*range(50)] * 2, "sex": ["F", "M"] * 50})
+    )
+    read = reading.read_codebook(schema.to_json().encode("utf-8-sig"))
+    assert read.to_json() == schema.to_json()
+    hierarchy = Hierarchy.from_csv("F;*\nM;*\n")
+    assert reading.read_hierarchy(b"F;*\nM;*\n") == hierarchy
+    plan = Plan(
+        roles={"sex": "quasi-identifier"},
+        hierarchies={"sex": hierarchy},
+        models=(KAnonymity(k=2),),
+    )
+    assert reading.read_plan(plan.to_json().encode()) == plan
+    question = dl.Question(
+        text="Tea?", categories=("yes", "no"), protocol="randomized response", epsilon=1
+    )
+    reports = question.protocol.perturb(question.encode(["yes", "no", "yes"]))
+    lines = dl.to_lines(question, reports)
+    again, same = reading.read_reports(lines.encode())
+    assert again == question
+    assert same.tolist() == reports.tolist()
+
+
+def test_small_files_leave_nothing_in_the_memory_of_the_server() -> None:
+    """45 MB of lists took 1.1 GB of the server, and it kept them."""
+    data = b"[" + b"[1]," * 1_200_000 + b"[1]]"
+    before = _resident_bytes()
+    with pytest.raises(ReadError, match="another kind"):
+        reading.read_codebook(data)
+    assert _resident_bytes() < before + 50 * 2**20
+
+
+def _resident_bytes() -> int:
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * resource.getpagesize()

@@ -1,16 +1,13 @@
-"""Operator's commands: backup, restore, check, accept, adopt, rekey.
+"""What an operator does with a ledger: back it up, restore, check, accept, adopt.
 
-See docs/hosting.md.
+The commands are in `workbench/__main__.py`; see docs/hosting.md.
 """
 
-import argparse
 import contextlib
 import os
 import shutil
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +19,9 @@ from workbench.store.database.failures import explain_errors
 from workbench.store.database.keys import KEY
 from workbench.store.database.store import Store
 from workbench.store.database.tables import about, accounts, lines
-from workbench.store.ledger.rekey import rekey
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people.owners import Owners
-from workbench.store.settings import Settings, read_settings
+from workbench.store.settings import Settings
 
 
 def backup(settings: Settings, target: Path, key_target: Path | None = None) -> str:
@@ -227,64 +223,3 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
         ) from None
     if done.returncode:
         raise LedgerError(f"{program} failed", remedy="see what it says above")
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run the command line, and return 0 when all is in order."""
-    parser = argparse.ArgumentParser(
-        prog="python -m workbench.store", description=__doc__
-    )
-    parser.add_argument(
-        "task", choices=["backup", "restore", "check", "accept", "adopt", "rekey"]
-    )
-    parser.add_argument(
-        "folder",
-        nargs="?",
-        help=(
-            "of the backup; adopt: the address of a steward; rekey: file of the new key"
-        ),
-    )
-    parser.add_argument(
-        "key",
-        nargs="?",
-        type=Path,
-        help="folder of the key, apart from that of the backup",
-    )
-    given = parser.parse_args(arguments)
-    if given.task in ("backup", "restore", "adopt") and given.folder is None:
-        parser.error("name a folder, or the address of a steward")
-    broken: list[str] = []
-    try:
-        settings = read_settings()
-        if given.task != "restore":
-            check_there(settings)
-        if given.task == "backup":
-            print(backup(settings, Path(given.folder), given.key))
-        elif given.task == "restore":
-            broken = restore(settings, Path(given.folder), given.key)
-        elif given.task == "check":
-            broken = check(settings)
-        elif given.task == "adopt":
-            print(
-                f"{adopt(settings, given.folder)} data sets now belong to "
-                f"{given.folder}"
-            )
-        elif given.task == "rekey":
-            print(
-                f"{rekey(settings, Path(given.folder) if given.folder else None)} "
-                "accounts sealed again"
-            )
-        else:
-            accept(settings)
-    except DpcoreError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(
-        f"{given.task}: done"
-        + (f"; {len(broken)} accounts are not in order" if broken else "")
-    )
-    return 1 if broken else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""JSON texts of files, within limits on depth and digits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dpcore.errors import DpcoreError, LimitError, UsageError, other_kind
+
+MAX_DEPTH = 20
+"""Lists and objects inside each other, at most."""
+MAX_DIGITS = 100
+"""Digits of a whole number, at most. Python takes a time that grows with their square."""
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse the JSON text of a file.
+
+    Raises: ReadError for text that is no JSON; LimitError for a nesting or a number
+        beyond the limits. None repeats what the text holds.
+    """
+    try:
+        content = json.loads(text, parse_int=_parse_whole_number)
+    except RecursionError:
+        raise _nested_too_deeply() from None
+    except ValueError:
+        raise other_kind() from None
+    _check_depth(content)
+    return content
+
+
+@contextmanager
+def refuse_malformed_fields() -> Iterator[None]:
+    """Turn errors of fields that are missing or of another type into a ReadError.
+
+    Other errors of the library pass.
+    """
+    try:
+        yield
+    except UsageError as error:
+        raise other_kind() from error
+    except DpcoreError:
+        raise
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise other_kind() from error
+
+
+def _parse_whole_number(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise LimitError(
+            "a number in the file has more than {limit} digits",
+            remedy="take the file as it was saved",
+            limit=MAX_DIGITS,
+        )
+    return int(digits)
+
+
+def _check_depth(content: Any) -> None:
+    level = _containers([content])
+    for _ in range(MAX_DEPTH):
+        level = [child for container in level for child in _containers(container)]
+    if level:
+        raise _nested_too_deeply()
+
+
+def _containers(container: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return the lists and objects directly inside a list or an object."""
+    children = container.values() if isinstance(container, dict) else container
+    return [child for child in children if isinstance(child, dict | list)]
+
+
+def _nested_too_deeply() -> LimitError:
+    return LimitError(
+        "the file has more than {limit} lists or objects inside each other",
+        remedy="take the file as it was saved",
+        limit=MAX_DEPTH,
+    )

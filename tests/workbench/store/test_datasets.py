@@ -1,0 +1,68 @@
+"""Declarations on file: of today, and of earlier versions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.schema import Excluded
+from dpcore.schema.schema import LEFT_OUT
+from workbench.store.ledger.datasets import Declaration, data_set_of, known
+
+ID = Excluded(name="patient_id", reason="names the person")
+BY_HAND = Excluded(name="note", reason="of no use")
+BY_TABLE = Excluded(name="diag", reason="too many values", from_data=(LEFT_OUT,))
+FRAME = pd.DataFrame({"sex": ["F", "M"] * 50, "patient_id": map(str, range(100))})
+UNIT = dp.PrivacyUnit(max_rows=1, id_column="patient_id")
+SEX = dp.Categorical("sex", categories=("F", "M"), known_from="a law")
+
+
+def declared(*excluded: Excluded) -> dict[str, Any]:
+    schema = dp.Schema(columns=(SEX,), unit=UNIT, excluded=excluded)
+    fields: dict[str, Any] = Declaration(name="t.csv", schema=schema).to_dict()
+    return json.loads(json.dumps(fields))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("excluded", [(ID, BY_HAND), (ID, BY_HAND, BY_TABLE)])
+def test_a_declaration_is_read_as_it_was_written(
+    excluded: tuple[Excluded, ...],
+) -> None:
+    """A column that somebody left out by hand would be called the table's choice."""
+    assert Declaration.from_dict(declared(*excluded)).schema.excluded == excluded
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_what_an_earlier_version_left_out_is_marked(has_key: bool) -> None:
+    """A release of today would not say that the table decided which columns it has, or
+    the account would not open at all.
+    """
+    fields = declared(ID, BY_HAND)
+    fields["schema"].pop("left_out")
+    fields["schema"]["version"] = 1
+    for column in fields["excluded"]:
+        column["from_data"] = []
+        if not has_key:
+            column.pop("from_data")
+    ledger = dp.MemoryLedger()
+    curator = dp.Curator.open(
+        FRAME,
+        dp.Schema(columns=(SEX,), unit=UNIT),
+        budget=dp.PureDP(epsilon=1),
+        ledger=ledger,
+    )
+    dataset = curator.account.dataset
+    ledger.note(dataset, "declaration 1", {"declared": fields})
+    data_sets, errors = known(ledger, [dataset])
+    assert (len(data_sets), errors) == (1, [])
+    data_set = data_set_of(dataset, ledger)
+    assert data_set is not None
+    assert data_set.declaration is not None
+    schema = data_set.declaration.schema
+    again = dp.Curator.open(FRAME, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
+    release = again.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    assert release.guarantee.from_data["note"] == (LEFT_OUT,)
+    assert "patient_id" not in release.guarantee.from_data
