@@ -10,6 +10,7 @@ import pandas as pd
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
 from dpcore.schema.detector import PLACES, name_words
 from dpcore.schema.role import Role
+from dpcore.schema.table import plain_table
 from dpcore.schema.values import as_text
 from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
 from dpcore.text import Text
@@ -55,8 +56,9 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     quasi-identifiers. Other texts may name people, so that a person has to decide. All
     else is insensitive.
 
-    Raises: SchemaError for a table without rows.
+    Raises: SchemaError for a table without rows, or as `plain_table`.
     """
+    frame = plain_table(frame)
     findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
     for name in map(str, frame.columns):

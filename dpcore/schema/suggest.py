@@ -30,6 +30,7 @@ from dpcore.schema.origin import (
     means_missing,
 )
 from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
+from dpcore.schema.table import plain_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text, is_exact
 from dpcore.schema.words import YES_AND_NO
@@ -79,7 +80,8 @@ def suggest_schema(
             without looking.
         on_share: called with the share of the columns that are done, from 0 to 1.
 
-    Raises: SchemaError when no column can be released.
+    Raises: SchemaError when no column can be released, two have one name, or one holds
+        lists.
 
     >>> import pandas as pd
     >>> schema = suggest_schema(pd.DataFrame({"age": [17, 20, 99], "sex": ["F", "M", "M"]}))
@@ -90,13 +92,7 @@ def suggest_schema(
     >>> schema.from_data["sex"], schema.column("sex").origin("missing").value
     (('kind', 'categories'), 'public rule')
     """
-    duplicated = frame.columns[frame.columns.duplicated()]
-    if len(duplicated):
-        raise SchemaError(
-            "the table has more than one column {column!r}",
-            remedy="rename one of them",
-            column=str(duplicated[0]),
-        )
+    frame = plain_table(frame)
     unit = _unit(frame)
     columns: list[Column] = []
     excluded: list[Excluded] = []

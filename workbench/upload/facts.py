@@ -13,6 +13,7 @@ from dpcore.evaluation.table.cells_of_numbers import with_public_cells
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
+from dpcore.schema.doubts import Doubt, find_doubts, settle
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
@@ -256,6 +257,30 @@ def _rare_texts(
             ),
         )
     return draft.row_facts.rare[key]
+
+
+def open_doubts(draft: Draft, schema: Schema) -> list[Doubt]:
+    """Return what the owner has to say about the values, computed once. Private."""
+    found = list[Doubt]()
+    for column in schema.columns:
+        if column not in draft.row_facts.doubts:
+            values = draft.frame[column.name]
+            draft.row_facts.doubts[column] = find_doubts(values, column)
+        found += draft.row_facts.doubts[column]
+    return [
+        doubt
+        for doubt in found
+        if (doubt.column, doubt.text) not in draft.answers.settled
+    ]
+
+
+def settle_doubt(draft: Draft, schema: Schema, doubt: Doubt, *, is_true: bool) -> None:
+    """Note an answer; if the doubt is true, change the declaration of the column."""
+    draft.answers.settled.add((doubt.column, doubt.text))
+    if is_true:
+        column = schema.column(doubt.column)
+        changed = settle(doubt, draft.frame[doubt.column], column)
+        put_columns(draft, [changed])
 
 
 def _as_list(column: Column) -> Categorical | None:
