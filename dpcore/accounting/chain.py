@@ -154,10 +154,10 @@ def replay(
             raise altered_line_error(number)
         if line.state == "reserved":
             charges[line.request_id] = line.charge
-            standing = standing.after("reserved", line.charge)
+            standing = standing.with_change("reserved", line.charge)
         elif line.state in ("committed", "failed"):  # a charge ends once
             charge = charges.pop(line.request_id, NO_CHARGE)
-            standing = standing.after(line.state, charge)
+            standing = standing.with_change(line.state, charge)
         if line.standing and line.standing != standing.digest:
             raise altered_line_error(number)
         previous = line.digest

@@ -92,7 +92,7 @@ class Account:
     @property
     def source(self) -> str | None:
         """The declared name of the connected source, None for a table by content."""
-        name = self.dataset.removeprefix(_SOURCE)
+        name = self.dataset.removeprefix(_SOURCE_PREFIX)
         return None if name == self.dataset else name
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Account:
         return {**dataclasses.asdict(self), "rule": self.rule.value}
 
 
-_SOURCE = "source "
+_SOURCE_PREFIX = "source "
 MAX_NAME_LENGTH = 57  # letters; with the prefix as long as a fingerprint, 64
 _MAX_PART_LENGTH = 100  # of a column or category that a part names, in letters
 
@@ -112,7 +112,7 @@ def source_dataset(name: str) -> str:
     """
     if not 1 <= len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise long_text(MAX_NAME_LENGTH)
-    return _SOURCE + name
+    return _SOURCE_PREFIX + name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +220,7 @@ class Standing:
     ended: dict[tuple[str, str] | None, int] = field(default_factory=dict)
     threshold_units: int = 0
 
-    def after(self, state: State, charge: Charge) -> Standing:
+    def with_change(self, state: State, charge: Charge) -> Standing:
         """Return the standing after a request of this charge changes its state.
 
         Args:

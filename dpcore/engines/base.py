@@ -15,7 +15,6 @@ from dpcore.engines.joint import group_passes, joint_tables
 from dpcore.engines.tuples.distinct import TupleJob, too_many_error
 from dpcore.engines.tuples.holders import Holders, OwnerJob
 from dpcore.engines.work import (
-    AssignJob,
     CountJob,
     DigestJob,
     ForEachJob,
@@ -25,6 +24,7 @@ from dpcore.engines.work import (
     Part,
     PublishJob,
     Result,
+    RuleCountJob,
     SumJob,
     TextsJob,
     Work,
@@ -225,7 +225,7 @@ class Engine(ABC):
             cells: their number.
             reads: names of the columns that the rule needs.
         """
-        places = self._scan(AssignJob(assign=assign, number=cells, reads=reads))
+        places = self._scan(RuleCountJob(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:

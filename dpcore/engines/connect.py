@@ -28,7 +28,17 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
 from dpcore.tables.rows import Microdata
 
-_STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
+_STORED_FORMATS = (
+    "parquet",
+    "orc",
+    "csv",
+    "json",
+    "avro",
+    "text",
+    "delta",
+    "iceberg",
+    "hive",
+)
 """Formats of tables stored by Spark itself; other tables may be queries elsewhere."""
 
 
@@ -228,7 +238,7 @@ def _spark_table(source: Source) -> object:
             }
             is_base = (
                 about.get("Type") in ("MANAGED", "EXTERNAL")
-                and about.get("Provider") in _STORED
+                and about.get("Provider") in _STORED_FORMATS
             )
             return (
                 [(name, False) for name in session.table(table).columns]

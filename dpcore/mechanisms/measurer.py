@@ -332,7 +332,9 @@ class Measurer:
             pure=pure,
         )
 
-    def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
+    def find_common_texts(
+        self, column: str, loss: Loss, delta: Fraction
+    ) -> dict[str, int]:
         """Return the texts of a column with noisy counts above a threshold.
 
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2

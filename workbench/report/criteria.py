@@ -10,7 +10,7 @@ from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
 from workbench.report.document import fragment
 
-STATES = {
+STATE_WORDS = {
     "violation": N_("violation found"),
     "none": N_("no violation found among what a table can show"),
     "question": N_("only you can decide"),
@@ -43,7 +43,7 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
         (
             outcome.clause.id,
             _(outcome.clause.title),
-            _(STATES[outcome.state]),
+            _(STATE_WORDS[outcome.state]),
             evidence_words(outcome),
         )
         for outcome in outcomes

@@ -66,7 +66,7 @@ class CodedClasses:
             return self.table.labels(column, level)
         labels = self._labels.get((column, level))
         if labels is None:
-            step = self.table.coarser[column][self.classes.node[column]][level]
+            step = self.table.coarser_codes[column][self.classes.node[column]][level]
             labels = np.asarray(step.astype(np.int32).take(self.digits(column)))
             self._labels[column, level] = labels
             self.size += len(labels)
@@ -77,7 +77,7 @@ class CodedClasses:
 
         If there are more than `most`, only combinations that occur are numbered.
         """
-        half = self.table.first_half
+        half = self.table.first_half_columns
         left, left_count = self._half(0, node[:half])
         right, right_count = self._half(half, node[half:])
         if left_count * right_count > most:
@@ -142,7 +142,7 @@ class CodedClasses:
     @cached_property
     def _paths(self) -> list[IntArray]:
         """By column, (levels, codes) labels of the codes from this node on."""
-        steps = zip(self.table.coarser, self.classes.node, strict=True)
+        steps = zip(self.table.coarser_codes, self.classes.node, strict=True)
         return [np.array(column[level][level:]) for column, level in steps]
 
     @cached_property
@@ -235,7 +235,7 @@ class CodedClasses:
             self._sensitive_values[column] = value, figures.astype(np.float64)
         return self._sensitive_values[column]
 
-    def corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
+    def people_corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
         """Return keys with too many people in a view, and corrections to add.
 
         They are those of a coarser node.
@@ -313,7 +313,7 @@ class CountedClasses:
                 dtype=np.float64,
             )
         return (
-            self._packed_by_number
+            self._packed_counts_by_number
             - self._coded.packing_factor * self._population_by_number
         )
 
@@ -325,10 +325,10 @@ class CountedClasses:
                 np.bincount(self._index, self._coded.population, self._space),
                 dtype=np.float64,
             )
-        return np.floor(self._packed_by_number / self._coded.packing_factor)
+        return np.floor(self._packed_counts_by_number / self._coded.packing_factor)
 
     @cached_property
-    def _packed_by_number(self) -> FloatArray:
+    def _packed_counts_by_number(self) -> FloatArray:
         return np.asarray(
             np.bincount(self._index, self._coded.packed_weights, self._space),
             dtype=np.float64,
@@ -370,7 +370,7 @@ class CountedClasses:
         if view not in self._views:
             sums = np.bincount(self._index, self._coded.people(view), self._space)
             figures = np.asarray(sums, dtype=np.float64)
-            keys, counts = self._coded.corrections(view, self.node)
+            keys, counts = self._coded.people_corrections(view, self.node)
             np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
             self._views[view] = figures
         return self._views[view]
@@ -453,7 +453,7 @@ class CountedClasses:
         cells = (group * width).take(self._coded.classes.owner)
         cells += value
         if corrects:
-            places, counts = self._coded.corrections(
+            places, counts = self._coded.people_corrections(
                 1 + list(self.secrets).index(column), self.node
             )
             cells = np.concatenate([cells, cells[places]])

@@ -107,7 +107,7 @@ class Separable(Metric):
                 total[here] += self.least_term(table, column, level, suppressed[here])
         return self.scores_from_sums(total)
 
-    def finer_terms(
+    def terms_up_to_node(
         self, classes: CountedClasses, marked: IntArray, rows: IntArray
     ) -> list[FloatArray]:
         """Return each column's terms up to its level, if these rows are suppressed.
@@ -127,7 +127,7 @@ class Separable(Metric):
 
     def score(self, classes: CountedClasses, suppressed: BoolArray) -> float:
         marked = suppressed.nonzero()[0]
-        terms = self.finer_terms(classes, marked, classes.sizes[marked])
+        terms = self.terms_up_to_node(classes, marked, classes.sizes[marked])
         return float(self.scores_from_sums(np.asarray(sum(term[-1] for term in terms))))
 
 

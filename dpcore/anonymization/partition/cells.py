@@ -75,7 +75,7 @@ def suppress_cells(
     allowed = max_within(limit, int(everybody.people[0]))
     exact = len(order) <= MAX_EXACT_ROWS
     classes, chosen = (
-        _optimum(table, allowed)
+        _find_cheapest_partition(table, allowed)
         if exact
         else settle_rest(table, release_by_node(table), allowed)
     )
@@ -88,7 +88,7 @@ def suppress_cells(
     )
 
 
-def _optimum(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
+def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
     """Return, as `settle_rest`, the cheapest of all partitions into classes."""
     rows = len(table.weights)
     columns = len(table.trees)
