@@ -46,7 +46,7 @@ State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """The facts fixed when a data set is opened.
+    """The budget, rule and privacy unit, fixed when a data set is opened.
 
     Attributes:
         dataset: keyed fingerprint of the content, or the `source_dataset` of a
@@ -257,7 +257,7 @@ class Standing:
         )
 
     def to_json(self) -> str:
-        """Return the one text in which it is stored and sealed."""
+        """Return the totals as the JSON text that is stored and sealed."""
         return json.dumps(
             {
                 "account": self.account.to_dict(),
@@ -287,7 +287,7 @@ class Standing:
 
     @property
     def digest(self) -> str:
-        """Fingerprint, kept in the line that led to these totals."""
+        """The fingerprint of the totals, kept in the line that led to them."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
@@ -324,7 +324,7 @@ class Ledger(Protocol):
         """Return all data sets with an account."""
 
     def open(self, account: Account) -> Account:
-        """File the account, or return the one on file.
+        """Store a new account, or return the stored one.
 
         Raises: BudgetFixed if they differ.
         """
@@ -335,7 +335,7 @@ class Ledger(Protocol):
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
-        """Charge, before anything is read.
+        """Write a charge to the ledger, before any row is read.
 
         Raises: BudgetExceeded or RequestConflict, which leave no trace.
         """
@@ -343,10 +343,10 @@ class Ledger(Protocol):
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
-        """End a reserved request well, and store its release, together."""
+        """Mark a reserved request as committed, and store its release with it."""
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        """End a reserved request badly, and keep its charge."""
+        """Mark a reserved request as failed, and keep its charge."""
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         """Record work outside differential privacy.
@@ -391,7 +391,7 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return `stored`; refuse another budget, rule or unit.
+    """Return the stored account; refuse another budget, rule or unit.
 
     Raises: BudgetFixed.
     """
@@ -449,7 +449,7 @@ def conflict_error(request_id: str) -> RequestConflict:
 
 
 def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
-    """Refuse a taken id for a new request, or the end of one not reserved.
+    """Check that a new request has a free id, and that an ended one was reserved.
 
     Args:
         states: of the request's lines.

@@ -283,7 +283,7 @@ class Engine(ABC):
         return Microdata(select_counted_rows(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
-        """Publish all rows in place, in batches, each once in the result.
+        """Pass all rows to a function that publishes them; add up its results.
 
         Args:
             publish: gets a batch of rows; what it makes of a row must not depend on

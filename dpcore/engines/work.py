@@ -45,7 +45,7 @@ class Job(Protocol[Output]):
 
     @property
     def reads(self) -> tuple[str, ...] | None:
-        """The columns it needs, None for all."""
+        """The columns that the job needs, None for all."""
 
     def compute(self, batch: Batch) -> Output:
         """Return the result for one batch. Private."""
@@ -55,14 +55,14 @@ class Work(Job[Result], Protocol[Result]):
     """A question to all rows, with answers for batches that add up."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """Return the answer for both. The first one may be changed."""
+        """Return the combined answer of both; may change the first in place."""
 
 
 class Additive(Generic[Result]):
     """Work with numbers, arrays or counters as results."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """Return the sum of two results. The first one may be changed."""
+        """Return the sum of both results; may change the first in place."""
         one += other  # type: ignore[operator]
         return one
 
@@ -196,7 +196,7 @@ class TextsJob(Additive[Counter[str]]):
 
 @dataclass(frozen=True, kw_only=True)
 class RuleCountJob(Additive[Integers]):
-    """Exact number of rows in each cell of a public rule, int64."""
+    """Exact numbers of rows that a public rule puts into each of its cells, int64."""
 
     assign: Callable[[pd.DataFrame], Integers]
     number: int
@@ -220,7 +220,7 @@ class RuleCountJob(Additive[Integers]):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishJob(Additive[Published]):
-    """Publication of the rows in place."""
+    """Publication of rows by a function, in the process that holds them."""
 
     publish: Callable[[pd.DataFrame], Published]
     reads: None = None

@@ -32,7 +32,7 @@ class HadamardResponse(OneNumber):
 
     @cached_property
     def keep_threshold(self) -> int:
-        """The threshold for a report in support of the true category."""
+        """The threshold of a report that supports the true category."""
         return threshold_of(exp_below(self.epsilon))
 
     @property

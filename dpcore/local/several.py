@@ -17,7 +17,7 @@ Way = Literal["split", "sample"]
 
 @dataclass(frozen=True, kw_only=True)
 class Several:
-    """One protocol per question, and how a person's loss is divided.
+    """One protocol per question, and the division of a person's loss among them.
 
     Attributes:
         protocols: one per question, in order.

@@ -29,17 +29,17 @@ from dpcore.local.bits import (
 
 
 class UnaryEncoding(BitsPerCategory):
-    """One bit per category: one's own is 1 with chance p, each other with chance q."""
+    """One bit per category: 1 with chance p for the true one, with q for others."""
 
     @property
     @abstractmethod
     def own_bit_threshold(self) -> int:
-        """The threshold of one's own bit."""
+        """The threshold of a 1 in the bit of the true category."""
 
     @property
     @abstractmethod
     def other_bit_threshold(self) -> int:
-        """The threshold of every other bit."""
+        """The threshold of a 1 in the bit of every other category."""
 
     @property
     def p(self) -> Fraction:

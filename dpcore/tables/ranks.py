@@ -119,7 +119,7 @@ def _messages(
 
 
 def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return kind and 8 bytes of each number or time, and whether they represent it."""
+    """Return kind and 8 bytes of each number or time, and whether they are exact."""
     records = np.empty(len(distinct), dtype=_WORD_TYPE)
     kind = distinct.dtype.kind
     if kind == "M":

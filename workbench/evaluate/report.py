@@ -227,7 +227,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 
 def is_misleading(column: ColumnSimilarity) -> bool:
-    """Return whether figures about a column mislead."""
+    """Return whether a column is too far from the original for its figures."""
     return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
 
 

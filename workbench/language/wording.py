@@ -196,7 +196,7 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 
 def rho_words(balance: Balance, account: Account) -> str:
-    """Write the same in rho, which adds up, for the tooltip; empty for pure epsilon."""
+    """Write the budget in rho, which adds up, for a tooltip; empty for pure epsilon."""
     if account.rule.pure:
         return ""
     return _(
@@ -398,7 +398,7 @@ def guarantee_words(
 def from_data_words(
     taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain
 ) -> str:
-    """Write the sentence about facts that were taken from the data, by column."""
+    """Write the sentence that names facts taken from the data itself, by column."""
     columns = [
         f"{shown(name)} ({commas(map(fact_words, facts))})"
         for name, facts in taken.items()
@@ -436,7 +436,7 @@ def found_cells_words(
 def found_cells_sentences(
     found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Name them for a schema or guarantee, one sentence per search."""
+    """Name the privately found columns, one sentence for each search of cells."""
     return [
         found_cells_words(
             search.columns or [name for name, own in found.items() if own == search],

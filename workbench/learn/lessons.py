@@ -42,13 +42,13 @@ class LessonResult:
     table: pd.DataFrame | None = None
 
 
-def noise(epsilon: float) -> LessonResult:
+def show_noise_laws(epsilon: float) -> LessonResult:
     """Show two laws and the bound between them."""
     frame, ratio = figures.neighboring_laws(100, epsilon)
     return LessonResult(frames=(frame,), fields={"ratio": number(ratio)})
 
 
-def floats(count: int) -> LessonResult:
+def show_float_leak(count: int) -> LessonResult:
     """Show how the last bits of floating-point noise reveal a person."""
     share, release, caught = figures.float_leak(count)
     return LessonResult(
@@ -63,7 +63,7 @@ def floats(count: int) -> LessonResult:
     )
 
 
-def sequential(names: list[str], epsilon: float) -> LessonResult:
+def show_sequential_composition(names: list[str], epsilon: float) -> LessonResult:
     """Show four laws, the loss of two answers, and how losses add up."""
     laws, spreads = figures.overlaid_laws(names or list(figures.laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
@@ -80,25 +80,25 @@ def sequential(names: list[str], epsilon: float) -> LessonResult:
     )
 
 
-def parallel(groups: int) -> LessonResult:
+def show_parallel_composition(groups: int) -> LessonResult:
     """Show that disjoint parts cost their maximum."""
     apart, together = map(number, figures.cost_of_groups(groups, 1.0))
     return LessonResult(fields={"groups": groups, "apart": apart, "together": together})
 
 
-def after(epsilon: float) -> LessonResult:
+def show_post_processing(epsilon: float) -> LessonResult:
     """Show that post-processing is free, and how many rows to draw."""
     return LessonResult(
         frames=(figures.loss_afterwards(epsilon), figures.error_by_rows(epsilon))
     )
 
 
-def ranges(epsilon: float) -> LessonResult:
+def show_range_errors(epsilon: float) -> LessonResult:
     """Show that a histogram answers all ranges at once."""
     return LessonResult(frames=(figures.errors_by_width(epsilon),))
 
 
-def columns(epsilon: float) -> LessonResult:
+def show_column_errors(epsilon: float) -> LessonResult:
     """Show that more columns leave fewer rows in each cell."""
     frame = figures.errors_by_columns(epsilon)
     first, last = (hundredths(frame["error"].iloc[place]) for place in (0, -1))
@@ -108,7 +108,7 @@ def columns(epsilon: float) -> LessonResult:
     )
 
 
-def holes(epsilon: float) -> LessonResult:
+def show_linkage(epsilon: float) -> LessonResult:
     """Show the matches of a list in the visits, and in a private release."""
     linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
     return LessonResult(
@@ -124,7 +124,7 @@ def holes(epsilon: float) -> LessonResult:
     )
 
 
-def local(p: float, epsilon: float, categories: int) -> LessonResult:
+def show_local_privacy(p: float, epsilon: float, categories: int) -> LessonResult:
     """Show the coin, the likelihood of a share, and the price of having no curator."""
     curve, estimate = figures.coin_likelihood(p)
     return LessonResult(
@@ -141,7 +141,7 @@ def local(p: float, epsilon: float, categories: int) -> LessonResult:
     )
 
 
-def classes(epsilon: float) -> LessonResult:
+def show_class_laws(epsilon: float) -> LessonResult:
     """Show noisy laws class by class, and how features are joined."""
     shares, joined, moments = figures.release_by_class(epsilon)
     return LessonResult(
@@ -152,19 +152,16 @@ def classes(epsilon: float) -> LessonResult:
 
 
 RESULTS: dict[str, Callable[..., LessonResult]] = {
-    function.__name__: function
-    for function in (
-        noise,
-        floats,
-        sequential,
-        parallel,
-        after,
-        ranges,
-        columns,
-        holes,
-        local,
-        classes,
-    )
+    "noise": show_noise_laws,
+    "floats": show_float_leak,
+    "sequential": show_sequential_composition,
+    "parallel": show_parallel_composition,
+    "after": show_post_processing,
+    "ranges": show_range_errors,
+    "columns": show_column_errors,
+    "holes": show_linkage,
+    "local": show_local_privacy,
+    "classes": show_class_laws,
 }
 
 

@@ -20,7 +20,7 @@ STATE_WORDS = {
 
 
 def about(criterion: Criterion) -> list[str]:
-    """Say what a result is not, and the source and coverage of the criterion."""
+    """State the limits of a result, and the source and coverage of its criterion."""
     return [
         _("This is not legal advice and not an expert determination."),
         _("{title}: {source}, {version}; read on {day}.").format(
@@ -34,7 +34,7 @@ def about(criterion: Criterion) -> list[str]:
 
 
 def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
-    """Return a line per clause.
+    """Return the results as a table, one line per clause.
 
     Args:
         internal: whether columns, counts and answers are included.

@@ -420,7 +420,7 @@ def _promise(release: Release) -> list[str]:
 
 
 def _earlier_promise(earlier: Release) -> list[str]:
-    """Return the guarantee of the earlier release, with its marks."""
+    """Return the guarantee of the release that this one is compared with."""
     *sentences, _anything = guarantee_words(earlier.guarantee, shown=shown)
     return [
         _("Of the earlier release: {sentence}").format(sentence=sentence)

@@ -236,7 +236,7 @@ class CodedClasses:
         return self._sensitive_values[column]
 
     def people_corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
-        """Return keys with too many people in a view, and corrections to add.
+        """Return keys counted too high at a node, and corrections to add to them.
 
         They are those of a coarser node.
         """
@@ -293,7 +293,7 @@ class CountedClasses:
 
     @cached_property
     def _occupied_numbers(self) -> IntArray:
-        """The number of each class, ascending."""
+        """The label-combination number of each class, ascending."""
         if self.table.has_subset:
             return np.flatnonzero(self._population_by_number > 0)
         return np.flatnonzero(
@@ -319,7 +319,7 @@ class CountedClasses:
 
     @cached_property
     def _population_by_number(self) -> FloatArray:
-        """Rows of the population table, by number."""
+        """Population rows by label-combination number, as float weights."""
         if not self._coded.packing_factor:
             return np.asarray(
                 np.bincount(self._index, self._coded.population, self._space),
@@ -329,6 +329,7 @@ class CountedClasses:
 
     @cached_property
     def _packed_counts_by_number(self) -> FloatArray:
+        """Published and population rows in one number, see `packing_factor`."""
         return np.asarray(
             np.bincount(self._index, self._coded.packed_weights, self._space),
             dtype=np.float64,
@@ -336,14 +337,14 @@ class CountedClasses:
 
     @cached_property
     def _class_of_number(self) -> IntArray:
-        """The class of each number."""
+        """The class of each label-combination number; undefined for unused ones."""
         place = np.empty(self._space, dtype=np.int64)
         place[self._occupied_numbers] = np.arange(len(self._occupied_numbers))
         return place
 
     @cached_property
     def _class_of_entry(self) -> IntArray:
-        """(finer classes,) the class of each."""
+        """(finer classes,) the class that contains each finer class."""
         return self._class_of_number.take(self._index)
 
     @cached_property
@@ -366,7 +367,7 @@ class CountedClasses:
         return self._population_by_number.take(self._occupied_numbers).astype(np.int64)
 
     def _people_by_number(self, view: int) -> FloatArray:
-        """People of a view (see `PeopleSums`), by number."""
+        """People of a view (see `PeopleSums`), by label-combination number."""
         if view not in self._views:
             sums = np.bincount(self._index, self._coded.people(view), self._space)
             figures = np.asarray(sums, dtype=np.float64)

@@ -192,7 +192,7 @@ class Tuples:
 
     @cached_property
     def coarser_codes(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """Codes at a coarser level b by code at level a, as [j][a][b].
+        """Label codes at level b of each label at level a, as [j][a][b].
 
         If b is below a, it has the codes of the leaves instead, which nobody asks for.
         """

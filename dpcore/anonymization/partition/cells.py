@@ -89,7 +89,7 @@ def suppress_cells(
 
 
 def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
-    """Return, as `settle_rest`, the cheapest of all partitions into classes."""
+    """Return classes and levels of the cheapest of all partitions into classes."""
     rows = len(table.weights)
     columns = len(table.trees)
     # Subsets of rows are bit masks: which one may be a class, and its price

@@ -380,7 +380,7 @@ def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def _first(
     reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]
 ) -> pd.DataFrame:
-    """Return the first rows, with texts as texts."""
+    """Return the first rows, with categories decoded to texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
     with reading_errors():

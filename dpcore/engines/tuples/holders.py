@@ -102,7 +102,7 @@ class Holders:
         )
 
     def _holdings_of_slice(self, records: Records) -> _Holdings:
-        """Return the holdings of the people of one slice."""
+        """Return groups of people with the same tuples, from one slice of records."""
         near = np.searchsorted(self._hashes, records["tuple"]).clip(
             max=len(self._hashes) - 1
         )

@@ -315,7 +315,7 @@ class _Search:
         return bool(self.column.values_size > len(self.starts))
 
     def cells(self) -> Column:
-        """Return the column in the cells found, or in the counted ones.
+        """Return the column in its found cells, or in public ones if none stood out.
 
         The latter if none stood out.
         """

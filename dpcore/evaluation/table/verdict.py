@@ -68,7 +68,7 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Improvement:
-    """Changes that improve the answer. Columns that name people stay a problem.
+    """Changes of columns that improve an answer; columns of names stay a problem.
 
     Attributes:
         steps: at most two; none if no other change is needed.

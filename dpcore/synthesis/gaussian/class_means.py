@@ -1,8 +1,8 @@
 """Posterior class means from noisy sums, given the law of the noise.
 
 For each feature, class means lie around a common center, of which nothing is known, at
-distances with the density exp(-|d| / s) / (2 s), s = `CLASS_MEAN_SPREAD`. The posterior mean of each
-follows by summing over a grid. Classes that the noise alone could have set apart are
+distances with the density exp(-|d| / s) / (2 s), where s is `CLASS_MEAN_SPREAD`. The
+posterior mean of each follows by summing over a grid. Classes that the noise alone could have set apart are
 drawn together, others stay. The entries of one draw of max-norm noise are treated as
 independent, each with its exact density.
 """
