@@ -22,7 +22,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
         "anonymization.hierarchies.hierarchy": {"str(series.name)"},
         "anonymization.hierarchies.suggest": {"str(series.name)"},
-        "io.workbooks": {"str(name)", "repr(sheet)"},
+        "io.workbooks": {"str(name)", "repr(best)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
@@ -109,7 +109,11 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.apply": {"column.astype('str')"},
     },
     "a cell of a file, on its way to being a value": {
-        "io.locales": {"str(moment)", "str(moment.date())"},
+        "io.dates": {
+            "day.isoformat()",
+            "moment.date().isoformat()",
+            "moment.isoformat(' ')",
+        },
         "io.workbooks": {
             "str(cell)",
             "repr(cell)",

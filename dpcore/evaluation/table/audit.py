@@ -419,7 +419,7 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
-    """Mark the same rows from coded columns."""
+    """Mark the rows of coded columns, (rows,), without `*` in some of them."""
     shown = {name: _say_something(coded.values[name]) for name in columns}
     visible: BoolArray = np.any(
         [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0
