@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from dpcore.errors import (
 from dpcore.evaluation import AuditQuestion, RolesQuestion
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
@@ -49,6 +49,7 @@ from dpcore.synthesis import load_recipe
 from workbench.language.messages import _, capital, speaking
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
+from workbench.report.reading import reading_sentences
 from workbench.store import operate, start
 from workbench.store.ledger.datasets import find, public_name, without_facts
 from workbench.store.ledger.rekey import rekey as seal_again
@@ -134,14 +135,27 @@ def ledger_of(person: Person) -> PersonalLedger:
     )
 
 
+def say_nothing(sentences: Sequence[str]) -> None:
+    """Take what was read from a file, and say nothing of it."""
+
+
 def table_of(
-    name: str, person: Person, schema: Schema | None = None
+    name: str,
+    person: Person,
+    schema: Schema | None = None,
+    *,
+    sheet: str | None = None,
+    say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> pd.DataFrame | Source:
     """Return a connected source of theirs by its name, or a file, which stays where it
     is if it is large.
 
     Args:
+        name: of the source, or the path of the file.
+        person: whose sources are looked at.
         schema: to open it under.
+        sheet: of a workbook.
+        say: called with what was read from a file, in sentences.
 
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the
         source declares.
@@ -157,7 +171,17 @@ def table_of(
         raise ParameterError("there is nothing of this name", remedy="check the names")
     try:
         check_size(file.stat().st_size)
-        return read_table(file.read_bytes(), file.name).frame
+        read = read_table(
+            file.read_bytes(), file.name, options=ReadOptions(sheet=sheet)
+        )
+        if read.other_sheets and sheet is None:
+            raise ParameterError(
+                "several sheets may be the table: {sheets}",
+                remedy="choose one by --sheet",
+                sheets=", ".join((str(read.options.sheet), *read.other_sheets)),
+            )
+        say(reading_sentences(read.options, read.notes, len(read.frame.columns)))
+        return read.frame
     except LimitError:
         if file.suffix not in (".csv", ".parquet"):
             raise
@@ -174,18 +198,23 @@ def opened(
     budget: AnyLoss | None,
     address: str | None,
     people: str | None = None,
+    *,
+    sheet: str | None = None,
+    say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> Curator:
     """Open the table under its account in the ledger of the pages, with its budget
     where None is given, or 1.
 
     Args:
+        sheet: of a workbook.
+        say: called with what was read from a file, in sentences.
         people: what is said of its people where it looks like a table on file: "same"
             or "different".
 
     Raises: ParameterError where nothing is said of such a table.
     """
     person = person_as(address)
-    table = table_of(name, person, schema)
+    table = table_of(name, person, schema, sheet=sheet, say=say)
     return open_table(table, name, schema, budget, person, people)
 
 
@@ -268,7 +297,7 @@ def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
     person = person_as(asked.address)
-    table = table_of(wanted.table, person, wanted.schema)
+    table = table_of(wanted.table, person, wanted.schema, sheet=asked.sheet)
     part = dict([wanted.part]) if wanted.part else None
     made = stored_release(table, wanted, part, person)
     if made is None:
@@ -322,12 +351,14 @@ def audit(asked: argparse.Namespace) -> str:
         return _measured(asked)
     if asked.schema is None:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
-    curator = _opened(asked)
+    read: list[str] = []
+    curator = _opened(asked, read.extend)
     roles, wanted = _audit_of(curator, asked)
     told = naming_sentences(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
             {
+                "read": read,
                 "answer": "no",
                 "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told]),
             },
@@ -339,6 +370,7 @@ def audit(asked: argparse.Namespace) -> str:
         told = naming_sentences([*wanted.quasi_identifiers], [])
         return json.dumps(
             {
+                "read": read,
                 "answer": "no",
                 "verdict": " ".join(
                     [capital(_(ANSWERS["no"])) + ".", *told, *error_words(error)]
@@ -350,6 +382,7 @@ def audit(asked: argparse.Namespace) -> str:
     with contextlib.nullcontext() if asked.internal else printing():
         verdict = judge_table(report, [*wanted.quasi_identifiers])
         answer = {
+            "read": read,
             "answer": report.verdict.answer,
             "verdict": " ".join([verdict.sentence, *verdict.reasons]),
             "changes": [*verdict.actions],
@@ -401,7 +434,12 @@ def _measured(asked: argparse.Namespace) -> str:
         if asked.attested
         else {}
     )
-    curator = _opened(asked) if asked.schema else _without_budget(asked)
+    read: list[str] = []
+    curator = (
+        _opened(asked, read.extend)
+        if asked.schema
+        else _without_budget(asked, read.extend)
+    )
     seen = curator.evaluate(
         EvidenceQuestion(rule=asked.rule, year=datetime.now(UTC).year)
     ).content
@@ -421,18 +459,21 @@ def _measured(asked: argparse.Namespace) -> str:
             for each in outcomes
         ]
         about = {
+            "read": read,
             "about": criteria.about(criterion),
             "clauses": clauses,
             "code": asked.code,
         }
         return json.dumps(about, ensure_ascii=False, indent=1)
     lines = criteria.table(outcomes, internal=asked.internal).to_numpy()
-    return "\n".join([*criteria.about(criterion), *map(" · ".join, lines)])
+    return "\n".join([*read, *criteria.about(criterion), *map(" · ".join, lines)])
 
 
-def _without_budget(asked: argparse.Namespace) -> Curator:
+def _without_budget(
+    asked: argparse.Namespace, say: Callable[[Sequence[str]], object]
+) -> Curator:
     ledger = ledger_of(person_as(asked.address))
-    table = table_of(asked.table, person_as(asked.address))
+    table = table_of(asked.table, person_as(asked.address), sheet=asked.sheet, say=say)
     if isinstance(table, Source):
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
@@ -451,10 +492,21 @@ def anonymize(asked: argparse.Namespace) -> str:
     )
 
 
-def _opened(asked: argparse.Namespace) -> Curator:
+def _opened(
+    asked: argparse.Namespace,
+    say: Callable[[Sequence[str]], object] = say_nothing,
+) -> Curator:
     schema = Schema.from_json(asked.schema.read_text())
     budget = PureDP(epsilon=asked.budget) if asked.budget else None
-    return opened(asked.table, schema, budget, asked.address, asked.people)
+    return opened(
+        asked.table,
+        schema,
+        budget,
+        asked.address,
+        asked.people,
+        sheet=asked.sheet,
+        say=say,
+    )
 
 
 def ledger(asked: argparse.Namespace) -> str:
@@ -463,7 +515,9 @@ def ledger(asked: argparse.Namespace) -> str:
     With `--internal` they are printed whole.
     """
     person = person_as(asked.address)
-    dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
+    dataset, kept = ledger_of(person).account_of(
+        table_of(asked.table, person, sheet=asked.sheet)
+    )
     lines = kept.lines(dataset)
     if lines and not asked.internal:
         name = public_name(lines)
@@ -489,7 +543,9 @@ def link(asked: argparse.Namespace) -> str:
     one.
     """
     person = person_as(asked.address)
-    dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
+    dataset, kept = ledger_of(person).account_of(
+        table_of(asked.table, person, sheet=asked.sheet)
+    )
     kept.check_mine(dataset)
     shares = start.shares()
     data_set = find(dataset, kept)

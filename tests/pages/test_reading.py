@@ -7,6 +7,7 @@ from __future__ import annotations
 from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
+from tests.io.test_workbooks import LIST, PEOPLE, workbook
 from tests.pages.tab import CSV
 from workbench.server.workers import reading
 
@@ -112,3 +113,29 @@ def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
     app.upload(CSV)
     assert app.errors == ""
     assert app.session.draft is not None
+
+
+def expanders(app) -> list[str]:
+    return [each.label for each in app.at.expander]
+
+
+def test_what_was_read_is_said_before_a_verdict(app):
+    """A hidden list got a verdict, and the word "sheet" stood nowhere on the page."""
+    app.upload(workbook(LIST, PEOPLE, hidden=(1,)), "people.xlsx")
+    assert not app.at.exception
+    assert any("sheet S2" in label for label in expanders(app))
+    app.press("Audit: is it anonymous?")
+    assert not app.at.exception
+    assert any("sheet S2" in label for label in expanders(app))
+    assert any("hidden sheets" in each.value for each in app.at.caption)
+
+
+def test_another_sheet_is_chosen_on_the_page(app):
+    """No control chose another sheet."""
+    smaller = [["pay", "sex", "town"], *PEOPLE[1:31]]
+    app.upload(workbook(smaller, PEOPLE), "people.xlsx")
+    assert list(app.session.draft.frame) == ["age", "sex", "city"]
+    read_again(app, "selectbox", "Sheet", "S1")
+    assert not app.at.exception
+    assert list(app.session.draft.frame) == ["pay", "sex", "town"]
+    assert app.session.draft.told_options == {"sheet"}

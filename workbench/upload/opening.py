@@ -86,6 +86,7 @@ def read_again(options: ReadOptions) -> None:
             name
             for name, value in dataclasses.asdict(options).items()
             if name not in ("columns", "seen")
+            and value is not None
             and value != getattr(draft.read.options, name)
         }
         _read_file(draft.data, draft.name, options, draft.told_options | changed)
