@@ -49,7 +49,6 @@ from dpcore.synthesis import load_recipe
 from workbench.language.messages import _, capital, speaking
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
-from workbench.report.reading import reading_sentences
 from workbench.store import operate, start
 from workbench.store.ledger.datasets import find, public_name, without_facts
 from workbench.store.ledger.rekey import rekey as seal_again
@@ -63,6 +62,7 @@ from workbench.store.settings import TOP, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
+from workbench.ui.reading_words import reading_sentences
 from workbench.ui.verdict import ANSWERS, judge_table, naming_sentences
 
 ABOUT = """\

@@ -5,8 +5,8 @@ import streamlit as st
 from workbench import session
 from workbench.language.messages import _
 from workbench.language.wording import plain
-from workbench.report.reading import reading_sentences
 from workbench.session.draft import FileDraft
+from workbench.ui.reading_words import reading_sentences
 
 
 def sentences() -> list[str]:
