@@ -46,7 +46,7 @@ from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
-from workbench.language.messages import _, capital, speaking
+from workbench.language.messages import _, capital, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
 from workbench.store import operate, start
@@ -63,7 +63,7 @@ from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
 from workbench.ui.reading_words import reading_sentences
-from workbench.ui.verdict import ANSWERS, judge_table, naming_sentences
+from workbench.ui.verdict import TABLE_ANSWERS, judge_table, naming_sentences
 
 ABOUT = """\
 Share something from a table of personal data. The pages and these commands use one
@@ -360,7 +360,7 @@ def audit(asked: argparse.Namespace) -> str:
             {
                 "read": read,
                 "answer": "no",
-                "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told]),
+                "verdict": " ".join([capital(_(TABLE_ANSWERS["no"])) + ".", *told]),
             },
             indent=1,
         )
@@ -373,7 +373,7 @@ def audit(asked: argparse.Namespace) -> str:
                 "read": read,
                 "answer": "no",
                 "verdict": " ".join(
-                    [capital(_(ANSWERS["no"])) + ".", *told, *error_words(error)]
+                    [capital(_(TABLE_ANSWERS["no"])) + ".", *told, *error_words(error)]
                 ),
             },
             ensure_ascii=False,
@@ -692,7 +692,7 @@ def main(words: Sequence[str] | None = None) -> int:
         asked = _parser().parse_args(words)
     except SystemExit as end:
         return 3 if end.code else 0
-    with speaking(asked.language):
+    with use_language(asked.language):
         return _run(asked)
 
 

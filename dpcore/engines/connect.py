@@ -29,7 +29,17 @@ from dpcore.schema.source import Source, SourceKind
 from dpcore.schema.table import plain_table
 from dpcore.tables.rows import Microdata
 
-_STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
+_STORED_FORMATS = (
+    "parquet",
+    "orc",
+    "csv",
+    "json",
+    "avro",
+    "text",
+    "delta",
+    "iceberg",
+    "hive",
+)
 """Formats of tables stored by Spark itself; other tables may be queries elsewhere."""
 
 
@@ -243,7 +253,7 @@ def _spark_table(source: Source) -> object:
             }
             is_base = (
                 about.get("Type") in ("MANAGED", "EXTERNAL")
-                and about.get("Provider") in _STORED
+                and about.get("Provider") in _STORED_FORMATS
             )
             return (
                 [(name, False) for name in session.table(table).columns]

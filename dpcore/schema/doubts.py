@@ -18,7 +18,7 @@ from dpcore.schema.column import Categorical, Column
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import WORDS, fold
 from dpcore.schema.suggest import suggest_schema
-from dpcore.schema.values import as_text
+from dpcore.schema.values import as_text, texts_of
 from dpcore.schema.words import ANSWERS, SAME, means_missing
 
 FREQUENT_SHARE = 0.05
@@ -53,7 +53,7 @@ def find_doubts(values: pd.Series, column: Column) -> tuple[Doubt, ...]:
     if not isinstance(column, Categorical):
         return ()
     counts = as_text(values).dropna().value_counts()
-    labels = [str(category) for category in column.categories]
+    labels = texts_of(column.categories)
     doubts = [
         Doubt(kind="answer", column=column.name, text=text, rows=int(rows))
         for text, rows in counts.items()
@@ -140,14 +140,21 @@ def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
 
 
 def _same_answers(labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of a short spelling and the longest one of the same answer."""
+    """Return pairs of a short spelling and the longest one of the same answer.
+
+    Spellings that differ in case alone are joined by a rule of their own.
+    """
     pairs = []
     for group in SAME:
         members = sorted(
             (label for label in labels if fold(label) in group),
             key=lambda label: (-len(label), label),
         )
-        pairs += [(label, members[0]) for label in members[1:]]
+        pairs += [
+            (label, members[0])
+            for label in members[1:]
+            if fold(label) != fold(members[0])
+        ]
     return pairs
 
 

@@ -25,7 +25,7 @@ from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
 from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
-from workbench.language.wording import FACTS
+from workbench.language.wording import FACT_NAMES
 from workbench.report import downloads, explore, of_release
 from workbench.report.document import page
 from workbench.store.sources.job import Job
@@ -335,7 +335,7 @@ def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
         text = with_her.surfaces[name]
         if name in PAGES:
             assert "taken from the data itself" in text, (change.name, name)
-            assert any(FACTS.get(fact, fact) in text for fact in named), (
+            assert any(FACT_NAMES.get(fact, fact) in text for fact in named), (
                 change.name,
                 name,
             )

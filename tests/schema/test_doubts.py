@@ -52,6 +52,7 @@ def test_what_only_the_owner_knows_is_asked(
         [95, 97, 99, 30] * 20,
         [-5, -1, 3, 7] * 20,
         ["M", "F", "D"] * 20,
+        ["M", "m", "F", "f"] * 20,  # joined by the rule of spellings
         ["yes", "no"] * 20,
         [10, 20, 30, 250] * 20,
     ],

@@ -38,7 +38,7 @@ class RowFacts:
 
 @dataclass(kw_only=True)
 class ShownColumns:
-    """Declarations at the moments after which a change may follow the rows.
+    """Column declarations as first shown, to see later what the rows changed.
 
     Attributes:
         first: columns that were not proposed, as they were when the check against the

@@ -117,7 +117,7 @@ def _ask_missing(draft: Draft) -> None:
             "Think of what the table is about, not of this one. With no, there is no "
             "cell for missing values, and a table with an empty cell is not opened."
         ),
-        on_change=lambda: facts.put_missing(draft, bool(field.value())),
+        on_change=lambda: facts.put_missing(draft, bool(field.current_value())),
     )
 
 
