@@ -171,24 +171,26 @@ def table_of(
         raise ParameterError("there is nothing of this name", remedy="check the names")
     try:
         check_size(file.stat().st_size)
-        read = read_table(
-            file.read_bytes(), file.name, options=ReadOptions(sheet=sheet)
-        )
-        if read.other_sheets and sheet is None:
+        data = file.read_bytes()
+        own = ledger_of(person)
+        options = likeness.reading_on_file(data, ReadOptions(sheet=sheet), own)
+        read = read_table(data, file.name, options=options)
+        if read.other_sheets and options.sheet is None:
             raise ParameterError(
                 "several sheets may be the table: {sheets}",
                 remedy="choose one by --sheet",
                 sheets=", ".join((str(read.options.sheet), *read.other_sheets)),
             )
+        read.frame.attrs[likeness.FILE] = likeness.digest_file(data, own)
         say(reading_sentences(read.options, read.notes, len(read.frame.columns)))
         return read.frame
     except LimitError:
         if file.suffix not in (".csv", ".parquet"):
             raise
         location = str(file.resolve())
-        own = Source(name=file.name, kind=file.suffix[1:], location=location)
+        here = Source(name=file.name, kind=file.suffix[1:], location=location)
         return next(
-            (each.source for each in listed if each.source.location == location), own
+            (each.source for each in listed if each.source.location == location), here
         )
 
 
@@ -236,6 +238,8 @@ def open_table(
         return Curator.open(
             table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()
         )
+    digest = table.attrs.get(likeness.FILE, "")
+    likeness.check_file(digest, dataset, ledger)
     alike = likeness.find(table, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
@@ -248,6 +252,8 @@ def open_table(
     file = Path(name).name
     curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
     answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
+    if digest:
+        answer[likeness.FILE] = digest
     likeness.keep(table, dataset, file, ledger, answer)
     return curator
 

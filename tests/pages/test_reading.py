@@ -139,3 +139,32 @@ def test_another_sheet_is_chosen_on_the_page(app):
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["pay", "sex", "town"]
     assert app.session.draft.told_options == {"sheet"}
+
+
+POLISH = "miasto,plec\n" + "Łódź,K\nKraków,M\nGdańsk,K\n" * 20
+
+
+def test_the_same_bytes_read_in_another_way_find_their_account(app):
+    """One file read with two encodings had two accounts, each with its whole budget."""
+    data = POLISH.encode("cp1250")
+    app.open(data)
+    first = app.session.curator.account.dataset
+    app.go("upload").press("Open another table").upload(data)
+    assert not app.at.exception
+    assert app.session.draft is None
+    assert app.session.curator.account.dataset == first
+
+
+def test_a_second_reading_of_a_file_gets_no_budget(app):
+    """The draft of another reading, made before the first one was opened, was opened
+    too.
+    """
+    data = POLISH.encode("cp1250")
+    app.upload(data)
+    read_again(app, "selectbox", "Encoding", "cp1252")
+    assert "£ódŸ" in set(app.session.draft.frame["miasto"])
+    app.open_draft()
+    first = app.session.curator.account.dataset
+    app.go("upload").press("Open another table").upload(data)
+    assert app.session.curator.account.dataset == first
+    assert app.session.draft is None

@@ -779,6 +779,27 @@ def test_a_check_says_what_was_read(
     assert "sheet S2" in json.loads(capsys.readouterr().out)["read"][0]
 
 
+def test_a_command_gives_no_second_reading_a_budget(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each sheet of one file, or each way to read it, would have a budget."""
+    smaller = [["age", "sex", "city"], *SHEET[1:31]]
+    file = place / "two.xlsx"
+    file.write_bytes(workbook(smaller, SHEET))
+    schema = dp.Schema(
+        columns=(dp.Categorical("sex", categories=("F", "M")),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    (place / "sex.json").write_text(schema.to_json())
+    asked = ["audit", str(file), "--schema", str(place / "sex.json"), "--known", "sex"]
+    assert commands.main([*asked, "--sheet", "S2"]) == 0
+    capsys.readouterr()
+    assert commands.main([*asked, "--sheet", "S2"]) == 0
+    capsys.readouterr()
+    assert commands.main([*asked, "--sheet", "S1"]) == 1
+    assert "one budget" in capsys.readouterr().err
+
+
 def test_a_command_asks_which_of_several_sheets_is_meant(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
