@@ -15,7 +15,7 @@ from workbench.audit import (
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
 from workbench.report.files import file_name
-from workbench.ui import data_sets_view, file_view, widgets
+from workbench.ui import data_sets_view, file_view, reading_view, widgets
 from workbench.ui.attacker_view import known_people
 
 st.title(_("Is this anonymous?"))
@@ -50,6 +50,7 @@ def ask() -> tuple[list[str], list[str]]:
 
 
 widgets.internal_badge()
+reading_view.show_reading()
 top = st.container()
 columns, sensitive = ask()
 if not columns:
@@ -95,7 +96,9 @@ with actions:
         )
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.to_html(curator, report, columns, listed, judged),
+        lambda: document.to_html(
+            curator, report, columns, listed, judged, reading_view.sentences()
+        ),
         file_name(curator.name, "audit internal", "html"),
         icon="print",
     )

@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from dpcore.errors import (
 from dpcore.evaluation import AuditQuestion, RolesQuestion
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
@@ -62,6 +62,7 @@ from workbench.store.settings import TOP, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
+from workbench.ui.reading_words import reading_sentences
 from workbench.ui.verdict import TABLE_ANSWERS, judge_table, naming_sentences
 
 ABOUT = """\
@@ -134,14 +135,27 @@ def ledger_of(person: Person) -> PersonalLedger:
     )
 
 
+def say_nothing(sentences: Sequence[str]) -> None:
+    """Take what was read from a file, and say nothing of it."""
+
+
 def table_of(
-    name: str, person: Person, schema: Schema | None = None
+    name: str,
+    person: Person,
+    schema: Schema | None = None,
+    *,
+    sheet: str | None = None,
+    say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> pd.DataFrame | Source:
     """Return a connected source of theirs by its name, or a file, which stays where it
     is if it is large.
 
     Args:
+        name: of the source, or the path of the file.
+        person: whose sources are looked at.
         schema: to open it under.
+        sheet: of a workbook.
+        say: called with what was read from a file, in sentences.
 
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the
         source declares.
@@ -157,14 +171,26 @@ def table_of(
         raise ParameterError("there is nothing of this name", remedy="check the names")
     try:
         check_size(file.stat().st_size)
-        return read_table(file.read_bytes(), file.name).frame
+        data = file.read_bytes()
+        own = ledger_of(person)
+        options = likeness.reading_on_file(data, ReadOptions(sheet=sheet), own)
+        read = read_table(data, file.name, options=options)
+        if read.other_sheets and options.sheet is None:
+            raise ParameterError(
+                "several sheets may be the table: {sheets}",
+                remedy="choose one by --sheet",
+                sheets=", ".join((str(read.options.sheet), *read.other_sheets)),
+            )
+        read.frame.attrs[likeness.FILE] = likeness.digest_file(data, own)
+        say(reading_sentences(read.options, read.notes, len(read.frame.columns)))
+        return read.frame
     except LimitError:
         if file.suffix not in (".csv", ".parquet"):
             raise
         location = str(file.resolve())
-        own = Source(name=file.name, kind=file.suffix[1:], location=location)
+        here = Source(name=file.name, kind=file.suffix[1:], location=location)
         return next(
-            (each.source for each in listed if each.source.location == location), own
+            (each.source for each in listed if each.source.location == location), here
         )
 
 
@@ -174,18 +200,23 @@ def opened(
     budget: AnyLoss | None,
     address: str | None,
     people: str | None = None,
+    *,
+    sheet: str | None = None,
+    say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> Curator:
     """Open the table under its account in the ledger of the pages, with its budget
     where None is given, or 1.
 
     Args:
+        sheet: of a workbook.
+        say: called with what was read from a file, in sentences.
         people: what is said of its people where it looks like a table on file: "same"
             or "different".
 
     Raises: ParameterError where nothing is said of such a table.
     """
     person = person_as(address)
-    table = table_of(name, person, schema)
+    table = table_of(name, person, schema, sheet=sheet, say=say)
     return open_table(table, name, schema, budget, person, people)
 
 
@@ -207,6 +238,8 @@ def open_table(
         return Curator.open(
             table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()
         )
+    digest = table.attrs.get(likeness.FILE, "")
+    likeness.check_file(digest, dataset, ledger)
     alike = likeness.find(table, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
@@ -219,6 +252,8 @@ def open_table(
     file = Path(name).name
     curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
     answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
+    if digest:
+        answer[likeness.FILE] = digest
     likeness.keep(table, dataset, file, ledger, answer)
     return curator
 
@@ -268,7 +303,7 @@ def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
     person = person_as(asked.address)
-    table = table_of(wanted.table, person, wanted.schema)
+    table = table_of(wanted.table, person, wanted.schema, sheet=asked.sheet)
     part = dict([wanted.part]) if wanted.part else None
     made = stored_release(table, wanted, part, person)
     if made is None:
@@ -322,12 +357,14 @@ def audit(asked: argparse.Namespace) -> str:
         return _measured(asked)
     if asked.schema is None:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
-    curator = _opened(asked)
+    read: list[str] = []
+    curator = _opened(asked, read.extend)
     roles, wanted = _audit_of(curator, asked)
     told = naming_sentences(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
             {
+                "read": read,
                 "answer": "no",
                 "verdict": " ".join([capital(_(TABLE_ANSWERS["no"])) + ".", *told]),
             },
@@ -339,6 +376,7 @@ def audit(asked: argparse.Namespace) -> str:
         told = naming_sentences([*wanted.quasi_identifiers], [])
         return json.dumps(
             {
+                "read": read,
                 "answer": "no",
                 "verdict": " ".join(
                     [capital(_(TABLE_ANSWERS["no"])) + ".", *told, *error_words(error)]
@@ -350,6 +388,7 @@ def audit(asked: argparse.Namespace) -> str:
     with contextlib.nullcontext() if asked.internal else printing():
         verdict = judge_table(report, [*wanted.quasi_identifiers])
         answer = {
+            "read": read,
             "answer": report.verdict.answer,
             "verdict": " ".join([verdict.sentence, *verdict.reasons]),
             "changes": [*verdict.actions],
@@ -401,7 +440,12 @@ def _measured(asked: argparse.Namespace) -> str:
         if asked.attested
         else {}
     )
-    curator = _opened(asked) if asked.schema else _without_budget(asked)
+    read: list[str] = []
+    curator = (
+        _opened(asked, read.extend)
+        if asked.schema
+        else _without_budget(asked, read.extend)
+    )
     seen = curator.evaluate(
         EvidenceQuestion(rule=asked.rule, year=datetime.now(UTC).year)
     ).content
@@ -421,18 +465,21 @@ def _measured(asked: argparse.Namespace) -> str:
             for each in outcomes
         ]
         about = {
+            "read": read,
             "about": criteria.about(criterion),
             "clauses": clauses,
             "code": asked.code,
         }
         return json.dumps(about, ensure_ascii=False, indent=1)
     lines = criteria.table(outcomes, internal=asked.internal).to_numpy()
-    return "\n".join([*criteria.about(criterion), *map(" · ".join, lines)])
+    return "\n".join([*read, *criteria.about(criterion), *map(" · ".join, lines)])
 
 
-def _without_budget(asked: argparse.Namespace) -> Curator:
+def _without_budget(
+    asked: argparse.Namespace, say: Callable[[Sequence[str]], object]
+) -> Curator:
     ledger = ledger_of(person_as(asked.address))
-    table = table_of(asked.table, person_as(asked.address))
+    table = table_of(asked.table, person_as(asked.address), sheet=asked.sheet, say=say)
     if isinstance(table, Source):
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
@@ -451,10 +498,21 @@ def anonymize(asked: argparse.Namespace) -> str:
     )
 
 
-def _opened(asked: argparse.Namespace) -> Curator:
+def _opened(
+    asked: argparse.Namespace,
+    say: Callable[[Sequence[str]], object] = say_nothing,
+) -> Curator:
     schema = Schema.from_json(asked.schema.read_text())
     budget = PureDP(epsilon=asked.budget) if asked.budget else None
-    return opened(asked.table, schema, budget, asked.address, asked.people)
+    return opened(
+        asked.table,
+        schema,
+        budget,
+        asked.address,
+        asked.people,
+        sheet=asked.sheet,
+        say=say,
+    )
 
 
 def ledger(asked: argparse.Namespace) -> str:
@@ -463,7 +521,9 @@ def ledger(asked: argparse.Namespace) -> str:
     With `--internal` they are printed whole.
     """
     person = person_as(asked.address)
-    dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
+    dataset, kept = ledger_of(person).account_of(
+        table_of(asked.table, person, sheet=asked.sheet)
+    )
     lines = kept.lines(dataset)
     if lines and not asked.internal:
         name = public_name(lines)
@@ -489,7 +549,9 @@ def link(asked: argparse.Namespace) -> str:
     one.
     """
     person = person_as(asked.address)
-    dataset, kept = ledger_of(person).account_of(table_of(asked.table, person))
+    dataset, kept = ledger_of(person).account_of(
+        table_of(asked.table, person, sheet=asked.sheet)
+    )
     kept.check_mine(dataset)
     shares = start.shares()
     data_set = find(dataset, kept)

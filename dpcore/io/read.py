@@ -54,6 +54,7 @@ class ReadResult:
         understood: columns whose numbers or dates were written as in some country.
         undecided: columns of dates that fit both orders of day and month; left as texts
             until `day_first` is said.
+        sheets: names of all sheets of a workbook.
         other_sheets: sheets of a workbook that may be the table that is meant.
         plan: of a project of ARX.
     """
@@ -66,6 +67,7 @@ class ReadResult:
     options: ReadOptions = AS_FOUND
     understood: tuple[Understood, ...] = ()
     undecided: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
     other_sheets: tuple[str, ...] = ()
     plan: Plan | None = None
 
@@ -205,6 +207,7 @@ def _read_workbook(
         separator=",",
         kind="workbook",
         notes=(*sheet.notes, *notes),
+        sheets=sheet.names,
         other_sheets=sheet.others,
         options=options.filled(
             sheet=sheet.name,

@@ -53,6 +53,7 @@ class Sheet:
         merged: places of columns in which two ids may have become one: of 12.1 and
             12.10, or of two long numbers, a float keeps one.
         name: of the sheet; None for a statistics file.
+        names: of all sheets.
         others: names of other sheets that may be the table that is meant.
     """
 
@@ -60,6 +61,7 @@ class Sheet:
     notes: list[str]
     merged: set[int]
     name: str | None = None
+    names: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
 
@@ -139,6 +141,7 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         notes=notes + cells.notes,
         merged=cells.merged,
         name=best,
+        names=tuple(sheets),
         others=tuple(
             name
             for name, size in sizes.items()

@@ -7,6 +7,7 @@ from __future__ import annotations
 from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
+from tests.io.test_workbooks import LIST, PEOPLE, workbook
 from tests.pages.tab import CSV
 from workbench.server.workers import reading
 
@@ -112,3 +113,58 @@ def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
     app.upload(CSV)
     assert app.errors == ""
     assert app.session.draft is not None
+
+
+def expanders(app) -> list[str]:
+    return [each.label for each in app.at.expander]
+
+
+def test_what_was_read_is_said_before_a_verdict(app):
+    """A hidden list got a verdict, and the word "sheet" stood nowhere on the page."""
+    app.upload(workbook(LIST, PEOPLE, hidden=(1,)), "people.xlsx")
+    assert not app.at.exception
+    assert any("sheet S2" in label for label in expanders(app))
+    app.press("Audit: is it anonymous?")
+    assert not app.at.exception
+    assert any("sheet S2" in label for label in expanders(app))
+    assert any("hidden sheets" in each.value for each in app.at.caption)
+
+
+def test_another_sheet_is_chosen_on_the_page(app):
+    """No control chose another sheet."""
+    smaller = [["pay", "sex", "town"], *PEOPLE[1:31]]
+    app.upload(workbook(smaller, PEOPLE), "people.xlsx")
+    assert list(app.session.draft.frame) == ["age", "sex", "city"]
+    read_again(app, "selectbox", "Sheet", "S1")
+    assert not app.at.exception
+    assert list(app.session.draft.frame) == ["pay", "sex", "town"]
+    assert app.session.draft.told_options == {"sheet"}
+
+
+POLISH = "miasto,plec\n" + "Łódź,K\nKraków,M\nGdańsk,K\n" * 20
+
+
+def test_the_same_bytes_read_in_another_way_find_their_account(app):
+    """One file read with two encodings had two accounts, each with its whole budget."""
+    data = POLISH.encode("cp1250")
+    app.open(data)
+    first = app.session.curator.account.dataset
+    app.go("upload").press("Open another table").upload(data)
+    assert not app.at.exception
+    assert app.session.draft is None
+    assert app.session.curator.account.dataset == first
+
+
+def test_a_second_reading_of_a_file_gets_no_budget(app):
+    """The draft of another reading, made before the first one was opened, was opened
+    too.
+    """
+    data = POLISH.encode("cp1250")
+    app.upload(data)
+    read_again(app, "selectbox", "Encoding", "cp1252")
+    assert "£ódŸ" in set(app.session.draft.frame["miasto"])
+    app.open_draft()
+    first = app.session.curator.account.dataset
+    app.go("upload").press("Open another table").upload(data)
+    assert app.session.curator.account.dataset == first
+    assert app.session.draft is None

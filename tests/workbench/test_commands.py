@@ -36,6 +36,8 @@ from dpcore.release import Guarantee
 from dpcore.risk.criteria import rules
 from dpcore.schema.source import Source
 from dpcore.tables.rows import CodedRows, PublicTable
+from tests.io.test_workbooks import PEOPLE as SHEET
+from tests.io.test_workbooks import workbook
 from tests.tiers import examples
 from workbench import __main__ as commands
 from workbench.store import settings, start
@@ -757,10 +759,61 @@ def test_a_check_ends_with_the_code_of_its_result(
         words += ["--attested", str(place / "answers.toml")]
     assert commands.main(words) == code
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "This is not legal advice and not an expert determination."
-    assert len(lines) == 3 + 19
+    assert lines[0].startswith("Read: column names from line 1, encoding utf-8")
+    assert lines[1] == "This is not legal advice and not an expert determination."
+    assert len(lines) == 4 + 19
     assert commands.main([*words, "--json"]) == code
     assert json.loads(capsys.readouterr().out)["code"] == code
+
+
+def test_a_check_says_what_was_read(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cover sheet passed the check of 200 numbers on the second sheet."""
+    file = place / "two.xlsx"
+    file.write_bytes(workbook([["Read me"], ["See sheet 2"]], SHEET))
+    check = ("audit", file, "--rule", "hipaa-safe-harbor")
+    commands.main([str(word) for word in check])
+    assert "sheet S2" in capsys.readouterr().out
+    commands.main([str(word) for word in (*check, "--json")])
+    assert "sheet S2" in json.loads(capsys.readouterr().out)["read"][0]
+
+
+def test_a_command_gives_no_second_reading_a_budget(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each sheet of one file, or each way to read it, would have a budget."""
+    smaller = [["age", "sex", "city"], *SHEET[1:31]]
+    file = place / "two.xlsx"
+    file.write_bytes(workbook(smaller, SHEET))
+    schema = dp.Schema(
+        columns=(dp.Categorical("sex", categories=("F", "M")),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    (place / "sex.json").write_text(schema.to_json())
+    asked = ["audit", str(file), "--schema", str(place / "sex.json"), "--known", "sex"]
+    assert commands.main([*asked, "--sheet", "S2"]) == 0
+    capsys.readouterr()
+    assert commands.main([*asked, "--sheet", "S2"]) == 0
+    capsys.readouterr()
+    assert commands.main([*asked, "--sheet", "S1"]) == 1
+    assert "one budget" in capsys.readouterr().err
+
+
+def test_a_command_asks_which_of_several_sheets_is_meant(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another sheet than the one that is meant would get the verdict."""
+    file = place / "two.xlsx"
+    smaller = [["pay", "sex", "town"], *SHEET[1:31]]
+    file.write_bytes(workbook(smaller, SHEET))
+    check = ["audit", str(file), "--rule", "hipaa-safe-harbor"]
+    assert commands.main(check) == 3
+    refused = capsys.readouterr().err
+    assert "S2, S1" in refused
+    assert "--sheet" in refused
+    commands.main([*check, "--sheet", "S1"])
+    assert "sheet S1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The audit as one file to print."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from dpcore.curator import Curator
@@ -27,6 +29,7 @@ def to_html(
     columns: list[str],
     listed: str,
     judged: tuple[Criterion, tuple[Outcome, ...]] | None = None,
+    read: Sequence[str] = (),
 ) -> str:
     """Return the audit as one file to print, without a row of the table.
 
@@ -36,6 +39,7 @@ def to_html(
         columns: what others may know.
         listed: name of the attacker's list, if there is one.
         judged: the criterion that was chosen, with its results.
+        read: what was read from the file, in sentences.
     """
     sets = pd.DataFrame(
         [
@@ -65,6 +69,7 @@ def to_html(
         ),
         verdict=verdict.sentence,
         parts=[
+            *([(_("What was read"), pd.DataFrame(), [*read])] if read else []),
             (capital("why"), pd.DataFrame(), [*verdict.reasons]),
             (
                 _("The change that helps most"),

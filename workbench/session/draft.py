@@ -169,6 +169,7 @@ class FileDraft(Draft):
         data: bytes of a text file, to read it with other options; dropped with the
             draft.
         told_options: names of the options of reading that a person changed.
+        file: keyed digest of the bytes of the file.
         sample: key of the sample; empty for a file.
         alike: a table on file that it looks like.
     """
@@ -176,6 +177,7 @@ class FileDraft(Draft):
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
     told_options: frozenset[str] = frozenset()
+    file: str = ""
     sample: str = ""
     alike: Alike | None = None
 

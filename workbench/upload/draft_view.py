@@ -6,7 +6,7 @@ from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import SEARCH_SHARE, loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.language.messages import N_, _, ngettext, translate, translate_table
+from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import (
     epsilon_words,
     found_cells_words,
@@ -18,7 +18,7 @@ from workbench.language.wording import (
 )
 from workbench.session.draft import Draft, FileDraft, NamesDraft
 from workbench.store.policy import read_policy
-from workbench.ui import file_view, widgets
+from workbench.ui import file_view, reading_view, widgets
 from workbench.upload import form, opening, reading, source_view, unit_view
 from workbench.upload.opening import PLAN
 
@@ -73,8 +73,7 @@ def show(draft: Draft) -> None:
         )
     source_view.say_which_rows(draft)
     if isinstance(draft, FileDraft) and draft.read is not None:
-        for note in draft.read.notes:
-            st.caption(plain(translate(note), at_most=300))
+        reading_view.show_reading()
         if draft.read.undecided:
             reading.ask_order(draft.read)
     purpose = (

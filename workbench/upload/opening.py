@@ -86,6 +86,7 @@ def read_again(options: ReadOptions) -> None:
             name
             for name, value in dataclasses.asdict(options).items()
             if name not in ("columns", "seen")
+            and value is not None
             and value != getattr(draft.read.options, name)
         }
         _read_file(draft.data, draft.name, options, draft.told_options | changed)
@@ -97,15 +98,25 @@ def _read_file(
     options: ReadOptions,
     told_options: frozenset[str] = frozenset(),
 ) -> None:
-    file = file_view.read_table(
-        data, name, notice=NOTICE, key=session.ledger().key, options=options
-    )
+    ledger = session.ledger()
+    file = None
+    with session.noticing(NOTICE):
+        options = likeness.reading_on_file(data, options, ledger)
+        file = file_view.read_table(
+            data, name, notice=NOTICE, key=ledger.key, options=options
+        )
     if file is not None:
         # only text can be read with other options
         text = b"" if file.table.kind == "parquet" else data
         session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
         _make_draft(
-            partial(FileDraft, read=file.table, data=text, told_options=told_options),
+            partial(
+                FileDraft,
+                read=file.table,
+                data=text,
+                told_options=told_options,
+                file=likeness.digest_file(data, ledger),
+            ),
             name,
             file.table.frame,
             None,
@@ -311,6 +322,8 @@ def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> No
 def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     schema.unit.check_covers(draft.declared_unit)
     ledger = session.ledger().under(draft.opener)
+    if isinstance(draft, FileDraft):
+        likeness.check_file(draft.file, draft.dataset, ledger)
     table = draft.source if isinstance(draft, SourceDraft) else draft.frame
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
@@ -333,6 +346,8 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             if draft.alike
             else {}
         )
+        if draft.file:
+            answer[likeness.FILE] = draft.file
         likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
         reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(

@@ -1,6 +1,7 @@
 """How a file was read, and the controls to read it otherwise."""
 
 import dataclasses
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -64,19 +65,33 @@ def ask_order(read: ReadResult) -> None:
 
 
 def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
-    """Ask for encoding, separator, decimal sign, header and skipped lines."""
+    """Ask for sheet, encoding, separator, decimal sign, header and skipped lines."""
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)
-    encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *CHOICES, DAMAGED_UTF8)))
-    encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
-    signs = {sign: sign for sign in SEPARATORS}
-    signs |= {"\t": _("tab"), BLANKS: _("blanks")}
-    at = [*signs].index(used.separator or ",")
-    field = f"read-separator-{key}"
-    separator = ask_by_title(
-        middle.selectbox, _("Separator"), signs, index=at, key=field
-    )
+    sheet = used.sheet
+    encoding = used.encoding
+    separator = used.separator
+    if read.kind == "workbook":
+        if len(read.sheets) > 1:
+            sheet = left.selectbox(
+                _("Sheet"),
+                read.sheets,
+                index=read.sheets.index(str(used.sheet)),
+                key=f"read-sheet-{key}",
+            )
+    else:
+        encodings = dict.fromkeys((used.encoding or "utf-8", *CHOICES, DAMAGED_UTF8))
+        encoding = left.selectbox(
+            _("Encoding"), tuple(encodings), key=f"read-encoding-{key}"
+        )
+        signs = {sign: sign for sign in SEPARATORS}
+        signs |= {"\t": _("tab"), BLANKS: _("blanks")}
+        at = [*signs].index(used.separator or ",")
+        field = f"read-separator-{key}"
+        separator = ask_by_title(
+            middle.selectbox, _("Separator"), signs, index=at, key=field
+        )
     numbers = {"": _("as each column shows"), ".": "1,234.5", ",": "1.234,5"}
     at = [*numbers].index(used.decimal or "")
     field = f"read-decimal-{key}"
@@ -101,11 +116,14 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
         if header
         else tuple(part.strip() for part in text.split(",") if text.strip())
     )
-    asked = {
+    # another sheet has a header of its own
+    is_other = sheet != used.sheet
+    asked: dict[str, Any] = {
+        "sheet": sheet,
         "encoding": encoding,
         "separator": separator,
-        "header": bool(header),
-        "skip": int(skip),
+        "header": None if is_other else bool(header),
+        "skip": None if is_other else int(skip),
     }
     return dataclasses.replace(
         used,

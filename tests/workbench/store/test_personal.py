@@ -13,6 +13,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
+from dpcore.io import ReadOptions, read_table
 from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export
 from workbench.store.ledger.datasets import (
@@ -22,6 +23,7 @@ from workbench.store.ledger.datasets import (
     store_declaration,
 )
 from workbench.store.ledger.sql_ledger import SqlLedger
+from workbench.store.people import likeness
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import ALONE, Person
@@ -300,3 +302,40 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
     assert public_name(mine.lines()) == "hiv-clinic-4817.csv"
     source = server.ledger.open(account(dataset=source_dataset("Visits")))
     assert public_name(server.ledger.lines(source.dataset)) == "Visits"
+
+
+OTHER_READINGS = {
+    "encoding": "cp1252",
+    "separator": ";",
+    "decimal": ",",
+    "header": False,
+    "skip": 1,
+    "day_first": False,
+    "sheet": "S2",
+    "names": ("a", "b"),
+}
+
+
+@pytest.mark.parametrize("option", OTHER_READINGS)
+def test_all_readings_of_one_file_have_one_account(server: Server, option: str) -> None:
+    """Each way to read the same bytes had an account, and its whole budget."""
+    data = b"hiv,born\n0,01/02/2003\n1,01/02/2004\n1,13/02/2004\n"
+    read = read_table(data, "a.csv")
+    ada = server.of(ADA)
+    assert likeness.reading_on_file(data, ReadOptions(), ada) == ReadOptions()
+    curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=ada)
+    dataset = curator.account.dataset
+    declaration = Declaration(name="a.csv", schema=SCHEMA, reading=read.options)
+    store_declaration(declaration, dataset, ada)
+    digest = likeness.digest_file(data, ada)
+    likeness.keep(read.frame, dataset, "a.csv", ada, {likeness.FILE: digest})
+
+    assert likeness.reading_on_file(data, ReadOptions(), ada) == read.options
+    other = ReadOptions(**{option: OTHER_READINGS[option]})  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=f"in another way: {option}"):
+        likeness.reading_on_file(data, other, ada)
+    likeness.check_file(digest, dataset, ada)
+    with pytest.raises(ParameterError, match="one budget"):
+        likeness.check_file(digest, "another", ada)
+    changed = data.replace(b"2003", b"2005")
+    assert likeness.reading_on_file(changed, other, ada) == other

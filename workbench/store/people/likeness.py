@@ -1,15 +1,22 @@
 """Tables on file that may be about the same people as a new one."""
 
+import dataclasses
+import hashlib
+import hmac
 from dataclasses import dataclass
 
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger, Line
-from dpcore.errors import RequestConflict
+from dpcore.errors import ParameterError, RequestConflict
+from dpcore.io.options import ReadOptions
 from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
 from dpcore.text import Text
+from workbench.store.ledger import datasets
 from workbench.store.people.personal import PersonalLedger
 
+FILE = "file"
+"""Key of the digest of a file in the line that keeps a table's sketch."""
 _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
 
@@ -65,6 +72,70 @@ def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
         key=lambda each: len(frame) if each.rows is None else each.rows,
         default=None,
     )
+
+
+def digest_file(data: bytes, ledger: PersonalLedger) -> str:
+    """Return the keyed digest by which the bytes of a file find their account."""
+    return hmac.new(ledger.key, b"file\0" + data, hashlib.sha256).hexdigest()
+
+
+def find_file(digest: str, ledger: PersonalLedger) -> str | None:
+    """Return the data set that was opened from a file of these bytes, however read."""
+    return next(
+        (
+            line.dataset
+            for line in ledger.noted(_LINE)
+            if line.content.get(FILE) == digest
+        ),
+        None,
+    )
+
+
+def reading_on_file(
+    data: bytes, options: ReadOptions, ledger: PersonalLedger
+) -> ReadOptions:
+    """Return the options under which the same bytes were opened before, else these.
+
+    So no second reading of a file gets a budget of its own.
+
+    Raises: ParameterError if another reading is asked for than the one on file.
+    """
+    dataset = find_file(digest_file(data, ledger), ledger)
+    on_file = None if dataset is None else datasets.find(dataset, ledger)
+    if on_file is None or on_file.declaration is None:
+        return options
+    stored = on_file.declaration.reading
+    if stored is None:
+        return options
+    asked = {
+        name
+        for name, value in dataclasses.asdict(options).items()
+        if name not in ("columns", "seen")
+        and value not in (None, (), getattr(stored, name))
+    }
+    if asked:
+        raise ParameterError(
+            "this file was opened as {name}, and was read in another way: {options}",
+            remedy="read it as it was then: all ways to read it have one budget",
+            name=on_file.name,
+            options=", ".join(sorted(asked)),
+        )
+    return stored
+
+
+def check_file(digest: str, dataset: str, ledger: PersonalLedger) -> None:
+    """Refuse a second account for the bytes of a file.
+
+    Raises: ParameterError.
+    """
+    other = find_file(digest, ledger) if digest else None
+    if other not in (None, dataset):
+        on_file = datasets.find(str(other), ledger)
+        raise ParameterError(
+            "this file was opened as {name}, and was read in another way",
+            remedy="read it as it was then: all ways to read it have one budget",
+            name=on_file.name if on_file is not None else str(other)[:8],
+        )
 
 
 def keep(
